@@ -63,6 +63,20 @@ const messages = createRoute({
   component: lazyRouteComponent(() => import('../pages/messages/messages.js'), 'Messages'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks',
+  validateSearch: queryOf('q'),
+  component: lazyRouteComponent(() => import('../pages/webhooks/webhooks.js'), 'Webhooks'),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks/$id',
+  validateSearch: queryOf('state', 'type', 'user', 'open'),
+  component: lazyRouteComponent(() => import('../pages/webhooks/webhook.js'), 'WebhookPage'),
+});
+
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
@@ -92,6 +106,8 @@ export const router = createRouter({
     loginCheck,
     notifications,
     messages,
+    webhooks,
+    webhook,
     audit,
     keys,
     system,

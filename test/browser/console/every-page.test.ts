@@ -4,6 +4,7 @@ import type { User } from '../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { type ConsolePage, createConsolePages, heights } from '../../support/console-pages.js';
+import { eventually } from '../../support/eventually.js';
 import { type MailServer, startMailServer } from '../../support/mail-server.js';
 import { createUser, emailLogin, login, messageOf, newEmail, passwordLogin, signIn } from '../../support/users.js';
 
@@ -29,11 +30,15 @@ beforeAll(async () => {
     {
       ...{ SMTP_URL: `smtp://127.0.0.1:${mail.port}?tls=none`, MAIL_FROM: 'no-reply@postern.example' },
       ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off', NOTICES: 'none' },
+      ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
     },
     { statisticsInterval: 50 },
   );
   browser = await launchBrowser();
   person = await operator();
+  // Nothing answers there.
+  const target = { url: `http://127.0.0.1:9/${hostile[3]}`, events: ['user.created'], description: hostile[3] };
+  const { body: webhook } = await admin<{ id: string }>('POST', '/webhooks', target);
   const users = await Promise.all(hostile.map((name) => createUser(postern, { name })));
   const [first] = users as [User, ...User[]];
   await signIn(postern, first, { make: hostile[0], model: hostile[3], gcm_device_token: 'a token' });
@@ -51,6 +56,10 @@ beforeAll(async () => {
   mail.refuse({ status: 550, at: 'RCPT' });
   const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(refused.email) });
   await messageOf(postern, body.id, ['failed']);
+  const delivery = await eventually('a delivery', async () => {
+    const list = await admin<{ id: string; attempts: number }[]>('GET', `/webhooks/${webhook.id}/deliveries`);
+    return list.body.find(({ attempts }) => attempts > 0);
+  });
   pages = [
     ['/console', /was created|fue creado/],
     [`/console/users?q=${endless.slice(0, 200)}`, /Nobody matches|Nadie coincide/],
@@ -63,6 +72,7 @@ beforeAll(async () => {
     [`/console/messages?recipient=${endless.slice(0, 5000)}`, /./],
     ['/console/audit', /onerror/],
     ['/console/keys', /onerror/],
+    [`/console/webhooks/${webhook.id}?open=${delivery.id}`, /webhook-id/],
     ['/console/system', /PostgreSQL/],
     ['/console/parts', /Locked until 15:48/],
     [`/console/${endless}`, /mistyped|mal escrita/],
@@ -182,6 +192,7 @@ test.each([
   ['/console/messages?state=all', /^Export$/, 'As NDJSON'],
   ['/console/audit', /^Export$/, 'As NDJSON'],
   ['/console/keys', /^Export$/, 'As CSV'],
+  ['/console/webhooks', /^Export$/, 'As NDJSON'],
 ] as const)('the list at %s can be exported', async (path, button, item) => {
   const { page, isClean } = await open(path, { as: person });
   await page.locator('tbody tr[data-index]').first().waitFor();
@@ -304,7 +315,9 @@ test('support opens the pages that the role may see, without a refusal, and the 
   const { page, isClean } = opened;
   const refused: string[] = [];
   page.on('response', (response) => void (response.status() === 403 && refused.push(new URL(response.url()).pathname)));
-  const hidden = ['/console/audit', '/console/keys', '/console/system'];
+  const hidden = ['/console/audit', '/console/keys', '/console/system'].concat(
+    pages.map(([path]) => path).filter((path) => path.startsWith('/console/webhooks')),
+  );
   const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
   await links.nth(2).waitFor();
   const targets = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));

@@ -89,10 +89,17 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Rea
   );
 }
 
+interface MasterDetailProps {
+  readonly detail?: ReactNode;
+  /** Both have half of the width. */
+  readonly even?: boolean;
+  readonly children: ReactNode;
+}
+
 /** A list, and beside it the row that is open. On a narrow screen the open row goes first. */
-export function MasterDetail({ detail, children }: { detail?: ReactNode; children: ReactNode }) {
+export function MasterDetail({ detail, even = false, children }: MasterDetailProps) {
   return (
-    <div className={cx(styles.split, detail !== undefined && styles.open)}>
+    <div className={cx(styles.split, even && styles.even, detail !== undefined && styles.open)}>
       <div className={styles.master}>{children}</div>
       {detail !== undefined && <div className={styles.detail}>{detail}</div>}
     </div>

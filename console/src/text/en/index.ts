@@ -15,6 +15,7 @@ import { signIn } from './sign-in.js';
 import { system } from './system.js';
 import { user } from './user.js';
 import { users } from './users.js';
+import { webhooks } from './webhooks.js';
 
 export const texts = {
   acts,
@@ -35,6 +36,7 @@ export const texts = {
   system,
   user,
   users,
+  webhooks,
 };
 
 /** The same keys in each language, with values of the same kind. */

@@ -16,6 +16,7 @@ import { signIn } from './sign-in.js';
 import { system } from './system.js';
 import { user } from './user.js';
 import { users } from './users.js';
+import { webhooks } from './webhooks.js';
 
 export const texts: Texts = {
   acts,
@@ -36,4 +37,5 @@ export const texts: Texts = {
   system,
   user,
   users,
+  webhooks,
 };

@@ -1,0 +1,170 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useList } from '../../api/pages.js';
+import type { GetWebhookDeliveryPageResponse, Webhook, WebhookDelivery } from '../../api/schema.js';
+import { useUsersOf } from '../../api/users.js';
+import { Button } from '../../components/button/button.js';
+import { Segments } from '../../components/field/field.js';
+import { FilterBar } from '../../components/filter/filter-bar.js';
+import { Icon, type IconName } from '../../components/icon/icon.js';
+import { MasterDetail, Panel } from '../../components/panel/panel.js';
+import { Empty, Loaded } from '../../components/state/state.js';
+import { ListFoot } from '../../components/table/bars.js';
+import { ExportMenu } from '../../components/table/export-menu.js';
+import type { Column } from '../../components/table/row.js';
+import { CompactHead, Table } from '../../components/table/table.js';
+import { Cut, Num, nameOf, Time } from '../../components/text/values.js';
+import { useText } from '../../text/text.js';
+import { DeliveryPanel } from './delivery.js';
+import { eventTypes } from './event-choice.js';
+import { outcomeOf } from './health.js';
+import { readDeliveries, type View, viewOf, views, webhooksKey } from './queries.js';
+import styles from './webhooks.module.css';
+
+const icons: Readonly<Record<ReturnType<typeof outcomeOf>, IconName>> = {
+  delivered: 'circleCheck',
+  retried: 'clock',
+  waits: 'clock',
+  failed: 'circleCross',
+};
+
+/** The columns of a CSV file. */
+const exported = [
+  ...(['created_at', 'type', 'state', 'attempts', 'status', 'error', 'duration_ms', 'last_attempt_at'] as const),
+  ...(['next_attempt_at', 'user_id', 'sequence', 'event_id', 'id'] as const),
+];
+
+/** The deliveries of a webhook, and the open one with its request and answer. */
+export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: () => void }) {
+  const { webhooks: text } = useText();
+  const search = useSearch({ from: '/webhooks/$id' });
+  const navigate = useNavigate({ from: '/webhooks/$id' });
+  const view = viewOf(search.state);
+  const set = (change: Readonly<Record<string, string | undefined>>) => {
+    const next: Readonly<Record<string, string | undefined>> = { open: undefined, ...change };
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
+  };
+  const filter = [
+    views[view],
+    ...(search.type === undefined ? [] : [`type:${search.type}`]),
+    ...(search.user === undefined ? [] : [`user_id:${search.user}`]),
+  ]
+    .filter((part) => part !== '')
+    .join(',');
+  const list = useList<WebhookDelivery, GetWebhookDeliveryPageResponse>({
+    key: [...webhooksKey, 'deliveries', webhook.id, filter],
+    read: readDeliveries(webhook.id, filter, 50),
+    every: 5000,
+  });
+  const users = useUsersOf(list.near.map((page) => page.map(({ user_id }) => user_id)));
+  const inList = list.data?.rows.find(({ id }) => id === search.open);
+  // A link may lead to a delivery that is not on the page.
+  const single = useQuery({
+    queryKey: [...webhooksKey, 'delivery', search.open],
+    queryFn: ({ signal }) => readDeliveries(webhook.id, `id:${search.open ?? ''}`, 1)(undefined, signal),
+    enabled: search.open !== undefined && list.data !== undefined && inList === undefined,
+  });
+  const opened = search.open === undefined ? undefined : (inList ?? single.data?.data[0]);
+  const result = (delivery: WebhookDelivery) => {
+    if (delivery.status !== null) return String(delivery.status);
+    return delivery.error ?? (delivery.attempts === 0 ? text.notTried : '');
+  };
+  const userOf = ({ user_id }: WebhookDelivery) => {
+    const user = users.get(user_id);
+    return user === undefined ? user_id.slice(0, 8) : nameOf(user);
+  };
+  const outcome = (delivery: WebhookDelivery) => (
+    <span className={styles.outcome}>
+      <Icon name={icons[outcomeOf(delivery)]} className={styles[outcomeOf(delivery)]} />
+      {text.outcomes[outcomeOf(delivery)]}
+    </span>
+  );
+  const columns: readonly Column<WebhookDelivery>[] = [
+    { key: 'state', head: text.state, cell: outcome },
+    { key: 'type', head: text.event, size: 'wide', cell: ({ type }) => <Cut strong of={type} /> },
+    { key: 'user', head: text.user, size: 'low', late: true, cell: (delivery) => <Cut of={userOf(delivery)} /> },
+    { key: 'result', head: text.answer, cell: (delivery) => <Cut quiet of={result(delivery)} /> },
+    { key: 'tries', head: text.tries, number: true, size: 'low', cell: ({ attempts }) => <Num of={attempts} /> },
+    { key: 'at', head: text.time, cell: (delivery) => <Time at={delivery.last_attempt_at ?? delivery.created_at} /> },
+  ];
+  const isFiltered = filter !== '';
+  return (
+    <Panel
+      title={text.deliveries}
+      flush
+      actions={
+        <>
+          <Segments<View>
+            label={text.show}
+            value={view}
+            options={(['all', 'waiting', 'failed', 'delivered'] as const).map((one) => [one, text.views[one]] as const)}
+            onChoose={(state) => set({ state: state === 'all' ? undefined : state })}
+          />
+          <Button icon="refresh" onClick={onReplay}>
+            {text.replay}
+          </Button>
+          <ExportMenu name="deliveries" columns={exported} read={readDeliveries(webhook.id, filter, 100)} />
+        </>
+      }
+    >
+      <div className={styles.filters}>
+        <FilterBar
+          query={search}
+          onChange={set}
+          fields={[
+            { name: 'type', label: text.event, values: eventTypes.map((type) => [type, type] as const) },
+            { name: 'user', label: text.userId },
+          ]}
+        />
+      </div>
+      <MasterDetail
+        even
+        detail={
+          opened === undefined ? undefined : (
+            <DeliveryPanel
+              webhook={webhook}
+              delivery={opened}
+              user={userOf(opened)}
+              onClose={() => set({ open: undefined })}
+            />
+          )
+        }
+      >
+        <Loaded query={list} what={text.deliveriesFailed} rows={6}>
+          {({ rows, first }) =>
+            rows.length === 0 ? (
+              <Empty title={isFiltered ? text.noneMatch : text.noDelivery}>
+                {isFiltered ? undefined : text.noDeliveryWhy}
+              </Empty>
+            ) : (
+              <>
+                <Table
+                  label={text.deliveries}
+                  columns={columns}
+                  rows={rows}
+                  more={list.more}
+                  idOf={({ id }) => id}
+                  nameOf={(delivery) => `${delivery.type} ${text.outcomes[outcomeOf(delivery)]}`}
+                  onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
+                  openId={search.open}
+                  compact={(delivery) => (
+                    <>
+                      <CompactHead name={delivery.type} at={delivery.last_attempt_at ?? delivery.created_at} />
+                      <div className={styles.compactState}>
+                        {outcome(delivery)}
+                        <Cut quiet of={result(delivery)} />
+                      </div>
+                    </>
+                  )}
+                />
+                <ListFoot more={list.more} rows={rows.length}>
+                  {text.totalDeliveries(first.total, !first.total_is_exact)}
+                </ListFoot>
+              </>
+            )
+          }
+        </Loaded>
+      </MasterDetail>
+    </Panel>
+  );
+}

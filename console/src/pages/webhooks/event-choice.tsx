@@ -1,0 +1,101 @@
+import type { WebhookTestRequest } from '../../api/schema.js';
+import { Checkbox } from '../../components/field/field.js';
+import { useText } from '../../text/text.js';
+import styles from './webhooks.module.css';
+
+export type EventType = NonNullable<WebhookTestRequest['type']>;
+
+/** All types of events, by group, in the order of the catalogue. */
+export const eventTypes = [
+  ...(['user.created', 'user.updated', 'user.deleted', 'user.locked', 'user.unlocked', 'user.deactivated'] as const),
+  ...(['identity.verified', 'login.approved', 'login.rejected', 'login.locked'] as const),
+  ...(['device.added', 'device.removed', 'token.ended', 'credential.changed'] as const),
+  ...(['recovery.completed', 'registration.completed'] as const),
+  ...(['notification.created', 'notification.updated', 'notification.deleted', 'marker.moved'] as const),
+  ...(['message.failed', 'push.token_gone'] as const),
+] as const satisfies readonly EventType[];
+
+const groupOf = (type: string) => type.slice(0, type.indexOf('.'));
+const groups = [...new Set(eventTypes.map(groupOf))];
+const typesOf = (group: string) => eventTypes.filter((type) => groupOf(type) === group);
+
+/** Whether the patterns include a type. */
+const includes = (patterns: readonly string[], type: string) =>
+  patterns.some((pattern) => pattern === '*' || pattern === type || pattern === `${groupOf(type)}.*`);
+
+/** The fewest patterns for some types: a whole group is `group.*`, so that it includes types of later versions. */
+function patternsOf(types: ReadonlySet<string>): string[] {
+  return groups.flatMap((group) => {
+    const all: readonly string[] = typesOf(group);
+    return all.length > 1 && all.every((type) => types.has(type))
+      ? [`${group}.*`]
+      : all.filter((type) => types.has(type));
+  });
+}
+
+interface EventChoiceProps {
+  readonly value: readonly string[];
+  readonly onChange: (patterns: string[]) => void;
+  readonly error?: string | undefined;
+}
+
+/** The events that a webhook gets: all, groups, or single types. */
+export function EventChoice({ value, onChange, error }: EventChoiceProps) {
+  const { webhooks: text } = useText();
+  const isAll = value.includes('*');
+  const chosen = new Set<string>(eventTypes.filter((type) => includes(value, type)));
+  const set = (types: readonly string[], isOn: boolean) => {
+    const next = new Set(chosen);
+    for (const type of types)
+      if (isOn) next.add(type);
+      else next.delete(type);
+    onChange(patternsOf(next));
+  };
+  return (
+    <fieldset className={styles.events} aria-describedby={error === undefined ? undefined : 'events-error'}>
+      <legend>{text.events}</legend>
+      <Checkbox
+        label={
+          <>
+            {text.allEvents} <code className={styles.quiet}>*</code>
+          </>
+        }
+        checked={isAll}
+        onChange={() => onChange(isAll ? [] : ['*'])}
+      />
+      {!isAll &&
+        groups.map((group) => {
+          const types = typesOf(group);
+          const count = types.filter((type) => chosen.has(type)).length;
+          const isWhole = count === types.length;
+          return (
+            <div key={group} className={styles.group}>
+              {types.length > 1 && (
+                <Checkbox
+                  label={text.groups[group] ?? group}
+                  checked={isWhole}
+                  some={count > 0 && !isWhole}
+                  onChange={() => set(types, !isWhole)}
+                />
+              )}
+              <div className={types.length > 1 ? styles.types : undefined}>
+                {types.map((type) => (
+                  <Checkbox
+                    key={type}
+                    label={<code>{type}</code>}
+                    checked={chosen.has(type)}
+                    onChange={() => set([type], !chosen.has(type))}
+                  />
+                ))}
+              </div>
+            </div>
+          );
+        })}
+      {error !== undefined && (
+        <p id="events-error" className={styles.bad}>
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,24 @@
+import { Button } from '../../components/button/button.js';
+import { Dialog } from '../../components/dialog/dialog.js';
+import { Secret } from '../../components/text/values.js';
+import { useText } from '../../text/text.js';
+import styles from './webhooks.module.css';
+
+/** Shows a secret once. Only its button closes it, so that a slip of the hand does not lose the secret. */
+export function SecretDialog({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
+  const { webhooks: text } = useText();
+  return (
+    <Dialog
+      title={title}
+      modal="required"
+      onClose={onClose}
+      foot={
+        <Button kind="main" onClick={onClose}>
+          {text.copiedSecret}
+        </Button>
+      }
+    >
+      <Secret label={text.shownOnce} of={secret} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+    </Dialog>
+  );
+}

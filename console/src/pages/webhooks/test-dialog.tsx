@@ -1,0 +1,79 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import type { TestWebhookData, Webhook, WebhookTest } from '../../api/schema.js';
+import { Button } from '../../components/button/button.js';
+import { Dialog } from '../../components/dialog/dialog.js';
+import { Select } from '../../components/field/field.js';
+import { Notice, Problem } from '../../components/state/state.js';
+import { useText } from '../../text/text.js';
+import { type EventType, eventTypes } from './event-choice.js';
+import { Answer, Sent } from './exchange.js';
+import { webhookName } from './queries.js';
+import styles from './webhooks.module.css';
+
+/** Sends the example of an event once, and shows what the server answers. */
+export function TestDialog({ of: webhook, onClose }: { of: Webhook; onClose: () => void }) {
+  const { webhooks: text, common } = useText();
+  const [type, setType] = useState<EventType>('user.created');
+  const test = useMutation({
+    mutationFn: () =>
+      request<TestWebhookData, WebhookTest>('POST', '/admin/v1/webhooks/{id}/test', {
+        path: { id: webhook.id },
+        body: { type },
+      }),
+  });
+  const { data: result, error } = test;
+  return (
+    <Dialog
+      title={text.testTitle(webhookName(webhook))}
+      wide
+      onClose={onClose}
+      onSubmit={() => {
+        if (!test.isPending) test.mutate();
+      }}
+      foot={
+        <>
+          <Button data-cancel onClick={onClose}>
+            {common.close}
+          </Button>
+          <Button type="submit" kind="main" icon="send" busy={test.isPending} changes>
+            {result === undefined ? text.testAction : text.testAgain}
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.form}>
+        <Select
+          label={text.event}
+          hint={text.testHint}
+          value={type}
+          options={eventTypes.map((one) => [one, one] as const)}
+          onChoose={setType}
+        />
+        {error !== null && <Problem what={text.notTested} error={error} />}
+        {result !== undefined && (
+          <>
+            <Notice kind={result.ok ? 'good' : 'bad'} live>
+              {result.ok ? text.testArrived : text.testFailed}
+            </Notice>
+            <Answer
+              status={result.status}
+              answer={result.answer}
+              error={result.error}
+              duration={result.duration_ms}
+              ok={result.ok}
+            />
+            <Sent title={text.willSend} url={webhook.url} id={idOf(result.request)} body={result.request} />
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+/** The id of an event, which is also the header `webhook-id`. */
+function idOf(body: string): string {
+  const event = JSON.parse(body) as { readonly id: string };
+  return event.id;
+}

@@ -1,0 +1,128 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Webhook } from '../../api/schema.js';
+import { useShortcuts } from '../../app/keyboard.js';
+import { Button } from '../../components/button/button.js';
+import { Icon } from '../../components/icon/icon.js';
+import { Menu, type MenuItem } from '../../components/menu/menu.js';
+import { Page } from '../../components/panel/panel.js';
+import { Loaded } from '../../components/state/state.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useText } from '../../text/text.js';
+import { DeleteWebhook, EnableWebhook, RotateSecret } from './acts.js';
+import { Deliveries } from './deliveries.js';
+import { Health, Trouble } from './health.js';
+import { changeWebhook, webhookName, webhookQuery, webhooksKey } from './queries.js';
+import { ReplayDialog } from './replay-dialog.js';
+import { TestDialog } from './test-dialog.js';
+import { WebhookForm } from './webhook-form.js';
+
+/** One webhook: whether its events arrive, why not, and how to send them again. */
+export function WebhookPage() {
+  const { id } = useParams({ from: '/webhooks/$id' });
+  const { webhooks: text } = useText();
+  const query = useQuery(webhookQuery(id));
+  if (query.data !== undefined) return <WebhookView webhook={query.data} />;
+  return (
+    <Page title={text.one} above={<Above />}>
+      <Loaded query={query} what={text.failedOne} rows={8}>
+        {() => null}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Above() {
+  const { webhooks: text } = useText();
+  return (
+    <>
+      <Link to="/webhooks">{text.title}</Link>
+      <Icon name="chevronRight" size={12} />
+    </>
+  );
+}
+
+const acts = ['test', 'rotate', 'edit', 'enable', 'replay', 'delete'] as const;
+type Act = (typeof acts)[number];
+
+function WebhookView({ webhook }: { webhook: Webhook }) {
+  const { webhooks: text } = useText();
+  const [act, setAct] = useState<Act>();
+  const client = useQueryClient();
+  const close = () => setAct(undefined);
+  const refresh = () => client.invalidateQueries({ queryKey: webhooksKey });
+  const pause = () =>
+    void changeWebhook(webhook.id, { enabled: false })
+      .then(() =>
+        toast.done(text.paused, {
+          name: text.resume,
+          run: () =>
+            void changeWebhook(webhook.id, { enabled: true })
+              .catch((error: unknown) => toast.failed(text.notChanged, error))
+              .then(refresh),
+        }),
+      )
+      .catch((error: unknown) => toast.failed(text.notChanged, error))
+      .then(refresh);
+  const group = 'thisPage' as const;
+  useShortcuts([
+    { keys: 't', name: text.test, group, run: () => setAct('test') },
+    { keys: 'e', name: text.edit, group, run: () => setAct('edit') },
+    { keys: 'r', name: text.replay, group, run: () => setAct('replay') },
+  ]);
+  const items: MenuItem[] = [
+    { name: text.edit, icon: 'pencil', run: () => setAct('edit') },
+    webhook.enabled
+      ? { name: text.pause, icon: 'pause', changes: true, run: pause }
+      : { name: text.enable, icon: 'play', run: () => setAct('enable') },
+    { name: text.delete, icon: 'trash', destructive: true, run: () => setAct('delete') },
+  ];
+  return (
+    <Page
+      title={webhookName(webhook)}
+      above={<Above />}
+      actions={
+        <>
+          <Button icon="send" onClick={() => setAct('test')}>
+            {text.test}
+          </Button>
+          <Button icon="key" onClick={() => setAct('rotate')}>
+            {text.rotate}
+          </Button>
+          <Menu label={text.more} items={items} />
+        </>
+      }
+    >
+      <Trouble of={webhook} onReplay={() => setAct('replay')} onEnable={() => setAct('enable')} />
+      <Health of={webhook} />
+      <Deliveries of={webhook} onReplay={() => setAct('replay')} />
+      {act === 'test' && <TestDialog of={webhook} onClose={close} />}
+      {act === 'rotate' && <RotateSecret of={webhook} onClose={close} />}
+      {act === 'edit' && <EditWebhook of={webhook} onClose={close} />}
+      {act === 'enable' && <EnableWebhook of={webhook} onClose={close} />}
+      {act === 'replay' && <ReplayDialog of={webhook} onClose={close} />}
+      {act === 'delete' && <DeleteWebhook of={webhook} onPause={webhook.enabled ? pause : undefined} onClose={close} />}
+    </Page>
+  );
+}
+
+function EditWebhook({ of: webhook, onClose }: { of: Webhook; onClose: () => void }) {
+  const { webhooks: text } = useText();
+  const { id, url, description, events, filter, payload } = webhook;
+  return (
+    <WebhookForm
+      title={text.editTitle(webhookName(webhook))}
+      action={text.save}
+      failed={text.notChanged}
+      draft={`webhook.${id}`}
+      initial={{ url, description, events, filter, payload }}
+      save={(fields) => changeWebhook(id, fields)}
+      onSaved={() => {
+        toast.done(text.changed);
+        onClose();
+      }}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,153 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Webhook } from '../../api/schema.js';
+import { useShortcuts } from '../../app/keyboard.js';
+import { useCan } from '../../app/operator.js';
+import { Button } from '../../components/button/button.js';
+import { FilterBar } from '../../components/filter/filter-bar.js';
+import { Page, Panel } from '../../components/panel/panel.js';
+import { Empty, Loaded } from '../../components/state/state.js';
+import { ListFoot } from '../../components/table/bars.js';
+import { ExportMenu } from '../../components/table/export-menu.js';
+import type { Column } from '../../components/table/row.js';
+import { Table } from '../../components/table/table.js';
+import { Cut, Num, Time } from '../../components/text/values.js';
+import { useText } from '../../text/text.js';
+import { NewWebhook } from './new-webhook.js';
+import { readWebhooks, stateOf, webhookName, webhooksQuery } from './queries.js';
+import { State } from './state.js';
+import styles from './webhooks.module.css';
+
+/** The columns of a CSV file. */
+const exported = [
+  ...(['description', 'url', 'events', 'filter', 'payload', 'enabled', 'disabled_reason', 'pending'] as const),
+  ...(['failing_since', 'last_error', 'last_success_at', 'last_failure_at', 'created_at', 'id'] as const),
+];
+
+/** The webhooks: where events are sent, and whether they arrive. */
+export function Webhooks() {
+  const { webhooks: text } = useText();
+  const can = useCan();
+  const query = useSearch({ from: '/webhooks' });
+  const navigate = useNavigate({ from: '/webhooks' });
+  const [creates, setCreates] = useState(false);
+  const list = useQuery(webhooksQuery);
+  const mayChange = can('webhooks:write');
+  const change = (next: Readonly<Record<string, string | undefined>>) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
+  const create = () => setCreates(true);
+  useShortcuts(mayChange ? [{ keys: 'c', name: text.create, group: 'thisPage', run: create }] : []);
+  const newButton = (
+    <Button kind="main" icon="plus" onClick={create}>
+      {text.create}
+    </Button>
+  );
+  return (
+    <Page
+      title={text.title}
+      actions={
+        mayChange && (
+          <>
+            <ExportMenu name="webhooks" columns={exported} read={readWebhooks} />
+            {newButton}
+          </>
+        )
+      }
+    >
+      <FilterBar query={query} onChange={change} fields={[]} search={{ name: 'q', label: text.search }} />
+      <Panel flush>
+        <Loaded query={list} what={text.failed} rows={4}>
+          {({ data }) => {
+            const rows = data.filter(matching(query.q)).sort((one, other) => urgency(one) - urgency(other));
+            if (data.length === 0) return <Lesson />;
+            if (rows.length === 0) return <Empty title={text.noMatch} />;
+            return (
+              <>
+                <WebhookTable
+                  rows={rows}
+                  onOpen={({ id }) => void navigate({ to: '/webhooks/$id', params: { id }, search: {} })}
+                />
+                <ListFoot rows={rows.length}>{text.total(rows.length)}</ListFoot>
+              </>
+            );
+          }}
+        </Loaded>
+      </Panel>
+      {creates && <NewWebhook onClose={() => setCreates(false)} />}
+    </Page>
+  );
+}
+
+/** Whether the name or the URL contains a text. There are at most 50 webhooks, so the page has all of them. */
+function matching(part = '') {
+  const wanted = part.toLocaleLowerCase();
+  return ({ description, url }: Webhook) => `${description} ${url}`.toLocaleLowerCase().includes(wanted);
+}
+
+/** What needs a person comes first. The sort keeps the order of the others. */
+const urgency = (webhook: Webhook) =>
+  ({ disabled: 0, failing: 1, paused: 3, delivering: 2, unused: 2 })[stateOf(webhook)];
+
+/** For somebody who has no webhook yet: what it is for, and what to do. */
+function Lesson() {
+  const { webhooks: text } = useText();
+  return (
+    <Empty title={text.none}>
+      <p>{text.noneWhy}</p>
+      <ol className={styles.lesson}>
+        {text.lesson.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+    </Empty>
+  );
+}
+
+function WebhookTable({ rows, onOpen }: { rows: readonly Webhook[]; onOpen: (webhook: Webhook) => void }) {
+  const { webhooks: text } = useText();
+  const waiting = ({ pending }: Webhook) => (pending >= 1000 ? text.manyWaiting : <Num of={pending} />);
+  const columns: readonly Column<Webhook>[] = [
+    {
+      key: 'name',
+      head: text.name,
+      size: 'wide',
+      cell: (webhook) => (
+        <div className={styles.identity}>
+          <Cut strong of={webhookName(webhook)} />
+          <Cut quiet of={webhook.url} />
+        </div>
+      ),
+    },
+    { key: 'state', head: text.state, cell: (webhook) => <State of={webhook} /> },
+    { key: 'events', head: text.events, size: 'low', cell: ({ events }) => <Cut quiet of={events.join(', ')} /> },
+    { key: 'pending', head: text.waiting, number: true, cell: waiting },
+    {
+      key: 'success',
+      head: text.lastSuccess,
+      cell: ({ last_success_at }) => <Time at={last_success_at} never={text.never} />,
+    },
+  ];
+  return (
+    <Table
+      label={text.title}
+      columns={columns}
+      rows={rows}
+      idOf={({ id }) => id}
+      nameOf={webhookName}
+      onOpen={onOpen}
+      compact={(webhook) => (
+        <div className={styles.identity}>
+          <Cut strong of={webhookName(webhook)} />
+          <Cut quiet of={webhook.url} />
+          <div className={styles.compactState}>
+            <State of={webhook} />
+            <span className={styles.quiet}>
+              {text.waiting}: {waiting(webhook)}
+            </span>
+          </div>
+        </div>
+      )}
+    />
+  );
+}
