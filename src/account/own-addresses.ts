@@ -107,7 +107,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
       if (kept === undefined) throw new Problem('code_rejected');
       address = kept.address ?? '';
       // A correct code does not reset the budget: an attacker with a session could reset it with an address of the attacker.
-      return codeMatches(keys, id, secret, kept.code ?? '') ? 'halfway' : 'wrong';
+      return codeMatches(keys, id, secret, kept.code ?? '') ? 'neutral' : 'wrong';
     });
     if (verdict === 'wrong') {
       await recordEvent(database.user(userId), {

@@ -189,7 +189,7 @@ export function createProofs(options: ProofsOptions): Proofs {
     const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
       // A correct proof does not reset the budget: an attacker who knows one secret could then guess the others without
       // limit.
-      (await evaluate()) ? 'halfway' : 'wrong',
+      (await evaluate()) ? 'neutral' : 'wrong',
     );
     if (verdict === 'wrong') {
       const data = { proof: method.type, device_id: deviceId };

@@ -51,10 +51,11 @@ export interface TakenGuess {
 }
 
 /**
- * The result of a guess: `right` clears the budget, `wrong` counts. `halfway` does neither. If a right first secret
- * cleared the budget, an attacker who knows it could guess the second secret without limit.
+ * The result of a guess. `right` resets the count of failures, `wrong` raises it, and `neutral` leaves it as it is: a right
+ * first secret, after which a second one is still needed. If it reset the count, an attacker who knows the first secret
+ * could guess the second one without limit.
  */
-export type Verdict = 'right' | 'wrong' | 'halfway';
+export type Verdict = 'right' | 'wrong' | 'neutral';
 
 /** An account, known or not, and the device of the request. */
 export interface GuessedAccount {
@@ -217,7 +218,7 @@ export function createGuessBudget(
         const verdict = await work().catch((error: unknown) =>
           settleAfter(error, isPluginFailure(error) ? 'wrong' : 'none'),
         );
-        if (verdict !== 'right') await settle(account, slot, verdict === 'halfway' ? 'none' : verdict);
+        if (verdict !== 'right') await settle(account, slot, verdict === 'neutral' ? 'none' : verdict);
         return verdict;
       },
       async approve(statement) {

@@ -7,16 +7,16 @@ import type { NewAuthentication } from './authentications.js';
 import {
   type Authenticator,
   namesUser,
-  type SelfNaming,
   type SingleStep,
   type TwoStep,
+  type UserIdentifying,
 } from './authenticators/authenticator.js';
 
 /** A parsed login request, validated as far as possible without the database. */
 export type CheckedRequest = Pick<NewAuthentication, 'device' | 'keyThumbprint'> &
   (
     | { readonly authenticator: SingleStep | TwoStep; readonly identity: Identity }
-    | { readonly authenticator: SelfNaming; readonly identity: undefined }
+    | { readonly authenticator: UserIdentifying; readonly identity: undefined }
   );
 
 /** @throws Problem `validation_failed` naming every error. */

@@ -13,7 +13,7 @@ import {
   type NewAuthentication,
   type OpenState,
 } from './authentications.js';
-import type { Authenticator, SelfNaming, SingleStep, TwoStep } from './authenticators/authenticator.js';
+import type { Authenticator, SingleStep, TwoStep, UserIdentifying } from './authenticators/authenticator.js';
 import { createLoginCompletion, type LoginResult, withChallenge } from './completion.js';
 import { countApproval, countingLimits } from './counted-login.js';
 import { checkRequest } from './login-request.js';
@@ -128,7 +128,7 @@ export function createLogin(options: LoginOptions): Login {
   }
 
   /** The answer to the challenge identifies the user. Until then the login has a temporary user id. */
-  async function beginWithoutIdentity(authenticator: SelfNaming, begun: StartedLogin): Promise<LoginResult> {
+  async function beginWithoutIdentity(authenticator: UserIdentifying, begun: StartedLogin): Promise<LoginResult> {
     await limits.countLoginByAddress(begun.origin.address);
     const login = { ...begun, userId: newId(), epoch: 0, knownDevice: undefined };
     return open(login, await authenticator.begin(login.id), { factor: 1 });

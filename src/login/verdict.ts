@@ -20,7 +20,7 @@ export function decideStep(
 /** The result of the guess: only a login that is approved clears the budget. */
 export const guessVerdicts: Readonly<Record<StepVerdict, Verdict>> = {
   rejected: 'wrong',
-  locked: 'halfway',
-  second_factor: 'halfway',
+  locked: 'neutral',
+  second_factor: 'neutral',
   approved: 'right',
 };

@@ -23,7 +23,7 @@ const imported = (hash: string) => createUser(postern, { password: undefined, pa
 const login = async (username: string | null, secret: string) =>
   (await postern.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(username, secret) })).body.status;
 
-const todays = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
+const currentScheme = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 const secret = 'an imported password';
 const django = (password: string) =>
   `pbkdf2_sha256$1000$seasalt$${pbkdf2Sync(password, 'seasalt', 1000, 32, 'sha256').toString('base64')}`;
@@ -46,33 +46,33 @@ test.each([
   expect(await storedHash(id)).toBe(hash);
   expect(await login(username, secret)).toBe('approved');
   const renewed = await storedHash(id);
-  expect(renewed).toMatch(todays);
+  expect(renewed).toMatch(currentScheme);
   expect(await login(username, secret)).toBe('approved');
   expect(await storedHash(id)).toBe(renewed);
 });
 
-test('an imported hash is verified over the UTF-8 of the password in NFC', async () => {
+test('an imported hash matches a password with the same characters in another Unicode form', async () => {
   const { username } = await imported(django('contrase\u00f1a larga'));
   expect(await login(username, 'contrasen\u0303a larga')).toBe('approved');
 });
 
-describe('a bcrypt hash, which covers 72 bytes', () => {
-  const of = (bytes: number) => `${'ñ'.repeat(30)}${'x'.repeat(bytes - 60)}`;
+describe('a bcrypt hash, which ignores all bytes after the 72nd', () => {
+  const passwordOfBytes = (bytes: number) => `${'ñ'.repeat(30)}${'x'.repeat(bytes - 60)}`;
 
   it('is rehashed after a login with a shorter password', async () => {
-    const { id, username } = await imported(await bcrypt(of(71), 4));
-    expect(await login(username, of(71))).toBe('approved');
-    expect(await storedHash(id)).toMatch(todays);
+    const { id, username } = await imported(await bcrypt(passwordOfBytes(71), 4));
+    expect(await login(username, passwordOfBytes(71))).toBe('approved');
+    expect(await storedHash(id)).toMatch(currentScheme);
   });
 
-  it('is kept after a login with a longer password, so every password that matched still matches', async () => {
-    const hash = await bcrypt(of(80), 4);
+  it('is not replaced after a login with a longer password, so each password with the same 72 bytes still matches', async () => {
+    const hash = await bcrypt(passwordOfBytes(80), 4);
     const { id, username } = await imported(hash);
-    expect(await login(username, of(81))).toBe('approved');
-    expect(await login(username, of(72))).toBe('approved');
+    expect(await login(username, passwordOfBytes(81))).toBe('approved');
+    expect(await login(username, passwordOfBytes(72))).toBe('approved');
     expect(await storedHash(id)).toBe(hash);
-    expect(await login(username, of(80))).toBe('approved');
-    expect(await login(username, of(71))).toBe('rejected');
+    expect(await login(username, passwordOfBytes(80))).toBe('approved');
+    expect(await login(username, passwordOfBytes(71))).toBe('rejected');
     expect(await storedHash(id)).toBe(hash);
   });
 });

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 357e965d246c117afca7e7f8203109f809a1e8b91b1023cf0c1c93b589e768b2
+// sha256 of the document: 49cf547c560837d0c5cb84dc12be602bc983e606c4d08edd7e0204f14428c139
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});

@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.js';
 import { createRelyingParty } from '../../credentials/factors/relying-party.js';
 import { createSecondFactors, type SecondFactors } from '../../credentials/factors/second-factor.js';
 import type { Services } from '../../http/routes/routes.js';
-import type { SelfNaming } from '../../login/authenticators/authenticator.js';
+import type { UserIdentifying } from '../../login/authenticators/authenticator.js';
 import { passkeyAuthenticator } from '../../login/authenticators/passkey.js';
 import type { Notices } from '../../messages/notices.js';
 import type { Users } from '../../users/users.js';
@@ -17,7 +17,7 @@ import type { Base } from '../base/base.js';
 
 /** Second factors and passkeys. */
 export interface Factors {
-  readonly authenticator: SelfNaming;
+  readonly authenticator: UserIdentifying;
   readonly secondFactors: SecondFactors;
   readonly proofs: readonly ProofMethod[];
   /** Creates the self-service of factors. It needs the proofs, which need the methods of this object. */

@@ -30,8 +30,8 @@ export const queueJobs = (values: Sample[]): Family =>
 export function readProcessMetrics(sources: ProcessSources): Family[] {
   const { version, meters, waitingHashes, openStreams, runningJobs, pools } = sources;
   const totals = sources.counters.totals();
-  const of = (metric: Metric) => totals.filter((total) => total.metric === metric);
-  const total = (metric: Metric) => single(sumOf(of(metric)));
+  const totalsOf = (metric: Metric) => totals.filter((total) => total.metric === metric);
+  const singleTotal = (metric: Metric) => single(sumOf(totalsOf(metric)));
   const requests = meters.requests();
 
   const outcomes = (
@@ -39,7 +39,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
     labelsOf: (label: string, detail: string) => Record<string, string>,
   ) =>
     Object.entries(metrics).flatMap(([outcome, metric]) =>
-      of(metric).map(
+      totalsOf(metric).map(
         ({ label, detail, value }): Sample => ({ labels: { ...labelsOf(label, detail), outcome }, value }),
       ),
     );
@@ -66,11 +66,11 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
         .map(({ method, route, durations }) => ({ labels: { method, route }, values: durations })),
     ),
     counter('postern_logins_total', 'Decided logins. The outcome is approved, or the cause of the refusal.', [
-      ...of('logins.approved').map(({ label, value }) => ({
+      ...totalsOf('logins.approved').map(({ label, value }) => ({
         labels: { authenticator: label, outcome: 'approved' },
         value,
       })),
-      ...of('logins.failed').map(({ label, detail, value }) => ({
+      ...totalsOf('logins.failed').map(({ label, detail, value }) => ({
         labels: { authenticator: detail === '' ? 'unknown' : detail, outcome: label },
         value,
       })),
@@ -80,7 +80,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
       'Locks of accounts, by wrong guesses or by an operator.',
       ['guesses', 'operator'].map((kind) => ({
         labels: { kind },
-        value: sumOf(of('locks').filter(({ label }) => label === kind)),
+        value: sumOf(totalsOf('locks').filter(({ label }) => label === kind)),
       })),
     ),
     counter(
@@ -88,10 +88,12 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
       'Checks of session tokens. unavailable: the database did not answer.',
       Object.entries(meters.sessionChecks()).map(([result, value]) => ({ labels: { result }, value })),
     ),
-    counter('postern_sessions_created_total', 'Session tokens that were issued.', total('sessions.created')),
-    histogram('postern_password_hash_seconds', 'Time to hash or verify a password or a PIN, without its wait.', [
-      { labels: {}, values: meters.passwordHash.read() },
-    ]),
+    counter('postern_sessions_created_total', 'Session tokens that were issued.', singleTotal('sessions.created')),
+    histogram(
+      'postern_password_hash_seconds',
+      'Time to hash or verify a password or a PIN, without the time in the queue.',
+      [{ labels: {}, values: meters.passwordHash.read() }],
+    ),
     gauge(
       'postern_password_hash_queue',
       'Passwords and PINs that wait to be hashed or verified.',
@@ -113,7 +115,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
     ),
     counter(
       'postern_pushes_total',
-      'Pushes to devices, when their outcome is final.',
+      'Pushes to devices, when their outcome is final. gone: the push service says that the token is no longer valid. dropped: the push was not sent, because it is no longer wanted.',
       outcomes(
         {
           sent: 'pushes.sent',
@@ -130,13 +132,13 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
       'Attempts to deliver an event to a webhook.',
       (['delivered', 'failed'] as const).map((outcome) => ({
         labels: { outcome },
-        value: sumOf(of(`webhooks.${outcome}`)),
+        value: sumOf(totalsOf(`webhooks.${outcome}`)),
       })),
     ),
     counter(
       'postern_notifications_published_total',
-      'Notifications, counted for each user.',
-      total('notifications.published'),
+      'Notifications. A notification that is published to several users counts once for each of them.',
+      singleTotal('notifications.published'),
     ),
     gauge('postern_streams', 'Open notification streams.', single(openStreams())),
     queueJobs([...runningJobs()].map(([task, value]): Sample => ({ labels: { task, state: 'running' }, value }))),

@@ -5,24 +5,24 @@ import { waitAtMost } from '../../lib/time-limit.js';
 import { type Environment, type FromWorker, stopDeadlineMs, type ToWorker } from './messages.js';
 
 /** One worker, as the primary sees it. */
-export interface Member {
+export interface WorkerProcess {
   /** The number of the worker. Every line of its log contains it. */
   readonly worker: number;
   readonly pid: number | undefined;
   /** The URL on which it listens; undefined if it ended before it listened. */
   readonly ready: Promise<string | undefined>;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<WorkerEnd>;
   /**
    * Asks the worker to end: `stop` after its running requests, `retire` after its clients had time to connect to other
    * workers. Resolves when the worker has ended, with false if it had to be killed.
    */
   end(how: 'stop' | 'retire'): Promise<boolean>;
-  /** The metrics of the worker now; those that it sent last if it does not answer, for example because it has ended. */
+  /** The current metrics of the worker, or its last ones if it does not answer, for example because it has ended. */
   readMetrics(): Promise<readonly Family[]>;
 }
 
 /** How a worker ended. */
-export interface Ended {
+export interface WorkerEnd {
   readonly wasReady: boolean;
   /** Whether `end` was called. */
   readonly endRequested: boolean;
@@ -31,7 +31,7 @@ export interface Ended {
   /** The worker's message for the operator about why it could not start; undefined if it sent none. */
   readonly reason: string | undefined;
   /** An exit code or the name of a signal. */
-  readonly how: string;
+  readonly exitStatus: string;
 }
 
 const program = fileURLToPath(new URL('./worker.js', import.meta.url));
@@ -52,7 +52,7 @@ export function prepareWorkers(): void {
 }
 
 /** Starts a worker and sends it its environment. Call `prepareWorkers` first. */
-export function startMember(environment: Environment): Member {
+export function startWorkerProcess(environment: Environment): WorkerProcess {
   const startedAt = performance.now();
   const worker = cluster.fork();
   let endRequested = false;
@@ -65,7 +65,7 @@ export function startMember(environment: Environment): Member {
     resolveReady = resolve;
   });
   const send = (order: ToWorker) => {
-    // A worker that has just died cannot receive it. Its `exit` event follows.
+    // A worker that has just ended cannot receive the message. Its `exit` event follows.
     if (worker.isConnected()) worker.send(order, () => undefined);
   };
   worker.on('message', (message: FromWorker) => {
@@ -79,10 +79,16 @@ export function startMember(environment: Environment): Member {
       resolveReady(url);
     }
   });
-  const ended = new Promise<Ended>((resolve) => {
-    const end = (how: string) => {
+  const ended = new Promise<WorkerEnd>((resolve) => {
+    const end = (exitStatus: string) => {
       resolveReady(undefined);
-      resolve({ wasReady: url !== undefined, endRequested, livedMs: performance.now() - startedAt, reason, how });
+      resolve({
+        wasReady: url !== undefined,
+        endRequested,
+        livedMs: performance.now() - startedAt,
+        reason,
+        exitStatus,
+      });
     };
     worker.on('exit', (code, signal) => end(signal ?? `exit code ${code}`));
     // The system may have been unable to start the process.

@@ -2,20 +2,23 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../app/base/log.js';
 import { type Family, keepCounts } from '../../app/metrics/families.js';
 import { CommandError } from '../support/failure.js';
-import { type Ended, type Member, prepareWorkers, startMember } from './member.js';
+import { prepareWorkers, startWorkerProcess, type WorkerEnd, type WorkerProcess } from './member.js';
 import type { Environment } from './messages.js';
 
 /** A fixed number of workers. The pool replaces a worker that ends. */
 export interface WorkerPool {
   /** The URL of the workers. Resolves when all of them listen. */
   readonly ready: Promise<string>;
-  /** Rejects with a CommandError when workers end again and again. */
+  /**
+   * Rejects with a CommandError when a worker cannot start while no pool was ready yet, and when several workers in a row
+   * end before they are ready.
+   */
   readonly failed: Promise<never>;
   /** Replaces the workers one after the other. The new worker listens before the old one stops. */
   restart(environment: Environment): Promise<void>;
   /** The metrics of all workers, and the counts of those that have ended. */
   readMetrics(): Promise<readonly (readonly Family[])[]>;
-  /** Stops all workers after their running requests. @throws CommandError when one had to be killed */
+  /** Stops all workers after their running requests. @throws CommandError when a worker had to be killed */
   stop(): Promise<void>;
 }
 
@@ -24,35 +27,36 @@ export interface PoolOptions {
   readonly size: number;
   readonly environment: Environment;
   readonly log: Logger;
-  /** Resolves when a worker could start in place of one that has ended, or when the signal is aborted. */
-  readonly whenUsable: (signal: AbortSignal) => Promise<void>;
+  /** Called before an ended worker is replaced. Resolves when a worker can start, or when the signal is aborted. */
+  readonly waitUntilWorkerCanStart: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The pool fails when this many workers in a row end before any worker is ready. */
+/** The pool fails when this many workers in a row have ended before they were ready. */
 const maxFailures = 5;
-/** Milliseconds. A worker that ran for longer ended for another reason than the one before. */
+/** Milliseconds. A worker that ran for longer is replaced without a pause. */
 const stableAfterMs = 10_000;
-const pauses = { first: 100, last: 5000 };
+/** Milliseconds before a replacement, after workers that ended early. The pause doubles with each of them. */
+const pauses = { first: 100, max: 5000 };
 
 /** Starts `size` workers. */
-export function startPool({ size, environment, log, whenUsable }: PoolOptions): WorkerPool {
+export function startPool({ size, environment, log, waitUntilWorkerCanStart: whenUsable }: PoolOptions): WorkerPool {
   prepareWorkers();
   const stopping = new AbortController();
-  /** The workers that were not asked to end. */
-  const serving = new Set<Member>();
-  const running = new Set<Member>();
-  const listening = new Set<Member>();
+  /** The workers that run and that the pool has not asked to end. */
+  const active = new Set<WorkerProcess>();
+  const running = new Set<WorkerProcess>();
+  const listening = new Set<WorkerProcess>();
   const outcome = createOutcome();
-  /** So that the sums do not become smaller when a worker ends. */
+  /** The counts of ended workers are kept: the sums in the metrics must not become smaller when a worker ends. */
   let countsOfEnded: Promise<readonly Family[]> = Promise.resolve([]);
   let currentEnvironment = environment;
   let earlyEnds = 0;
   let failures = 0;
   let restarting = false;
 
-  function add(): Member {
-    const member = startMember(currentEnvironment);
-    serving.add(member);
+  function add(): WorkerProcess {
+    const member = startWorkerProcess(currentEnvironment);
+    active.add(member);
     running.add(member);
     void member.ready.then((url) => {
       if (url === undefined) return;
@@ -62,45 +66,45 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
       if (listening.size === size) outcome.succeed(url);
     });
     void member.ended.then((ended) => {
-      for (const set of [serving, listening, running]) set.delete(member);
+      for (const set of [active, listening, running]) set.delete(member);
       countsOfEnded = addCounts(countsOfEnded, member);
       if (!ended.endRequested && !stopping.signal.aborted) void replace(member, ended);
     });
     return member;
   }
 
-  async function replace({ worker, pid }: Member, ended: Ended): Promise<void> {
-    const { wasReady, reason, how } = ended;
+  async function replace({ worker, pid }: WorkerProcess, ended: WorkerEnd): Promise<void> {
+    const { wasReady, reason, exitStatus } = ended;
     // An error at the first start ends the service at once. Later it may be temporary.
     if (reason !== undefined && !outcome.isReady()) return outcome.fail(reason);
-    log.error({ worker, pid, how, ...(reason !== undefined && { reason }) }, 'a worker has ended unexpectedly');
+    log.error({ worker, pid, exitStatus, ...(reason !== undefined && { reason }) }, 'a worker has ended unexpectedly');
     failures = wasReady ? 0 : failures + 1;
     earlyEnds = ended.livedMs < stableAfterMs ? earlyEnds + 1 : 0;
     if (failures >= maxFailures) {
-      const last = reason ?? how;
+      const last = reason ?? exitStatus;
       return outcome.fail(`${maxFailures} workers in a row have ended before they were ready. The last one: ${last}`);
     }
-    const pause = earlyEnds === 0 ? 0 : Math.min(pauses.last, pauses.first * 2 ** (earlyEnds - 1));
+    const pause = earlyEnds === 0 ? 0 : Math.min(pauses.max, pauses.first * 2 ** (earlyEnds - 1));
     await wait(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     await whenUsable(stopping.signal);
-    // A rolling restart, or the end of another worker, may have started a worker in this place already.
-    if (!stopping.signal.aborted && serving.size < size) add();
+    // A rolling restart, or the replacement of another worker, may have brought the pool to its full size already.
+    if (!stopping.signal.aborted && active.size < size) add();
   }
 
-  async function retire(member: Member): Promise<void> {
-    serving.delete(member);
-    // Another worker may have died while this place seemed to be taken.
-    if (!stopping.signal.aborted && serving.size < size) add();
+  async function retire(member: WorkerProcess): Promise<void> {
+    active.delete(member);
+    // Another worker may have ended while this one still counted as active, so it was not replaced.
+    if (!stopping.signal.aborted && active.size < size) add();
     if (!(await member.end('retire')))
       log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
   }
 
   async function restart(): Promise<void> {
-    for (const old of [...serving]) {
+    for (const old of [...active]) {
       // `stop()` would not see a worker that starts now.
       if (stopping.signal.aborted) return;
       // A worker that has ended by now was replaced already.
-      if (!serving.has(old)) continue;
+      if (!active.has(old)) continue;
       const fresh = add();
       const url = await fresh.ready;
       if (stopping.signal.aborted) return;
@@ -116,7 +120,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     failed: outcome.failed,
     async restart(next) {
       if (restarting || stopping.signal.aborted || !outcome.isReady()) {
-        log.warn({}, 'a rolling restart was requested during another one, a start or a stop');
+        log.warn({}, 'a rolling restart was ignored: another restart, the start or the stop is in progress');
         return;
       }
       restarting = true;
@@ -134,7 +138,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
   };
 }
 
-async function addCounts(before: Promise<readonly Family[]>, member: Member): Promise<readonly Family[]> {
+async function addCounts(before: Promise<readonly Family[]>, member: WorkerProcess): Promise<readonly Family[]> {
   const [counts, metrics] = await Promise.all([before, member.readMetrics()]);
   return metrics.length === 0 ? counts : keepCounts([counts, metrics]);
 }
@@ -150,7 +154,7 @@ function createOutcome() {
   const failed = new Promise<never>((_resolve, reject) => {
     rejectFailed = reject;
   });
-  // It may fail while nothing awaits it, such as during the stop.
+  // Nothing may await this promise when it rejects, such as during the stop. Node.js would end the process then.
   failed.catch(() => undefined);
   return {
     ready,

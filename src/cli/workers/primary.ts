@@ -98,7 +98,7 @@ async function serve(parts: {
     size: config.WORKERS,
     environment: workerEnvironment,
     log,
-    whenUsable: (signal) => untilDatabaseAnswers(database, log, signal),
+    waitUntilWorkerCanStart: (signal) => untilDatabaseAnswers(database, log, signal),
   });
   let metrics: MetricsServer | undefined;
   try {

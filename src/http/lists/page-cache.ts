@@ -1,57 +1,60 @@
 /** The headers and the body of a page. */
 export interface StoredPage {
   readonly headers: Readonly<Record<string, string>>;
-  /** A string. A buffer would be allocated and collected for each page, also for pages that are not requested again. */
+  /** A string, because that is what the framework produces. Each page would need a conversion to a buffer. */
   readonly body: string;
 }
 
 /**
- * Caches the pages that this process has sent, each for one state of an inbox. A caller first reads the state from the
- * database, in the same request. A page of another state is not found, so instances need no invalidation messages.
+ * Caches the pages that this process has sent. Each page belongs to a version of its inbox: a text that changes with every
+ * change of the inbox. A caller first reads the current version from the database, and finds only pages of this version.
+ * So instances need no invalidation messages.
  */
 export interface PageCache {
-  /** Whether there is a page for this request in any state. If not, the caller does not need to read the state. */
+  /** Whether there is a page for this request, of any version. If not, the caller does not need to read the version. */
   has(userId: string, request: string): boolean;
-  find(userId: string, request: string, state: string): StoredPage | undefined;
-  store(userId: string, request: string, state: string, page: StoredPage): void;
+  find(userId: string, request: string, version: string): StoredPage | undefined;
+  store(userId: string, request: string, version: string, page: StoredPage): void;
 }
 
-/** The maximum number of cached pages of a user, and the maximum size of a cached page in bytes. */
-const limits = { pages: 4, bytes: 128 * 1024 };
-/** The size of the objects around a page, in bytes. */
+const maxPagesPerUser = 4;
+/** A larger page is not cached. */
+const maxPageBytes = 128 * 1024;
+/** The bytes that a cached page needs in addition to its text: the map, its entry and the headers. An estimate. */
 const overhead = 1000;
 
 interface Inbox {
-  readonly state: string;
+  readonly version: string;
   readonly pages: Map<string, StoredPage>;
 }
 
 /**
- * @param bytes the maximum size of all pages. The cache has two halves. When the newer half is full, the older half is
- *   dropped and the newer half becomes the older one. A page that is found moves to the newer half.
+ * Creates a cache with two halves. When the newer half is full, the older half is dropped, and the newer half becomes the
+ * older one. A page that is found in the older half is copied to the newer half.
+ * @param maxBytes the size of both halves
  */
-export function createPageCache(bytes: number): PageCache {
+export function createPageCache(maxBytes: number): PageCache {
   let recent = createHalf();
   let older = createHalf();
 
   const inboxOf = (userId: string) => recent.inboxes.get(userId) ?? older.inboxes.get(userId);
 
-  function keep(userId: string, request: string, state: string, page: StoredPage): void {
+  function keep(userId: string, request: string, version: string, page: StoredPage): void {
     const size = sizeOf(request, page);
-    if (size > limits.bytes) return;
-    if (recent.bytes + size > bytes / 2) {
+    if (size > maxPageBytes) return;
+    if (recent.bytes + size > maxBytes / 2) {
       older = recent;
       recent = createHalf();
     }
-    recent.keep(userId, request, state, page);
+    recent.keep(userId, request, version, page);
   }
 
   return {
     has: (userId, request) => inboxOf(userId)?.pages.has(request) === true,
-    find(userId, request, state) {
+    find(userId, request, version) {
       const inbox = inboxOf(userId);
-      const page = inbox?.state === state ? inbox.pages.get(request) : undefined;
-      if (page !== undefined && inbox !== recent.inboxes.get(userId)) keep(userId, request, state, page);
+      const page = inbox?.version === version ? inbox.pages.get(request) : undefined;
+      if (page !== undefined && inbox !== recent.inboxes.get(userId)) keep(userId, request, version, page);
       return page;
     },
     store: keep,
@@ -76,16 +79,17 @@ function createHalf() {
     get bytes() {
       return bytes;
     },
-    keep(userId: string, request: string, state: string, page: StoredPage): void {
+    keep(userId: string, request: string, version: string, page: StoredPage): void {
       const known = inboxes.get(userId);
-      if (known !== undefined && known.state !== state) for (const old of known.pages.keys()) drop(known.pages, old);
+      if (known !== undefined && known.version !== version)
+        for (const old of known.pages.keys()) drop(known.pages, old);
       const pages = known?.pages ?? new Map<string, StoredPage>();
-      inboxes.set(userId, { state, pages });
+      inboxes.set(userId, { version, pages });
       drop(pages, request);
       pages.set(request, page);
       bytes += sizeOf(request, page);
       const [first = ''] = pages.keys();
-      if (pages.size > limits.pages) drop(pages, first);
+      if (pages.size > maxPagesPerUser) drop(pages, first);
     },
   };
 }

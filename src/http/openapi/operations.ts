@@ -6,10 +6,13 @@ import type { Access } from '../requests/route.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { problemResponses } from './problems.js';
 
-/** The parts of a route that the document uses. */
+/** The parts of a route that the OpenAPI document uses. */
 export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'config' | 'schema'>;
 
-/** The schema of a route for the document: one form of body and response, even if the route accepts several. */
+/**
+ * The schema of a route for the OpenAPI document. It shows one form of the body and of the response, even if the route
+ * accepts several.
+ */
 export function documentedSchema({ schema = {}, config, url }: DescribedRoute): FastifySchema {
   if (schema.hide === true) return schema;
   const { ndjson, document = {} } = config ?? {};
@@ -22,7 +25,7 @@ export function documentedSchema({ schema = {}, config, url }: DescribedRoute): 
   return described;
 }
 
-/** Only the document has this schema: Fastify does not validate a body whose content type has no schema. */
+/** For the document only. The route has no schema for this content type, so Fastify does not validate the body. */
 function ndjsonBody(item: object): object {
   const schema = { ...item, description: 'One JSON object per line. Lines end with LF or CRLF.' };
   return { content: { 'application/x-ndjson': { schema } } };
@@ -37,7 +40,8 @@ function securityOf(access: Access | undefined): object {
 }
 
 /**
- * Adds the problems, headers and parameters that a route implies to its operation in the finished document.
+ * Adds to an operation of the finished document what the schema of its route does not contain: the problems, headers and
+ * parameters that follow from the configuration of the route.
  * @returns the codes of its problems
  */
 export function completeOperation(operation: JsonObject, route: DescribedRoute): readonly ErrorCode[] {
@@ -91,14 +95,15 @@ const text = (description: string) => ({ description, schema: { type: 'string' }
 const listHeaders = {
   Link: text('RFC 8288: first, prev, next and last page, as path-absolute references.'),
   'X-Total-Count': {
-    description: 'The number of items. With a filter, it is counted up to 1000.',
+    description:
+      'The number of items. With a filter, items are counted only up to 1000, unless you prefer count=exact.',
     schema: { type: 'integer' },
   },
   'X-Total-Count-Capped': text('true if there are more items than the count, or if counting them took too long.'),
 };
 const searchHeaders = {
   'X-Partial': text(
-    'Items may be missing, because the search has taken too long; the next page continues it. time: the limit ended it. index: there is no index for it (yet).',
+    'Items may be missing; the next page continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet).',
   ),
 };
 const exactCountHeaders = { 'Preference-Applied': text('count=exact when the request preferred that.') };
@@ -144,7 +149,7 @@ function headerParameters(operation: JsonObject, route: DescribedRoute): JsonObj
     const about = 'A DPoP proof (RFC 9449), if the token is bound to a key.';
     found.push(parameter('DPoP', about, 'eyJ0eXAiOiJkcG9wK2p3dCIs…', { maxLength: 4096 }));
   }
-  if (route.config?.repeatsApproval === true) {
+  if (route.config?.canRepeatApproval === true) {
     const about = 'A repeat with the same key within 10 minutes gets a new token while the first one is unused.';
     found.push(parameter('Idempotency-Key', about, '0b0ba41c-1', { maxLength: 255 }));
   }

@@ -65,8 +65,8 @@ declare module 'fastify' {
      * others.
      */
     checkQuery?: (query: QueryParameters) => unknown;
-    /** A repeat with the same Idempotency-Key approves the login once more; no response is stored. */
-    repeatsApproval?: boolean;
+    /** The route answers a repeat with the same Idempotency-Key by approving the login again. It stores no response. */
+    canRepeatApproval?: boolean;
     /** The route honours `Prefer: count=exact`. */
     countsExactly?: boolean;
     /** The route also takes requests without a body. */

@@ -7,7 +7,7 @@ import type { AccountUser, Candidate } from '../../identities/accounts.js';
  * The core does everything else, so that an authenticator cannot forget it: account look-up, the same responses for
  * unknown identities, guess budgets, states and expiry, the PIN, second factors, devices, tokens, and audit events.
  */
-export type Authenticator = SingleStep | TwoStep | SelfNaming;
+export type Authenticator = SingleStep | TwoStep | UserIdentifying;
 
 interface Named {
   /** The value that clients send as `authenticator`. */
@@ -46,10 +46,10 @@ export interface TwoStep extends Named {
 }
 
 /**
- * Begins a challenge without an identity: the answer identifies the user (a passkey, an id_token). Such a login takes no
- * PIN.
+ * Begins a challenge without an identity: the answer, such as a passkey assertion or an id_token, identifies the user.
+ * Such a login takes no PIN.
  */
-export interface SelfNaming extends Named {
+export interface UserIdentifying extends Named {
   readonly steps: 2;
   readonly namesUser: true;
   begin(authenticationId: string): Promise<Challenge>;
@@ -74,6 +74,6 @@ export function takesPin(authenticator: Authenticator | undefined): boolean {
 }
 
 /** Whether the answer to the authenticator identifies the user, so that a login needs no identity. */
-export function namesUser(authenticator: Authenticator): authenticator is SelfNaming {
+export function namesUser(authenticator: Authenticator): authenticator is UserIdentifying {
   return 'namesUser' in authenticator && authenticator.namesUser;
 }

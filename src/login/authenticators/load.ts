@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { NamedByPlugin, Plugin, PluginChallenge, PluginContext } from './plugin.js';
-import type { Described } from './plugin-messages.js';
+import type { PluginDescription } from './plugin-messages.js';
 import { type SupervisedPlugin, supervisePlugin } from './plugin-supervision.js';
 
 export interface LoadOptions {
@@ -42,9 +42,9 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
         onLost: (reason) => onError(module, `the thread of a plug-in was lost: ${reason}`),
       });
       threads.push(thread);
-      const found = [...errorsOf(thread.described), ...nameConflicts(thread.described, plugins)];
+      const found = [...errorsOf(thread.description), ...nameConflicts(thread.description, plugins)];
       errors.push(...found.map((error) => `${module}: ${error}`));
-      if (found.length === 0 && thread.described !== undefined) plugins.push(pluginOf(thread, thread.described));
+      if (found.length === 0 && thread.description !== undefined) plugins.push(pluginOf(thread, thread.description));
     } catch (error) {
       errors.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -55,14 +55,14 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
   return { plugins, errors, close };
 }
 
-/** Returns the plug-in of a module. Its functions run in the module's thread. @param described must have no `errorsOf` */
-function pluginOf({ call }: SupervisedPlugin, described: Described): Plugin {
-  const name = String(described.name);
+/** Returns the plug-in of a module. Its functions run in the thread of the module. @param description without errors: see `errorsOf` */
+function pluginOf({ call }: SupervisedPlugin, description: PluginDescription): Plugin {
+  const name = String(description.name);
   const begin = (...given: unknown[]) => call('begin', given) as Promise<PluginChallenge>;
   const verify = async (...given: unknown[]) => (await call('verify', given)) === true;
   const identify = (...given: unknown[]) => call('identify', given) as Promise<NamedByPlugin | undefined>;
-  if (described.steps === 1) return { name, steps: 1, verify };
-  return described.namesUser === true
+  if (description.steps === 1) return { name, steps: 1, verify };
+  return description.namesUser === true
     ? { name, steps: 2, namesUser: true, begin, identify }
     : { name, steps: 2, begin, verify };
 }
@@ -77,11 +77,11 @@ function resolveModule(module: string): string {
   }
 }
 
-function errorsOf(described: Described | undefined): string[] {
-  if (described === undefined) {
+function errorsOf(description: PluginDescription | undefined): string[] {
+  if (description === undefined) {
     return ['the default export is neither an authenticator nor a function that returns one'];
   }
-  const { name, steps, namesUser, functions } = described;
+  const { name, steps, namesUser, functions } = description;
   const errors: string[] = [];
   if (typeof name !== 'string' || !namePattern.test(name)) errors.push(`name must match ${namePattern.source}`);
   if (steps !== 1 && steps !== 2) errors.push('steps must be 1 or 2');
@@ -94,8 +94,8 @@ function errorsOf(described: Described | undefined): string[] {
   return errors;
 }
 
-function nameConflicts(described: Described | undefined, others: readonly Plugin[]): string[] {
-  const name = described?.name;
+function nameConflicts(description: PluginDescription | undefined, others: readonly Plugin[]): string[] {
+  const name = description?.name;
   if (typeof name !== 'string') return [];
   if (builtIn.includes(name) || builtInPrefixes.some((prefix) => name.startsWith(prefix))) {
     return [`the name ${name}, or its prefix, is reserved for built-in authenticators`];

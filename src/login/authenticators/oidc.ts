@@ -3,7 +3,7 @@ import type { Challenge } from '../../credentials/challenge.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { directoryStatement, sql } from '../../database/sql.js';
 import { findByExternalIdentity, listExternalIdentities } from '../../users/external-identities.js';
-import type { SelfNaming } from './authenticator.js';
+import type { UserIdentifying } from './authenticator.js';
 
 /** An OpenID provider whose id_tokens are accepted. `delivery/oidc` implements it. */
 export interface IdTokens {
@@ -56,7 +56,7 @@ export async function provenSubject(
  * An id_token of an OpenID provider. The linked pair of issuer and subject identifies the account, never the mail address:
  * providers allow addresses that do not belong to the user, or no longer do.
  */
-export function oidcAuthenticator(database: Database, idTokens: IdTokens): SelfNaming {
+export function oidcAuthenticator(database: Database, idTokens: IdTokens): UserIdentifying {
   return {
     name: `oidc:${idTokens.name}`,
     steps: 2,

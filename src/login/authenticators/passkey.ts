@@ -6,7 +6,7 @@ import {
   type RelyingParty,
 } from '../../credentials/factors/relying-party.js';
 import type { Database } from '../../database/database.js';
-import type { SelfNaming } from './authenticator.js';
+import type { UserIdentifying } from './authenticator.js';
 
 /**
  * A passkey (WebAuthn), which identifies its user. With user verification it counts as two factors. The challenge belongs to
@@ -15,7 +15,7 @@ import type { SelfNaming } from './authenticator.js';
 export function passkeyAuthenticator(parts: {
   readonly database: Database;
   readonly relyingParty: RelyingParty;
-}): SelfNaming {
+}): UserIdentifying {
   const { userVerification, requestOptions } = parts.relyingParty;
   return {
     name: 'passkey',

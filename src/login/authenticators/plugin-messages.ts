@@ -11,14 +11,14 @@ export interface WorkerStart {
 
 /** To the thread of a plug-in. */
 export type ToThread =
-  | { readonly type: 'call'; readonly id: number; readonly member: Member; readonly args: readonly unknown[] }
+  | { readonly type: 'call'; readonly id: number; readonly member: PluginFunction; readonly args: readonly unknown[] }
   | { readonly type: 'ping' }
   /** The result of a request of the plug-in. */
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown; readonly error?: RequestError };
 
 /** From the thread of a plug-in. */
 export type FromThread =
-  | { readonly type: 'started'; readonly described: Described | undefined }
+  | { readonly type: 'started'; readonly description: PluginDescription | undefined }
   | { readonly type: 'not started'; readonly message: string }
   /** `json` has at most 65,536 characters; for `verify` it is `true` or `false`. */
   | { readonly type: 'answer'; readonly id: number; readonly json: string }
@@ -29,11 +29,11 @@ export type FromThread =
   | { readonly type: 'log'; readonly id: number; readonly level: string; readonly message: string }
   | { readonly type: 'fetch'; readonly id: number; readonly url: string; readonly request: object };
 
-/** The functions of a plug-in. */
-export type Member = 'begin' | 'verify' | 'identify';
+/** The name of a function of a plug-in. */
+export type PluginFunction = 'begin' | 'verify' | 'identify';
 
-/** The members of a module's object that decide whether it is an authenticator. */
-export interface Described {
+/** What the thread says about the object of the module. From this, the service decides whether it is an authenticator. */
+export interface PluginDescription {
   readonly name: unknown;
   readonly steps: unknown;
   readonly namesUser: unknown;

@@ -1,28 +1,29 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Described, Member } from './plugin-messages.js';
+import type { PluginDescription, PluginFunction } from './plugin-messages.js';
 import { PluginFailure, type PluginThread, type PluginThreadOptions, startPluginThread } from './plugin-thread.js';
 
 export interface SupervisionOptions extends PluginThreadOptions {
-  /** Called with the reason when a thread was lost or could not restart. */
+  /** Called with the reason when a thread has ended by itself or could not restart. */
   readonly onLost: (reason: string) => void;
-  /** Milliseconds before the second attempt, doubled for each further one up to `last`. The default is 250 and 10,000. */
-  readonly pauses?: { readonly first: number; readonly last: number };
+  /** Milliseconds before the second attempt, doubled for each further one up to `max`. The default is 250 and 10,000. */
+  readonly pauses?: { readonly first: number; readonly max: number };
 }
 
-/** A plug-in whose thread restarts when it is lost. */
+/** A plug-in that gets a new thread when its thread has ended by itself. */
 export interface SupervisedPlugin {
-  readonly described: Described | undefined;
+  /** The description of the first thread. Undefined: the module returned no object. */
+  readonly description: PluginDescription | undefined;
   /** Waits for a thread that is starting, and fails at once during a pause between attempts. @throws PluginFailure */
-  call(member: Member, args: readonly unknown[]): Promise<unknown>;
+  call(name: PluginFunction, args: readonly unknown[]): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** Milliseconds. After a thread has run for longer than this, its loss counts as the first one again. */
+/** Milliseconds. A thread that ran for longer than this restarts without a pause. */
 const stableAfterMs = 30_000;
 
 /** @throws Error with the reason why the plug-in did not start, for the operator */
 export async function supervisePlugin(options: SupervisionOptions): Promise<SupervisedPlugin> {
-  const { onLost, pauses = { first: 250, last: 10_000 } } = options;
+  const { onLost, pauses = { first: 250, max: 10_000 } } = options;
   const closing = new AbortController();
   const first = await startPluginThread(options);
   let current: Promise<PluginThread> | undefined = Promise.resolve(first);
@@ -30,11 +31,11 @@ export async function supervisePlugin(options: SupervisionOptions): Promise<Supe
   /** The first attempt has no pause, so a single loss fails only the logins that are running. */
   async function restart(losses: number): Promise<PluginThread | undefined> {
     for (let attempt = losses; ; attempt += 1) {
-      const pause = attempt === 1 ? 0 : Math.min(pauses.first * 2 ** (attempt - 2), pauses.last);
+      const pause = attempt === 1 ? 0 : Math.min(pauses.first * 2 ** (attempt - 2), pauses.max);
       await wait(pause, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
       if (closing.signal.aborted) return undefined;
       try {
-        current = startPluginThread(options).then((thread) => requireSame(thread, first));
+        current = startPluginThread(options).then((thread) => requireSameDescription(thread, first));
         return await current;
       } catch (error) {
         current = undefined;
@@ -58,11 +59,11 @@ export async function supervisePlugin(options: SupervisionOptions): Promise<Supe
 
   const supervision = supervise();
   return {
-    described: first.described,
-    async call(member, given) {
+    description: first.description,
+    async call(name, args) {
       const thread = await current?.catch(() => undefined);
-      if (thread === undefined) throw new PluginFailure({ kind: 'has no thread now', frames: [] });
-      return thread.call(member, given);
+      if (thread === undefined) throw new PluginFailure({ kind: 'ThreadRestarting', frames: [] });
+      return thread.call(name, args);
     },
     async close() {
       closing.abort();
@@ -73,9 +74,9 @@ export async function supervisePlugin(options: SupervisionOptions): Promise<Supe
   };
 }
 
-/** A module may return another object at the second start, but only the first object was checked. */
-async function requireSame(thread: PluginThread, first: PluginThread): Promise<PluginThread> {
-  if (JSON.stringify(thread.described) === JSON.stringify(first.described)) return thread;
+/** Refuses a thread whose module describes another authenticator than at the first start: only the first one was checked. */
+async function requireSameDescription(thread: PluginThread, first: PluginThread): Promise<PluginThread> {
+  if (JSON.stringify(thread.description) === JSON.stringify(first.description)) return thread;
   await thread.end();
   throw new Error('it has restarted as another authenticator');
 }

@@ -1,7 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { PluginContext, PluginRequest } from './plugin.js';
-import type { Described, FromThread, Member, Thrown, ToThread, WorkerStart } from './plugin-messages.js';
+import type {
+  FromThread,
+  PluginDescription,
+  PluginFunction,
+  Thrown,
+  ToThread,
+  WorkerStart,
+} from './plugin-messages.js';
 
 export interface PluginThreadOptions {
   /** The URL of the module. */
@@ -18,11 +25,11 @@ export interface PluginThreadOptions {
 /** A plug-in in its own thread. At worst, its code ends the thread (decision 72). */
 export interface PluginThread {
   /** Undefined: the module returned no object. */
-  readonly described: Described | undefined;
+  readonly description: PluginDescription | undefined;
   /** Resolves with the reason, for the log, when the thread ends without `end`. */
   readonly lost: Promise<string>;
   /** @throws PluginFailure */
-  call(member: Member, args: readonly unknown[]): Promise<unknown>;
+  call(member: PluginFunction, args: readonly unknown[]): Promise<unknown>;
   end(): Promise<void>;
 }
 
@@ -64,10 +71,10 @@ export async function startPluginThread(options: PluginThreadOptions): Promise<P
     port.close();
   });
 
-  const started = new Promise<Described | undefined>((resolve, reject) => {
+  const started = new Promise<PluginDescription | undefined>((resolve, reject) => {
     port.on('message', (message: FromThread) => {
       try {
-        if (message.type === 'started') resolve(message.described);
+        if (message.type === 'started') resolve(message.description);
         else if (message.type === 'not started') reject(new Error(message.message));
         else calls.receive(message);
       } catch {
@@ -76,11 +83,11 @@ export async function startPluginThread(options: PluginThreadOptions): Promise<P
     });
   });
   try {
-    const described = await Promise.race([started, failWhenLost(lost), failAfter(startTimeoutMs)]);
+    const description = await Promise.race([started, failWhenLost(lost), failAfter(startTimeoutMs)]);
     // Without calls, the thread must not keep the process running.
     worker.unref();
     port.unref();
-    return { described, lost, call: calls.call, end: () => worker.terminate().then(() => undefined) };
+    return { description, lost, call: calls.call, end: () => worker.terminate().then(() => undefined) };
   } catch (error) {
     await worker.terminate();
     throw error;
@@ -171,7 +178,7 @@ function createCalls(
   }
 
   return {
-    call: (member: Member, given: readonly unknown[]) =>
+    call: (member: PluginFunction, given: readonly unknown[]) =>
       new Promise<unknown>((resolve, reject) => {
         last += 1;
         const id = last;

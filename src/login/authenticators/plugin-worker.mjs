@@ -3,7 +3,7 @@
 // must run it from the TypeScript sources too.
 import { parentPort } from 'node:worker_threads';
 
-/** @import { WorkerStart, Described, FromThread, Thrown, ToThread } from './plugin-messages.js' */
+/** @import { WorkerStart, PluginDescription, FromThread, Thrown, ToThread } from './plugin-messages.js' */
 /** @typedef {Partial<Record<string, unknown>>} Anything */
 /** @typedef {(message: FromThread) => void} Send */
 
@@ -43,7 +43,7 @@ async function start(url, context, send) {
   try {
     const { default: exported } = await import(url);
     const made = typeof exported === 'function' ? await exported(context) : exported;
-    send({ type: 'started', described: describe(made) });
+    send({ type: 'started', description: describe(made) });
     return made;
   } catch (error) {
     send({ type: 'not started', message: messageOf(error).slice(0, maxLength.failure) });
@@ -51,7 +51,7 @@ async function start(url, context, send) {
   }
 }
 
-/** @param {unknown} made @returns {Described | undefined} */
+/** @param {unknown} made @returns {PluginDescription | undefined} */
 function describe(made) {
   if (typeof made !== 'object' || made === null) return undefined;
   const { name, steps, namesUser } = /** @type {Anything} */ (made);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { AccountUser } from '../../../src/identities/accounts.js';
 import { Problem } from '../../../src/lib/problem.js';
-import type { SelfNaming, SingleStep, TwoStep } from '../../../src/login/authenticators/authenticator.js';
+import type { SingleStep, TwoStep, UserIdentifying } from '../../../src/login/authenticators/authenticator.js';
 import { guarded } from '../../../src/login/authenticators/guarded.js';
 import type { Plugin, PluginUser } from '../../../src/login/authenticators/plugin.js';
 
@@ -132,7 +132,13 @@ describe('a challenge of a plug-in', () => {
 
 describe('the user that a plug-in identifies', () => {
   const naming = (answer: unknown) =>
-    anything({ name: 'naming', steps: 2, namesUser: true, begin: () => ({}), identify: () => answer }) as SelfNaming;
+    anything({
+      name: 'naming',
+      steps: 2,
+      namesUser: true,
+      begin: () => ({}),
+      identify: () => answer,
+    }) as UserIdentifying;
   const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
 
   test('is found by id, and two factors count only if isMultiFactor is exactly true', async () => {

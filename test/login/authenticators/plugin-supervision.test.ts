@@ -26,7 +26,7 @@ async function start(code: string, more: Partial<SupervisionOptions & PluginCont
     },
     onUnhandled: (failure) => void heard.unhandled.push(failure),
     onLost: (reason) => void heard.lost.push(reason),
-    pauses: { first: 1, last: 2 },
+    pauses: { first: 1, max: 2 },
     ...more,
   });
   onTestFinished(() => plugin.close());
@@ -60,7 +60,7 @@ test.each([
 });
 
 test('any object of a module can be described', async () => {
-  const described = async (code: string) => (await start(`export default ${code}`)).described;
+  const described = async (code: string) => (await start(`export default ${code}`)).description;
   expect(await described('{ name: "n", steps: 2, namesUser: true, begin() {}, identify() {}, verify: 1 }')).toEqual({
     ...{ name: 'n', steps: 2, namesUser: true, functions: ['begin', 'identify'] },
   });
@@ -106,11 +106,11 @@ test('a lost thread fails its running calls, and another thread replaces it', as
 });
 
 test('a thread that is lost repeatedly restarts after pauses, in which calls fail at once', async () => {
-  const pauses = { first: 600_000, last: 600_000 };
+  const pauses = { first: 600_000, max: 600_000 };
   const { verify, heard } = await start(verifying('process.exit(1)'), { pauses });
   await failureOf(verify('once'));
   await eventually('the next loss', () => failureOf(verify('again')).then(() => heard.lost[1]));
-  expect((await failureOf(verify('in the pause'))).message).toBe('has no thread now');
+  expect((await failureOf(verify('in the pause'))).message).toBe('ThreadRestarting');
   expect(heard.lost).toHaveLength(2);
 });
 
@@ -172,7 +172,7 @@ test('a result has only the known members, and a limited size', async () => {
 });
 
 test('a closed plug-in is not called, also during a start or a pause', async () => {
-  const { close, verify, heard } = await start(verifying('process.exit(1)'), { pauses: { first: 600_000, last: 1 } });
+  const { close, verify, heard } = await start(verifying('process.exit(1)'), { pauses: { first: 600_000, max: 1 } });
   await failureOf(verify('x'));
   await close();
   await failureOf(verify('x'));

@@ -81,7 +81,7 @@ export function tokenRoutes(app: App, { login, tokens, possession, pinIsRequired
     },
     config: {
       access: 'public',
-      repeatsApproval: true,
+      canRepeatApproval: true,
       problems: [
         'authorization_rejected',
         'account_locked',

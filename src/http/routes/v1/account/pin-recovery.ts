@@ -22,7 +22,7 @@ export function accountPinRecoveryRoutes(
       operationId: 'cancelPinRecovery',
       summary: 'Cancel the recovery of your PIN',
       description:
-        'Drops the pending PIN that a code has set (pin_recovery of the account). Needs no re-authentication, because the current PIN does not change.',
+        'Cancels a recovery of your PIN that has not taken effect yet (pin_recovery of the account). Your current PIN stays valid. This needs no re-authentication.',
       tags: ['Account'],
       response: { 200: { ...Account, description: 'The account without a pending PIN.' } },
     },
