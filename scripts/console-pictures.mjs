@@ -18,11 +18,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'console/pictures');
 const key = 'admin-key-of-the-console-pictures-0123456789';
 const sizes = { 1280: 800, 390: 844 };
+/** The height of the pictures in the documents, at most. */
+const mostOfGuide = 1250;
 
 /**
  * A picture. `entrance`: shown without a login. `guide`: its name in the documents. `prepare` brings the page into the state
- * of the picture.
- * @typedef {{ name: string, path: string, entrance?: boolean, guide?: string, prepare?: (page: import('playwright-core').Page) => Promise<void> }} Picture
+ * of the picture. `hasSkeleton`: it shows the state of loading as an example.
+ * @typedef {{ name: string, path: string, entrance?: boolean, guide?: string, hasSkeleton?: boolean, prepare?: (page: import('playwright-core').Page) => Promise<void> }} Picture
  * @param {string} link a set-up link that nobody has used
  * @returns {Picture[]}
  */
@@ -37,7 +39,8 @@ const pictures = (link) => [
   { name: 'users-selected', path: '/console/users?q=garc', prepare: selectRows },
   { name: 'users-nobody', path: '/console/users?q=nobody%40example.com' },
   { name: 'users-import', path: '/console/users/import', prepare: checkFile },
-  { name: 'user', path: '/console/users?q=grace', prepare: openGrace },
+  { name: 'user', path: '/console/users?q=grace', guide: 'console-user', prepare: openGrace },
+
   { name: 'user-erase', path: '/console/users?q=grace', prepare: askToErase },
   { name: 'user-addresses', path: '/console/users?q=grace', prepare: openAddresses },
   { name: 'login-check', path: '/console/users/login-check?value=nobody%40example.com' },
@@ -50,7 +53,7 @@ const pictures = (link) => [
   { name: 'event', path: '/console/audit?type=user.locked', prepare: openFirstDetail },
   { name: 'keys', path: '/console/keys' },
   { name: 'system', path: '/console/system' },
-  { name: 'parts', path: '/console/parts' },
+  { name: 'parts', path: '/console/parts', hasSkeleton: true },
 ];
 
 /** @param {import('playwright-core').Page} page */
@@ -155,14 +158,13 @@ async function startService(data) {
   return { child, url: String(url) };
 }
 
-/** Waits until nothing of the page is being loaded. An open stream of events does not count. @param {import('playwright-core').Page} page */
-async function loaded(page) {
-  await page.getByText('Loading…').first().waitFor({ state: 'detached' });
+/** Waits until the page makes no further requests. An open stream of events does not count. @param {import('playwright-core').Page} page */
+async function quiet(page) {
   // An answer may have led to another request, such as for names.
-  for (let quiet = 0; quiet < 2; quiet += 1) {
+  for (let times = 0; times < 2; times += 1) {
     const requests = await page.evaluate('performance.getEntriesByType("resource").length');
     await page.waitForTimeout(300);
-    if (requests !== (await page.evaluate('performance.getEntriesByType("resource").length'))) quiet = 0;
+    if (requests !== (await page.evaluate('performance.getEntriesByType("resource").length'))) times = 0;
   }
 }
 
@@ -180,7 +182,7 @@ function invite(data) {
  * @param {Picture} picture
  * @param {Awaited<ReturnType<typeof setUp>>} cookies
  */
-async function take(browser, url, { name, path, entrance = false, guide, prepare }, cookies) {
+async function take(browser, url, { name, path, entrance = false, guide, hasSkeleton = false, prepare }, cookies) {
   for (const [width, height] of Object.entries(sizes).map(([text, value]) => [Number(text), value])) {
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       const context = await browser.newContext({
@@ -191,7 +193,8 @@ async function take(browser, url, { name, path, entrance = false, guide, prepare
       await page.goto(new URL(path, url).href);
       await page.waitForSelector('h1', { state: 'attached' });
       await prepare?.(page);
-      await loaded(page);
+      if (!hasSkeleton) await page.getByText('Loading…').first().waitFor({ state: 'detached' });
+      await quiet(page);
       // As high as the page, unless a dialog covers it.
       const isCovered = (await page.locator('dialog[open]').count()) > 0;
       const whole = await page.evaluate('document.documentElement.scrollHeight');
@@ -199,6 +202,7 @@ async function take(browser, url, { name, path, entrance = false, guide, prepare
       const picture = await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
       if (forDocs && guide !== undefined && width === 1280 && colorScheme === 'light') {
         await sharp(picture)
+          .extract({ left: 0, top: 0, width, height: Math.min(Math.max(height ?? 0, Number(whole)), mostOfGuide) })
           .png({ palette: true, colours: 64 })
           .toFile(join(root, 'docs/images', `${guide}.png`));
       }

@@ -77,7 +77,7 @@ async function fillStatistics(client) {
     const isSlow = now - at > 55 * minute && now - at < 80 * minute;
     const highest = {
       'queue.age ': isSlow ? 18 * random() : 0.2 + 0.5 * random() * busy,
-      'database.size ': (420 + (at - now + 60 * day) / (day / 3)) * 1_048_576,
+      'database.size ': (12 + (at - now + 60 * day) / (5 * day)) * 1_048_576,
     };
     const streams = Math.round(5200 + 3800 * load(at));
     const steps = /** @type {const} */ ([
@@ -199,18 +199,18 @@ async function fillMessages(client) {
 /** The pushes of Grace's notifications, with their results. @param {pg.Client} client */
 async function fillPushes(client) {
   const outcomes = [
-    ['apns', 'sent', 'accepted', null],
-    ['web_push', 'muted', 'muted', null],
-    ['fcm', 'failed', 'refused', 'FCM: QUOTA_EXCEEDED'],
+    ['apns', 'sent', 'accepted', null, 1],
+    ['fcm', 'failed', 'refused', 'FCM: QUOTA_EXCEEDED', 1],
+    ['web_push', 'muted', 'muted', null, 0],
   ];
   const { rows } = await client.query(
-    `select n.user_id, n.id as notification_id, n.created_at, d.id as device_id, row_number() over (partition by n.id order by d.model) - 1 as at
+    `select n.user_id, n.id as notification_id, n.created_at, d.id as device_id, row_number() over (partition by n.id order by d.make) - 1 as at
      from notifications n join devices d on d.user_id = n.user_id join users u on u.id = n.user_id and u.username = 'grace'`,
   );
   for (const { user_id, notification_id, device_id, created_at, at } of rows) {
     await client.query(
       `insert into push_deliveries (user_id, id, notification_id, device_id, channel, state, reason, last_error, attempts, created_at, updated_at)
-       values ($1, gen_random_uuid(), $2, $3, $4, $5, $6, $7, 1, $8, $8::timestamptz + interval '118 milliseconds')`,
+       values ($1, gen_random_uuid(), $2, $3, $4, $5, $6, $7, $8, $9, $9::timestamptz + interval '118 milliseconds')`,
       [user_id, notification_id, device_id, ...(outcomes[Number(at) % outcomes.length] ?? []), created_at],
     );
   }

@@ -42,23 +42,49 @@ describe('the audit page', () => {
       },
     });
     const { page, isClean, isAccessible } = await open(`/console/audit?user=${user.id}`, { as: await operator() });
-    const changed = page.getByRole('row', { name: /was changed/ });
+    const changed = page.getByRole('row', { name: 'ADMIN_API_KEY changed Ada Lovelace' });
     await changed.waitFor();
-    expect(await changed.innerText()).toContain('by an API key');
+    expect(await changed.innerText()).toContain('API key');
     const signedIn = await page.getByRole('row', { name: /signed in/ }).innerText();
     expect(signedIn.match(/Byron/g)).toHaveLength(1);
 
     await changed.click();
-    const fields = page.getByRole('listitem').filter({ hasText: '→' });
-    await fields.filter({ hasText: 'name' }).waitFor();
-    const shown = (await fields.allInnerTexts()).map((line) => line.replaceAll(/\s+/g, ' ').trim());
+    const changes = page.getByRole('table', { name: 'Changes' });
+    await changes.waitFor();
+    const shown = (await changes.getByRole('row').allInnerTexts()).map((line) => line.replaceAll(/\s+/g, ' ').trim());
     expect(shown).toEqual([
-      'name before: Ada <b>Byron</b> → after: Ada Lovelace',
-      expect.stringMatching(/^locale before: .* → after: es$/),
+      'Field Before After',
+      'Name Ada <b>Byron</b> Ada Lovelace',
+      expect.stringMatching(/^Language .* es$/),
     ]);
-    await page.getByRole('row', { name: /has a new password/ }).click();
+    await page.getByRole('row', { name: /set a new password/ }).click();
     await page.getByText('changed; the values are not kept').waitFor();
     await isAccessible();
+    await isClean();
+  });
+
+  test('says in words who did what to whom, and shows the members of a value', async () => {
+    const user = await createUser(postern, { name: 'Grace Hopper' });
+    const person = await operator();
+    const lock = { permanent: true, reason: 'Fraud' };
+    const call = (method: string, path: string, body?: object) =>
+      postern.api(method, path, { bearer: person.session.token, ...(body && { body }) });
+    await call('POST', `/admin/v1/users/${user.id}/lock`, lock);
+    const key = await call('POST', '/admin/v1/keys', { name: 'ledger', scopes: ['users:read'] });
+    await call('DELETE', `/admin/v1/keys/${String(key.body.id)}`);
+    const { page, isClean, isAccessible } = await open('/console/audit', { as: person });
+    await page.getByRole('row', { name: 'Ada Lovelace revoked an API key ledger' }).waitFor();
+    await page.getByRole('row', { name: 'Ada Lovelace locked Grace Hopper' }).click();
+    const change = page.getByRole('table', { name: 'Changes' }).getByRole('row', { name: /^Lock/ });
+    const shown = await change.getByRole('listitem').allInnerTexts();
+    expect(shown.sort()).toEqual([
+      expect.stringMatching(/^Permanent:\s*yes$/),
+      'Reason: Fraud',
+      expect.stringMatching(/^Until:/),
+    ]);
+    await isAccessible();
+    await page.getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.waitForURL(`**/users/${user.id}`);
     await isClean();
   });
 
@@ -74,7 +100,7 @@ describe('the audit page', () => {
     );
     const { page, isClean } = await open(`/console/audit?actor=${actor}&live=off`, { as: await operator() });
     await page
-      .getByRole('row', { name: /was logged out everywhere/ })
+      .getByRole('row', { name: /Command line logged out everywhere/ })
       .first()
       .waitFor();
     const lines = (await exported(page, 'As NDJSON')).trim().split('\n');
@@ -93,7 +119,7 @@ describe('the audit page', () => {
   test('exports names and changes as CSV', async () => {
     const user = await createUser(postern, { name: '=Ada' });
     const { page, isClean } = await open(`/console/audit?user=${user.id}`, { as: await operator() });
-    await page.getByRole('row', { name: /was created/ }).waitFor();
+    await page.getByRole('row', { name: /ADMIN_API_KEY created/ }).waitFor();
     const [head, line = ''] = (await exported(page, 'As CSV')).trim().split('\r\n');
     expect(head).toBe('created_at,type,user_id,user_name,actor,actor_name,address,request_id,id,changes,data');
     expect(line).toContain(`,user.created,${user.id},'=Ada,key:environment,,`);

@@ -117,6 +117,19 @@ describe('a CSV file', () => {
     await isClean();
   });
 
+  test('recognises a column of own ids', async () => {
+    const name = unique();
+    const { page, isClean } = await open('/console/users/import', { as: await operator() });
+    await choose(page, 'users.csv', `Nombre,Correo,Nº de cliente\n${name},${name}@example.com,K-${name}\n`);
+    expect(await page.getByLabel('What Nº de cliente becomes').inputValue()).toBe('external_id');
+    await click(page, 'Check the file');
+    await click(page, 'Import 1 user');
+    await page.getByText('1 user was created.').waitFor();
+    const { data } = await usersNamed(name);
+    expect(data.map(({ external_id }) => external_id)).toEqual([`K-${name}`]);
+    await isClean();
+  });
+
   test('keeps the passwords of the users', async () => {
     const [name, secret] = [unique(), 'an old password of theirs'];
     const hash = await bcrypt(secret, 4);

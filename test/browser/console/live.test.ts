@@ -49,14 +49,14 @@ describe('the audit page', () => {
     const seen = watchEvents(page);
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
-    await row(page, /was created/).waitFor();
+    await row(page, /ADMIN_API_KEY created/).waitFor();
     await streamed;
     await settled();
     const { reads } = seen;
     for (let count = 0; count < 3; count += 1) await login(postern, user);
     await login(postern, other);
     await expect.poll(() => row(page, /signed in/).count()).toBe(3);
-    await page.getByText('4', { exact: true }).waitFor();
+    await page.getByText('4 events', { exact: true }).waitFor();
     expect({ ...seen }).toEqual({ opened: 1, ended: 0, reads });
     await isClean();
   });
@@ -67,7 +67,7 @@ describe('the audit page', () => {
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
     await streamed;
-    await row(page, /was created/).click();
+    await row(page, /ADMIN_API_KEY created/).click();
     await page.getByText('Paused', { exact: true }).waitFor();
     await login(postern, user);
     const newer = page.getByRole('button', { name: '1 newer event' });
@@ -79,7 +79,7 @@ describe('the audit page', () => {
     await newer.waitFor({ state: 'detached' });
     await login(postern, user);
     await newer.waitFor();
-    await row(page, /was created/).click();
+    await row(page, /ADMIN_API_KEY created/).click();
     await expect.poll(() => row(page, /signed in/).count()).toBe(2);
     await isClean();
   });
@@ -93,7 +93,7 @@ describe('the audit page', () => {
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
     await streamed;
-    await row(page, /was logged out/)
+    await row(page, /Command line logged out everywhere/)
       .first()
       .waitFor();
     await page.mouse.move(600, 400);
@@ -125,7 +125,7 @@ describe('the audit page', () => {
       return route.fulfill({ contentType: 'text/event-stream', body: 'retry: 50\n\nevent: reset\ndata: {}\n\n' });
     });
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
-    await row(page, /was created/).waitFor();
+    await row(page, /ADMIN_API_KEY created/).waitFor();
     await settled();
     const { reads } = seen;
     begin();

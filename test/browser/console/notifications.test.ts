@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import type { Browser, Download, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Notification } from '../../../src/contract/notification.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
 import { eventually } from '../../support/eventually.js';
-import { plain } from '../../support/image-fixtures.js';
 import { createInboxes } from '../../support/inbox.js';
+import { button, choose, description, dryRun, figure, paste, path, publish } from '../../support/notification-form.js';
 import { type FcmFake, startFcm } from '../../support/push-fakes/fcm.js';
 import { createUser, signIn } from '../../support/users.js';
 
@@ -30,39 +29,7 @@ const { open, admin, operator } = createConsolePages(
   () => postern,
   () => browser,
 );
-const path = '/console/notifications';
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const inboxOf = async (id: string) => (await admin<Notification[]>('GET', `/users/${id}/notifications`)).body;
-const description = (page: Page) => page.getByLabel('Description');
-const figure = (page: Page, name: string) =>
-  page.locator('dl > div', { has: page.getByText(name, { exact: true }) }).locator('dd');
-const linesOf = async (download: Promise<Download>) =>
-  readFileSync(await (await download).path(), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, string>);
-
-/** Chooses a user with the search. */
-async function choose(page: Page, name: string): Promise<void> {
-  await page.getByRole('combobox', { name: 'Find people to notify' }).fill(name);
-  await page.getByRole('option', { name }).waitFor();
-  await page.keyboard.press('Enter');
-  await button(page, `Remove ${name}`).waitFor();
-}
-async function paste(page: Page, ids: readonly string[]): Promise<void> {
-  await page.getByRole('radio', { name: 'List of ids' }).check();
-  await page.getByLabel('Ids of users').fill(ids.join('\n'));
-}
-async function dryRun(page: Page): Promise<void> {
-  await button(page, /^Run( again)?$/).click();
-  await page.getByText(/checked .*, nothing sent/).waitFor();
-}
-/** Presses the button with the number, and confirms. */
-async function publish(page: Page, to: string): Promise<void> {
-  await button(page, `Publish to ${to}`).click();
-  const dialog = page.getByRole('dialog', { name: `Publish to ${to}?` });
-  await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
-}
 
 describe.each([
   ['light', 1280, 'en'],
@@ -156,158 +123,6 @@ describe('a dry run', () => {
     await expect.poll(() => page.getByLabel('Name of the type').getAttribute('aria-invalid')).toBe('true');
     expect(await inboxOf(user.id)).toEqual([]);
     await isClean();
-  });
-});
-
-describe('publishing', () => {
-  test('to one person who was found by name, with an image, and shows the delivery', async () => {
-    const name = `Grace ${randomUUID()}`;
-    const user = await createUser(postern, { name });
-    await signIn(postern, user, { make: 'Google', model: 'Pixel 9', gcm_device_token: randomUUID() });
-    const { page, isClean } = await open(path, { as: await operator() });
-    await choose(page, name);
-    await page.getByLabel('Key').fill('received');
-    await page.getByLabel('Actor (title of the push)').fill('Ada');
-    await page.getByLabel('Number').fill('0.10');
-    await description(page).fill('Ada paid you 0.10');
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Image').click()]);
-    await chooser.setFiles({ name: 'lunch.png', mimeType: 'image/png', buffer: await plain(64, 64).png().toBuffer() });
-    await button(page, 'Remove the image').waitFor();
-    await page.getByRole('radio', { name: 'Inbox' }).check();
-    await page.getByRole('img', { name: 'The image of the notification' }).waitFor();
-    await dryRun(page);
-    await publish(page, '1 person');
-    await page.getByText('Published to 1 person.').waitFor();
-    const inbox = await inboxOf(user.id);
-    expect(inbox).toHaveLength(1);
-    expect(inbox[0]).toMatchObject({
-      ...{ notification_type: 'payment', notification_key: 'received', actor: 'Ada', object_data_number: 0.1 },
-      ...{ description: 'Ada paid you 0.10', image: { url: expect.stringContaining('/images/') } },
-    });
-    await page.getByRole('link', { name: 'See the delivery' }).click();
-    await page.getByText('1 pushed').waitFor();
-    await page.getByText('Google Pixel 9').waitFor();
-    expect(new URL(page.url()).searchParams.get('id')).toBe(inbox[0]?.id);
-    await isClean();
-  });
-
-  test('to a list of ids leaves out what is no user, and gives a file of the results', async () => {
-    const known = await createInboxes(postern.database, 3);
-    const unknown = randomUUID();
-    const { page, isClean } = await open(path, { as: await operator() });
-    await paste(page, [...known, 'not-an-id', known[0]?.toUpperCase() ?? '', unknown]);
-    await page.getByText('4 ids. 1 repeated id is used once.').waitFor();
-    await description(page).fill('To a list');
-    await dryRun(page);
-    await page.getByText('Line 6: no such user.').waitFor();
-    await page.getByText('Line 4: no id of a user.').waitFor();
-    expect(await figure(page, 'Lines refused').innerText()).toBe('2');
-    await page.getByText('The 2 refused lines are left out.').waitFor();
-    await publish(page, '3 people');
-    await page.getByText('Published to 3 people.').waitFor();
-    const [results] = await Promise.all([linesOf(page.waitForEvent('download')), button(page, 'Result file').click()]);
-    expect(results.map(({ user_id, result }) => [user_id, result])).toEqual(known.map((id) => [id, 'published']));
-    for (const [index, id] of known.entries()) {
-      expect((await inboxOf(id)).map((one) => [one.id, one.description])).toEqual([[results[index]?.id, 'To a list']]);
-    }
-    await button(page, 'New notification').click();
-    expect(await description(page).inputValue()).toBe('');
-    await isClean();
-  });
-
-  test.each([
-    [
-      'CSV',
-      'ids.csv',
-      (ids: readonly string[]) => ['name;user_id', ...ids.map((id) => `"a;""b""";${id}`)].join('\r\n'),
-    ],
-    ['NDJSON', 'ids.ndjson', (ids: readonly string[]) => ids.map((user_id) => JSON.stringify({ user_id })).join('\n')],
-    ['plain text', 'ids.txt', (ids: readonly string[]) => `\uFEFF${ids.join('\n')}\n`],
-  ])('to a file of ids in %s', async (_, name, write) => {
-    const known = await createInboxes(postern.database, 2);
-    const text = write([known[0] ?? '', randomUUID(), known[1] ?? '']);
-    const { page, isClean } = await open(path, { as: await operator() });
-    await page.getByRole('radio', { name: 'File of ids' }).check();
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Choose a file…').click()]);
-    await chooser.setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
-    await page.getByText('3 lines').waitFor();
-    await description(page).fill(name);
-    await dryRun(page);
-    await page.getByText(`Line ${name.endsWith('csv') ? 3 : 2}: no such user.`).waitFor();
-    await publish(page, '2 people');
-    await page.getByText('Published to 2 people.').waitFor();
-    for (const id of known) expect((await inboxOf(id)).map((one) => one.description)).toEqual([name]);
-    await isClean();
-  });
-
-  test('once, although the answer of the request was lost', async () => {
-    const ids = await createInboxes(postern.database, 2);
-    const { page } = await open(path, { as: await operator() });
-    await paste(page, ids);
-    await description(page).fill('Once');
-    await dryRun(page);
-    const keys: (string | undefined)[] = [];
-    await page.route('**/notifications/batch', async (route) => {
-      keys.push(route.request().headers()['idempotency-key']);
-      if (keys.length > 1) return route.continue();
-      await route.fetch();
-      return route.abort('connectionreset');
-    });
-    await publish(page, '2 people');
-    await page.getByText('Published to 2 people.').waitFor();
-    expect(keys).toHaveLength(2);
-    expect(new Set(keys).size).toBe(1);
-    for (const id of ids) expect(await inboxOf(id)).toHaveLength(1);
-  });
-
-  test('can be stopped and goes on, also after a reload, and reaches each person once', async () => {
-    // The text is so long that one request takes about 60 people.
-    const long = '\u{1f600}'.repeat(4096);
-    const ids = await createInboxes(postern.database, 150);
-    const { page, isClean } = await open(path, { as: await operator() });
-    const counts = async () => {
-      const inboxes = await Promise.all(ids.map(inboxOf));
-      return inboxes.map((inbox) => inbox.length);
-    };
-    await paste(page, ids);
-    await description(page).fill(long);
-    await dryRun(page);
-    // The first request waits until the stop is asked for.
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route('**/notifications/batch', async (route) => {
-      await released;
-      await route.continue();
-    });
-    await publish(page, '150 people');
-    await button(page, 'Stop').click();
-    await page.getByText('Stopping after this part…').waitFor();
-    release();
-    await page.getByText(/Stopped\. \d+ of 150 people have it\./).waitFor();
-    const reached = (await counts()).filter((count) => count === 1).length;
-    expect(reached).toBeGreaterThan(0);
-    expect(reached).toBeLessThan(150);
-    await page.reload();
-    await page.getByText('The publication to 150 people was interrupted.').waitFor();
-    await button(page, 'Go on').click();
-    await page.getByText('Published to 150 people.').waitFor();
-    expect(new Set(await counts())).toEqual(new Set([1]));
-    await isClean();
-  });
-
-  test('leaves out a person who was erased after the dry run', async () => {
-    const [kept = '', erased = ''] = await createInboxes(postern.database, 2);
-    const { page } = await open(path, { as: await operator() });
-    await paste(page, [kept, erased]);
-    await description(page).fill('Erased meanwhile');
-    await dryRun(page);
-    await admin('DELETE', `/users/${erased}`);
-    await publish(page, '2 people');
-    await page.getByText('Published to 1 person.').waitFor();
-    await page.getByText('1 person was erased meanwhile and is left out.').waitFor();
-    expect(await inboxOf(kept)).toHaveLength(1);
   });
 });
 

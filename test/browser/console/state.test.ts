@@ -8,6 +8,7 @@ import { launchBrowser } from '../../support/browser.js';
 import { createConsole } from '../../support/console.js';
 import { eventually } from '../../support/eventually.js';
 import { type MailServer, startMailServer } from '../../support/mail-server.js';
+import { testSql } from '../../support/sql.js';
 import { createUser, emailLogin, login, messageOf, newEmail, passwordLogin } from '../../support/users.js';
 
 let mail: MailServer;
@@ -102,6 +103,41 @@ describe('an operator', () => {
     expect(faults).toEqual([]);
   });
 
+  test('sees which messages arrived, which did not, and why not', async () => {
+    const [there, lost] = [
+      await createUser(postern, { email: newEmail() }),
+      await createUser(postern, { email: newEmail() }),
+    ];
+    const reports = [
+      [there, 'delivered', null],
+      [lost, 'undelivered', 'Twilio 30005: the number does not exist'],
+    ] as const;
+    for (const [user, state, reason] of reports) {
+      const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(user.email) });
+      const { id } = await messageOf(postern, body.id);
+      // What the report of a provider writes.
+      await postern.database.everyone.query(
+        testSql('update outbox set state = $2, last_error = $3 where id = $1', [id, state, reason]),
+      );
+    }
+    await open('/messages');
+    const failed = page.getByRole('row', { name: new RegExp(lost.email ?? '') });
+    await failed.getByText('Did not arrive').first().waitFor();
+    await failed.getByText('Twilio 30005').first().waitFor();
+    await failed.getByRole('button', { name: 'Retry' }).first().waitFor();
+    await failed.click();
+    await page.getByRole('definition').filter({ hasText: 'Twilio 30005: the number does not exist' }).waitFor();
+    await page.getByRole('radio', { name: 'Sent', exact: true }).check();
+    const arrived = page.getByRole('row', { name: new RegExp(there.email ?? '') });
+    await arrived.getByText('Arrived').first().waitFor();
+    expect(await arrived.getByRole('button', { name: 'Retry' }).count()).toBe(0);
+    await open(`/users/${lost.id}`);
+    const messages = page.getByRole('region', { name: 'Messages to them' });
+    await messages.getByText('did not arrive', { exact: true }).waitFor();
+    await messages.getByText('Twilio 30005: the number does not exist').waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('filters the audit, opens an event without following further ones, and exports what matches', async () => {
     await open(`/audit?user=${hostile.id}`);
     const row = page.getByRole('row', { name: /Bobby.* signed in/ });
@@ -127,7 +163,7 @@ describe('an operator', () => {
   test('follows new events until a row is open', async () => {
     const user = await createUser(postern);
     await open(`/audit?user=${user.id}`);
-    await page.getByRole('row', { name: /was created/ }).waitFor();
+    await page.getByRole('row', { name: /ADMIN_API_KEY created/ }).waitFor();
     await login(postern, user);
     await page.getByRole('row', { name: /signed in/ }).waitFor();
     expect(faults).toEqual([]);

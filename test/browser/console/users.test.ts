@@ -60,6 +60,25 @@ describe('the list of users', () => {
     await isClean();
   });
 
+  test('finds a user by the exact own id, and shows it', async () => {
+    const own = `K-${randomUUID()}`;
+    const user = await createUser(postern, { name: `Mary ${randomUUID()}`, external_id: own });
+    const { page, isClean } = await open('/console/users', { as: await operator() });
+    await page.getByRole('searchbox').fill(`external:${own}`);
+    await page.getByText('1 user', { exact: true }).waitFor();
+    await row(page, user.name ?? '').click();
+    await page.waitForURL(`**/users/${user.id}`);
+    await page.getByRole('definition').filter({ hasText: own }).waitFor();
+    await page.goto(`${postern.url}/console/users?q=external:${own}-2`);
+    await page.getByText('Nobody matches').waitFor();
+    await isClean();
+  });
+
+  test('says in Spanish what the search finds', async () => {
+    const { page } = await open('/console/users', { as: await operator(), language: 'es' });
+    await page.getByPlaceholder('id propio', { exact: false }).waitFor();
+  });
+
   test('filters by the URL, and reads on while it is scrolled', async () => {
     const family = `Page ${randomUUID()}`;
     await postern.database.everyone.query(

@@ -43,6 +43,7 @@ export function Diagnosis({ diagnosis, onRemedy }: DiagnosisProps) {
   const notes = [...diagnosis.reasons.filter(({ effect }) => effect === 'note'), ...ofPin];
   // The first thing that helps is the only main button of the page.
   const main = blockers.flatMap(({ remedies }) => remedies)[0];
+  const isUnlock = main?.action === 'unlock' || main?.action === 'reset_budget';
   return (
     <>
       <Verdict diagnosis={diagnosis} />
@@ -53,7 +54,7 @@ export function Diagnosis({ diagnosis, onRemedy }: DiagnosisProps) {
         {diagnosis.ways.map((way) => (
           <WayRow
             key={way.authenticator}
-            onRemedy={onRemedy}
+            {...{ onRemedy, isUnlock }}
             way={{ ...way, reasons: way.reasons.filter((reason) => !isAboutPin(reason)) }}
           />
         ))}
@@ -112,11 +113,19 @@ function useWayName(): (way: LoginWay) => string {
   };
 }
 
-function WayRow({ way, onRemedy }: { way: LoginWay; onRemedy: RemedyAction }) {
+interface WayRowProps {
+  readonly way: LoginWay;
+  readonly onRemedy: RemedyAction;
+  /** What blocks every way ends with the unlock. */
+  readonly isUnlock: boolean;
+}
+
+function WayRow({ way, onRemedy, isUnlock }: WayRowProps) {
   const { login } = useText().user;
   const name = useWayName()(way);
   const { icon, tone } = looks[way.verdict];
   const [first] = way.reasons;
+  const isBlocked = way.verdict === 'blocked';
   return (
     <li className={styles.way}>
       <span className={tone}>
@@ -126,10 +135,10 @@ function WayRow({ way, onRemedy }: { way: LoginWay; onRemedy: RemedyAction }) {
         <strong>
           <bdi>{name}</bdi>
         </strong>
-        <span className={tone}>{login.verdicts[way.verdict]}</span>
+        <span className={tone}>{isBlocked && isUnlock ? login.afterUnlock : login.verdicts[way.verdict]}</span>
       </div>
       <div className={styles.why}>
-        {way.reasons.length === 0 && way.verdict !== 'blocked' && login.ready}
+        {way.reasons.length === 0 && (isBlocked ? login.readyOtherwise : login.ready)}
         {way.reasons.map((reason) => (
           <ReasonText key={reason.code} reason={reason} />
         ))}

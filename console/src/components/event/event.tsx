@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../api/schema.js';
+import { noUser } from '../../api/users.js';
 import { useText } from '../../text/text.js';
 import { Icon, type IconName } from '../icon/icon.js';
 import { Time } from '../text/values.js';
@@ -27,6 +28,8 @@ const looks: readonly (readonly [begin: string, icon: IconName, tone: Tone])[] =
   ['passkey.', 'passkey', 'idle'],
   ['totp.', 'shield', 'idle'],
   ['key.', 'key', 'idle'],
+  ['webhook.', 'link', 'idle'],
+  ['block.created', 'ban', 'idle'],
   ['setup_link.', 'link', 'idle'],
   ['proof.rejected', 'circleCross', 'bad'],
   ['', 'info', 'idle'],
@@ -44,25 +47,81 @@ export function useVerb(): (type: string) => string {
   return (type) => events.types[type] ?? type;
 }
 
-/** The details of an event: the authenticator, the cause, the address and the actor. */
-export function useDetail(): (event: AuditEvent) => string {
-  const { events, messages } = useText();
-  return ({ data, address, actor }) => {
-    const named = ['authenticator', 'second_factor', 'error_code', 'reason', 'kind', 'field', 'name'].map(
-      (name) => data[name],
-    );
-    const words = named.filter((value): value is string => typeof value === 'string' && value !== '');
-    const by = actor === 'user' ? undefined : (events.actors[actor.split(':', 1)[0] ?? ''] ?? actor);
-    return [...words.map((word) => events.words[word] ?? messages.kinds[word] ?? word), address, by]
-      .filter(Boolean)
-      .join(' · ');
+/** Who did what to whom. */
+export interface Sentence {
+  readonly who: string;
+  /** The kind of an actor that is no person. */
+  readonly kind?: string;
+  readonly verb: string;
+  /** The user, or the name of the thing. Undefined: they did it to themselves, or it has no name. */
+  readonly whom?: string | undefined;
+}
+
+const isOwn = ({ actor, user_id }: AuditEvent) => actor === 'user' || actor === `user:${user_id}`;
+
+/** The name of the API key, the webhook or the address that an event about no user is about. */
+function thingOf({ user_id, data }: AuditEvent): string | undefined {
+  if (user_id !== noUser) return undefined;
+  return [data.name, data.url, data.address].find((value): value is string => typeof value === 'string');
+}
+
+function useActor(): (event: AuditEvent) => string {
+  const { events } = useText();
+  return ({ actor, actor_name }) => {
+    if (actor_name !== null) return actor_name;
+    // The key of the environment has no other name.
+    return actor === 'key:environment' ? 'ADMIN_API_KEY' : (events.actors[actor.split(':', 1)[0] ?? ''] ?? actor);
   };
 }
 
-/** One event as a row of a list. `name`: the user whom it is about. */
-export function EventRow({ event, name }: { event: AuditEvent; name: string }) {
+/** An audit event as a sentence: the actor, what the actor did, and to whom. */
+export function useSentence(): (event: AuditEvent) => Sentence {
+  const { events } = useText();
   const verb = useVerb();
+  const actor = useActor();
+  return (event) => {
+    const { type, user_id, user_name } = event;
+    const user = user_id === noUser ? undefined : (user_name ?? events.nobody);
+    if (isOwn(event)) return { who: user ?? actor(event), verb: verb(type), whom: thingOf(event) };
+    return {
+      who: actor(event),
+      ...(event.actor.startsWith('key:') && { kind: events.apiKey }),
+      verb: user === undefined ? verb(type) : (events.acts[type] ?? verb(type)),
+      whom: user ?? thingOf(event),
+    };
+  };
+}
+
+const namedDetails = ['authenticator', 'second_factor', 'error_code', 'reason', 'kind', 'field'];
+
+/** The details of an event: the authenticator, the cause, the thing, the actor and the address. */
+export function useDetail(): (event: AuditEvent) => string {
+  const { events, messages } = useText();
+  const actor = useActor();
+  const byOf = (event: AuditEvent) => {
+    // Messages are sent by Postern, and events about no user begin with the actor.
+    if (isOwn(event) || event.actor === 'system' || event.user_id === noUser) return undefined;
+    if (event.actor === 'cli') return events.byCli;
+    return event.actor.startsWith('key:') && event.actor_name !== null
+      ? events.byKey(event.actor_name)
+      : events.by(actor(event));
+  };
+  return (event) => {
+    const words = namedDetails
+      .map((name) => event.data[name])
+      .filter((value): value is string => typeof value === 'string')
+      .map((word) => events.words[word] ?? messages.kinds[word] ?? word);
+    return [...words, thingOf(event), byOf(event), event.address].filter(Boolean).join(' · ');
+  };
+}
+
+/** One event as a row of a list: the user and what happened, or who did what, if it is about no user. */
+export function EventRow({ event }: { event: AuditEvent }) {
+  const { events } = useText();
+  const verb = useVerb()(event.type);
+  const sentence = useSentence()(event);
   const detail = useDetail()(event);
+  const name = event.user_id === noUser ? sentence.who : (event.user_name ?? events.nobody);
   const { icon, tone } = lookOf(event.type);
   return (
     <li className={styles.event}>
@@ -74,9 +133,13 @@ export function EventRow({ event, name }: { event: AuditEvent; name: string }) {
           <bdi className={styles.name} title={name}>
             {name}
           </bdi>
-          <span>{verb(event.type)}</span>
+          <span>{verb}</span>
         </div>
-        {detail !== '' && <div className={styles.detail}>{detail}</div>}
+        {detail !== '' && (
+          <div className={styles.detail} title={detail}>
+            <bdi>{detail}</bdi>
+          </div>
+        )}
       </div>
       <Time at={event.created_at} />
     </li>

@@ -3,23 +3,24 @@ import { useCallback, useEffect, useState } from 'react';
 import { useLiveEvents } from '../../api/live-events.js';
 import { useList } from '../../api/pages.js';
 import type { AuditEvent, GetEventPageResponse } from '../../api/schema.js';
-import { noUser } from '../../api/users.js';
-import { Dot } from '../../components/badge/badge.js';
+import { Badge, Dot } from '../../components/badge/badge.js';
 import { Button } from '../../components/button/button.js';
+import { lookOf, type Sentence, useSentence } from '../../components/event/event.js';
 import { Switch } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
+import { Icon } from '../../components/icon/icon.js';
 import { Menu } from '../../components/menu/menu.js';
-import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
+import { MasterDetail, Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
 import { ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
 import { CompactHead, Table } from '../../components/table/table.js';
-import { Id } from '../../components/text/id.js';
 import { Cut, None, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
 import { useText } from '../../text/text.js';
 import styles from './audit.module.css';
+import { EventDetail } from './detail.js';
 import { exportEvents, filterOf, readEvents } from './list.js';
 
 /** Who did what to whom. The list follows new events at its top. While it is scrolled or a row is open, they are counted. */
@@ -53,22 +54,16 @@ export function Audit() {
     live.show();
     window.scrollTo({ top: 0 });
   };
-  const userOf = ({ user_id, user_name, data }: AuditEvent) => {
-    if (user_id === noUser) return typeof data.name === 'string' ? data.name : audit.service;
-    return user_name ?? audit.unknown;
+  const sentenceOf = useSentence();
+  const nameOf = (event: AuditEvent) => {
+    const { who, verb, whom } = sentenceOf(event);
+    return [who, verb, whom].filter(Boolean).join(' ');
   };
-  /** Undefined: the user of the event. */
-  const actorOf = ({ actor, actor_name, user_id }: AuditEvent) => {
-    const [kind = '', id] = actor.split(':');
-    if (kind !== 'user') return [words.actors[kind] ?? actor, actor_name].filter(Boolean).join(' · ');
-    return id === undefined || id === user_id ? undefined : (actor_name ?? audit.unknown);
-  };
-  const verbOf = ({ type }: AuditEvent) => words.types[type] ?? type;
   const columns: readonly Column<AuditEvent>[] = [
     { key: 'at', head: audit.time, cell: ({ created_at }) => <Time at={created_at} /> },
-    { key: 'user', head: audit.who, cell: (event) => <Cut strong of={userOf(event)} /> },
-    { key: 'what', head: audit.what, size: 'wide', cell: (event) => verbOf(event) },
-    { key: 'by', head: audit.by, size: 'low', cell: (event) => <Actor of={actorOf(event)} /> },
+    { key: 'who', head: audit.who, cell: (event) => <Who of={sentenceOf(event)} /> },
+    { key: 'what', head: audit.what, size: 'wide', cell: (event) => <What of={event} verb={sentenceOf(event).verb} /> },
+    { key: 'whom', head: audit.whom, cell: (event) => <Whom of={sentenceOf(event).whom} /> },
     {
       key: 'address',
       head: audit.address,
@@ -97,35 +92,7 @@ export function Audit() {
     }
   }
 
-  const detail =
-    opened === undefined ? undefined : (
-      <Panel title={`${userOf(opened)} ${verbOf(opened)}`}>
-        <Facts
-          of={[
-            [audit.time, <Time key="at" at={opened.created_at} focusable />],
-            [audit.type, opened.type],
-            [audit.by, actorOf(opened) ?? userOf(opened)],
-            ...(opened.changes.length === 0
-              ? []
-              : [[audit.changes, <Changes key="changes" of={opened.changes} />] as const]),
-            [audit.userId, <Id key="user" of={opened.user_id} name={audit.userId} />],
-            [audit.address, opened.address ?? <None key="address" />],
-            [
-              audit.request,
-              opened.request_id === null ? (
-                <None key="request" />
-              ) : (
-                <Id key="request" of={opened.request_id} name={audit.request} />
-              ),
-            ],
-            ...Object.entries(opened.data).map(
-              ([name, value]) => [name, <Value key={name} of={value} name={name} />] as const,
-            ),
-            [text.common.id, <Id key="id" of={opened.id} name={audit.event} />],
-          ]}
-        />
-      </Panel>
-    );
+  const detail = opened && <EventDetail event={opened} />;
   return (
     <Page
       title={audit.title}
@@ -187,13 +154,13 @@ export function Audit() {
                     rows={shown}
                     more={query.more}
                     idOf={({ id }) => id}
-                    nameOf={(event) => `${userOf(event)} ${verbOf(event)}`}
+                    nameOf={nameOf}
                     onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
                     openId={search.open}
                     compact={(event) => (
                       <>
-                        <CompactHead name={userOf(event)} at={event.created_at} />
-                        <Cut quiet of={verbOf(event)} />
+                        <CompactHead name={sentenceOf(event).who} at={event.created_at} />
+                        <Cut quiet of={[sentenceOf(event).verb, sentenceOf(event).whom].filter(Boolean).join(' ')} />
                       </>
                     )}
                   />
@@ -210,38 +177,27 @@ export function Audit() {
   );
 }
 
-/** Who did it, unless it was the user whom the event is about. */
-function Actor({ of }: { of: string | undefined }) {
-  return of === undefined ? <None /> : <Cut of={of} />;
-}
-
-/** The changed fields with their values before and after. */
-function Changes({ of }: { of: AuditEvent['changes'] }) {
-  const { audit } = useText();
+function Who({ of: { who, kind } }: { of: Sentence }) {
   return (
-    <ul className={styles.changes}>
-      {of.map(({ field, before, after, withheld }) => (
-        <li key={field}>
-          <bdi className={styles.field}>{field}</bdi>
-          {withheld ? (
-            <span className={styles.quiet}>{audit.withheld}</span>
-          ) : (
-            <span>
-              <span className="hidden-text">{audit.before} </span>
-              <Value of={before} name={field} /> <span aria-hidden="true">→</span>
-              <span className="hidden-text"> {audit.after}</span> <Value of={after} name={field} />
-            </span>
-          )}
-        </li>
-      ))}
-    </ul>
+    <span className={styles.who}>
+      <Cut strong of={who} />
+      {kind !== undefined && <Badge kind="label">{kind}</Badge>}
+    </span>
   );
 }
 
-/** A detail of an event. It may hold text of users. */
-function Value({ of, name }: { of: unknown; name: string }) {
-  if (of === null || of === undefined) return <None />;
-  if (typeof of === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(of))
-    return <Id of={of} name={name} />;
-  return <bdi className={styles.value}>{typeof of === 'object' ? JSON.stringify(of) : String(of)}</bdi>;
+function What({ of: { type }, verb }: { of: AuditEvent; verb: string }) {
+  const { icon, tone } = lookOf(type);
+  return (
+    <span className={styles.what}>
+      <span className={styles[tone]}>
+        <Icon name={icon} />
+      </span>
+      <Cut of={verb} />
+    </span>
+  );
+}
+
+function Whom({ of }: { of: string | undefined }) {
+  return of === undefined ? <None /> : <Cut of={of} />;
 }

@@ -20,7 +20,7 @@ const known: Readonly<Record<string, Target>> = Object.fromEntries(
     phone: 'phone,phonenumber,mobile,mobilephone,cell,cellphone,tel,telephone,telefono,movil,celular,telefon,handy',
     name: 'name,fullname,displayname,nombre,nombrecompleto,nombres,firstname,lastname,givenname,familyname,surname,apellido,apellidos,vorname,nachname,prenom,nom',
     locale: 'locale,language,lang,idioma,sprache,langue',
-    external_id: 'externalid,customerid,customernumber,clientid,idcliente,kundennummer',
+    external_id: 'externalid,customerid,customernumber,clientid,idcliente,nodecliente,numerodecliente,kundennummer',
     id: 'id,userid,uuid',
     created_at:
       'createdat,created,createdon,creado,creadoel,fechadealta,datejoined,registered,registeredat,createdtime',
@@ -41,7 +41,7 @@ const hash = /^(?:\$\w|argon2\$|bcrypt\$|pbkdf2_)/;
 
 /** What a column is, by its heading and by what stands below it. */
 function guess(heading: string, values: readonly string[]): Target {
-  const plain = heading.normalize('NFD').replace(/[^\p{L}\p{N}]/gu, '');
+  const plain = heading.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '');
   const given = values.filter((value) => value !== '');
   const all = (pattern: RegExp) => given.length > 0 && given.every((value) => pattern.test(value));
   const named = known[plain.toLowerCase()];

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { request } from '../../api/client.js';
 import { useList } from '../../api/pages.js';
 import type {
@@ -123,7 +123,16 @@ export function Messages() {
             [messages.state, stateOf(opened)],
             [messages.why, why(opened) === '' ? <None key="why" /> : why(opened)],
             [messages.recipient, opened.recipient ?? <None key="to" />],
-            [messages.user, userOf(opened)],
+            [
+              messages.user,
+              users.has(opened.user_id) ? (
+                <Link key="who" to="/users/$id" params={{ id: opened.user_id }}>
+                  <bdi>{userOf(opened)}</bdi>
+                </Link>
+              ) : (
+                userOf(opened)
+              ),
+            ],
             [messages.userId, <Id key="user" of={opened.user_id} name={messages.userId} />],
             [messages.kind, messages.kinds[opened.kind] ?? opened.kind],
             [messages.provider, opened.provider ?? <None key="provider" />],

@@ -4,7 +4,6 @@ import { useCallback, useEffect, useState } from 'react';
 import { request } from '../../api/client.js';
 import { useLiveEvents } from '../../api/live-events.js';
 import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
-import { noUser } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { EventRow } from '../../components/event/event.js';
 import { Panel, Rows } from '../../components/panel/panel.js';
@@ -46,10 +45,6 @@ export function Now() {
   useEffect(() => setStreamed(state === 'live'), [state]);
   const events = (held ?? rows ?? []).slice(0, shown);
   const newer = held === undefined ? 0 : (rows ?? []).findIndex(({ id }) => id === held[0]?.id);
-  const nameFor = ({ user_id, user_name, data }: AuditEvent) => {
-    if (user_id === noUser) return typeof data.name === 'string' ? data.name : overview.postern;
-    return user_name ?? overview.somebody;
-  };
   return (
     <Panel
       flush
@@ -80,7 +75,7 @@ export function Now() {
           ) : (
             <Rows>
               {events.map((event) => (
-                <EventRow key={event.id} event={event} name={nameFor(event)} />
+                <EventRow key={event.id} event={event} />
               ))}
             </Rows>
           )

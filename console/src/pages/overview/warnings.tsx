@@ -67,7 +67,9 @@ export function Warnings() {
         <div className={styles.warning} role="status">
           <Icon name="circleCross" className={styles.bad} />
           <p>
-            <strong>{overview.failedMessages(data.page.total, !data.page.total_is_exact)}</strong>{' '}
+            <Link to="/messages">
+              <strong>{overview.failedMessages(data.page.total, !data.page.total_is_exact)}</strong>
+            </Link>{' '}
             {overview.lastFailure(
               messages.kinds[last.kind] ?? last.kind,
               last.last_error ?? (messages.states[last.state] ?? last.state).toLocaleLowerCase(),

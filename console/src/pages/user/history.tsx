@@ -220,7 +220,8 @@ function useEntries(): (events: readonly AuditEvent[]) => TimelineEntry[] {
       if (newest === undefined || oldest === undefined) return [];
       const span = Date.parse(newest.created_at) - Date.parse(oldest.created_at);
       const details = [...new Set(fold.map(detail))].filter((line) => line !== '').slice(0, 3);
-      const repeats = fold.length > 1 ? [activity.times(fold.length, duration(span))] : [];
+      const times = span < 1000 ? activity.times(fold.length) : activity.timesIn(fold.length, duration(span));
+      const repeats = fold.length > 1 ? [times] : [];
       return {
         ...{ id: newest.id, at: newest.created_at, ...lookOf(newest.type), title: verb(newest.type) },
         detail: [...repeats, ...details].join(' · '),

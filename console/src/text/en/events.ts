@@ -1,5 +1,6 @@
-/** What happened to an account, after the name of the user: "Ada Lovelace signed in". */
+/** Audit events in words. */
 export const events = {
+  /** What happened to a user, after the name of the user: "Ada Lovelace signed in". Or what somebody did that concerns no user. */
   types: {
     'login.started': 'asked for a code',
     'login.approved': 'signed in',
@@ -51,19 +52,48 @@ export const events = {
     'second_factors.removed': 'lost all second factors',
     'external_identity.linked': 'linked another account',
     'external_identity.unlinked': 'unlinked another account',
-    'setup_link.created': 'has a new set-up link',
-    'key.created': 'has a new API key',
+    'setup_link.created': 'created a set-up link',
+    'key.created': 'created an API key',
     'key.revoked': 'revoked an API key',
     'registration.completed': 'completed the registration',
     'identity.verified': 'verified an address',
-    'webhook.created': 'has a new webhook',
+    'webhook.created': 'added a webhook',
     'webhook.changed': 'changed a webhook',
     'webhook.deleted': 'deleted a webhook',
     'webhook.secret_rotated': 'replaced the secret of a webhook',
     'webhook.replayed': 'sent events to a webhook again',
-    'webhook.disabled': 'has a webhook that was disabled',
+    'webhook.disabled': 'disabled a webhook',
     'block.created': 'blocked an address',
     'block.deleted': 'unblocked an address',
+  } as Readonly<Record<string, string>>,
+  /** What somebody else did to the user, after the name of that person: "Inés Carrascosa locked". */
+  acts: {
+    'token.deleted': 'logged out a device',
+    'device.changed': 'changed a device',
+    'device.removed': 'removed a device',
+    'message.sent': 'sent a message',
+    'message.failed': 'could not send a message',
+    'message.retried': 'sent a message again',
+    'message.expired': 'could not send a message in time',
+    'message.undelivered': 'sent a message that did not arrive',
+    'user.created': 'created',
+    'user.changed': 'changed',
+    'user.password_changed': 'set a new password',
+    'user.pin_changed': 'set a new PIN',
+    'user.deactivated': 'deactivated',
+    'user.reactivated': 'reactivated',
+    'user.locked': 'locked',
+    'user.unlocked': 'unlocked',
+    'user.logged_out': 'logged out everywhere',
+    'user.deleted': 'erased',
+    'role.link_made': 'created a link for a role',
+    'recovery.completed': 'completed a recovery',
+    'pin_recovery.cancelled': 'cancelled a recovery of the PIN',
+    'totp.removed': 'removed the authenticator app',
+    'passkey.removed': 'removed a passkey',
+    'second_factors.removed': 'removed all second factors',
+    'external_identity.linked': 'linked another account',
+    'external_identity.unlinked': 'unlinked another account',
   } as Readonly<Record<string, string>>,
   /** Names of authenticators and causes, by their codes. Unknown codes are shown as they are. */
   words: {
@@ -73,8 +103,19 @@ export const events = {
     passkey: 'passkey',
     totp: 'authenticator app',
     invalid_credentials: 'wrong secret',
+    active: 'active',
+    deactivated: 'deactivated',
+    user: 'user',
+    support: 'support',
+    operator: 'operator',
   } as Readonly<Record<string, string>>,
-  actors: { system: 'by Postern', cli: 'on the command line', key: 'by an API key' } as Readonly<
+  /** Who acted, by the kind of the actor, if no name is known. */
+  actors: { system: 'Postern', cli: 'Command line', key: 'an API key', user: 'an erased user' } as Readonly<
     Record<string, string>
   >,
+  nobody: 'somebody without an account',
+  apiKey: 'API key',
+  by: (name: string) => `by ${name}`,
+  byKey: (name: string) => `by the API key ${name}`,
+  byCli: 'on the command line',
 };

@@ -81,5 +81,8 @@ export const messages = {
     sent: 'Codes and notices appear here for 30 days.',
     all: 'Codes and notices appear here for 30 days.',
   },
-  count: (n: number, capped: boolean) => (capped ? `more than ${n.toLocaleString('en')}` : n.toLocaleString('en')),
+  count: (n: number, capped: boolean) =>
+    capped
+      ? `more than ${n.toLocaleString('en')} messages`
+      : `${n.toLocaleString('en')} ${n === 1 ? 'message' : 'messages'}`,
 };

@@ -43,7 +43,9 @@ export const user = {
       not_set_up: 'Not set up',
     } as Readonly<Record<string, string>>,
     note: 'Note',
+    afterUnlock: 'After the unlock',
     ready: 'Nothing is in the way.',
+    readyOtherwise: 'Nothing else is in the way.',
     since: 'since',
     until: 'until',
     ways: { password: 'Password', sms: 'SMS code', email: 'Mail code', passkey: 'Passkey' } as Readonly<
@@ -133,7 +135,8 @@ export const user = {
     logins: 'Logins',
     changes: 'Changes',
     messages: 'Messages',
-    times: (n: number, duration: string) => `${n.toLocaleString('en')} times in ${duration}`,
+    times: (n: number) => `${n.toLocaleString('en')} times`,
+    timesIn: (n: number, duration: string) => `${n.toLocaleString('en')} times in ${duration}`,
     older: 'Older',
   },
   messages: {

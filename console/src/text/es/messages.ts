@@ -81,5 +81,8 @@ export const messages: Texts['messages'] = {
     sent: 'Los códigos y avisos aparecen aquí durante 30 días.',
     all: 'Los códigos y avisos aparecen aquí durante 30 días.',
   },
-  count: (n, capped) => (capped ? `más de ${n.toLocaleString('es')}` : n.toLocaleString('es')),
+  count: (n, capped) =>
+    capped
+      ? `más de ${n.toLocaleString('es')} mensajes`
+      : `${n.toLocaleString('es')} ${n === 1 ? 'mensaje' : 'mensajes'}`,
 };

@@ -5,7 +5,7 @@ const people = (n: number) => `${count(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;
 
 export const users: Texts['users'] = {
   title: 'Usuarios',
-  search: 'Nombre, correo, teléfono, nombre de usuario, id de usuario o de dispositivo',
+  search: 'Nombre, correo, teléfono, nombre de usuario, id de usuario, id propio o id de dispositivo',
   list: 'Usuarios',
   create: 'Crear usuario',
   exportAll: 'Exportar',

@@ -1,0 +1,192 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { AuditEvent } from '../../api/schema.js';
+import { noUser } from '../../api/users.js';
+import { Badge } from '../../components/badge/badge.js';
+import { useSentence } from '../../components/event/event.js';
+import { Facts, Panel } from '../../components/panel/panel.js';
+import { Id } from '../../components/text/id.js';
+import { None, Time } from '../../components/text/values.js';
+import { useText } from '../../text/text.js';
+import styles from './audit.module.css';
+
+/** One event: who did what to whom, the values before and after, and further details. */
+export function EventDetail({ event }: { event: AuditEvent }) {
+  const { audit, common } = useText();
+  const { who, kind, verb, whom } = useSentence()(event);
+  const names = useNames();
+  const [actorKind, actorId] = event.actor.split(':');
+  const details = detailsOf(event).map(
+    ([name, value]) => [names(name), <Value key={name} of={value} name={name} />] as const,
+  );
+  return (
+    <Panel title={<bdi>{[who, verb, whom].filter(Boolean).join(' ')}</bdi>}>
+      <div className={styles.detail}>
+        <Facts
+          of={[
+            [audit.time, <Time key="at" at={event.created_at} focusable />],
+            [
+              audit.who,
+              <span key="who">
+                <Name of={who} id={actorKind === 'user' ? (actorId ?? event.user_id) : noUser} />{' '}
+                {kind !== undefined && <Badge kind="label">{kind}</Badge>}
+              </span>,
+            ],
+            ...(whom === undefined
+              ? []
+              : [
+                  [
+                    audit.whom,
+                    <Name key="whom" of={whom} id={event.user_name === null ? noUser : event.user_id} />,
+                  ] as const,
+                ]),
+            [audit.address, event.address ?? <None key="address" />],
+            ...details,
+          ]}
+        />
+        {event.changes.length > 0 && <Changes of={event.changes} />}
+        <Facts
+          of={[
+            [audit.type, <code key="type">{event.type}</code>],
+            ...(event.user_id === noUser
+              ? []
+              : [[audit.userId, <Id key="user" of={event.user_id} name={audit.userId} />] as const]),
+            [
+              audit.request,
+              event.request_id === null ? (
+                <None key="request" />
+              ) : (
+                <Id key="request" of={event.request_id} name={audit.request} />
+              ),
+            ],
+            [common.id, <Id key="id" of={event.id} name={audit.event} />],
+          ]}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+/** The members that the sentence and the changes do not show. */
+function detailsOf({ data, changes }: AuditEvent): readonly (readonly [string, unknown])[] {
+  const shown = new Set(changes.some(({ field }) => field === 'lock') ? ['until', 'reason', 'permanent'] : []);
+  if (changes.length > 0) shown.add('fields').add('changes');
+  return Object.entries(data).filter(([name]) => !shown.has(name));
+}
+
+/** A name, which leads to the page of the user. */
+function Name({ of, id }: { of: string; id: string }) {
+  const name = <bdi className={styles.value}>{of}</bdi>;
+  if (id === noUser) return name;
+  return (
+    <Link to="/users/$id" params={{ id }}>
+      {name}
+    </Link>
+  );
+}
+
+/** Names of members in words. Members that this console does not know are shown as they are, without underscores. */
+function useNames(): (name: string) => string {
+  const { audit } = useText();
+  return (name) => {
+    const [first = '', ...rest] = name.split('.');
+    return [audit.fields[first] ?? first.replaceAll('_', ' '), ...rest].join(' · ');
+  };
+}
+
+/** The changed fields with their values before and after. */
+function Changes({ of }: { of: AuditEvent['changes'] }) {
+  const { audit } = useText();
+  const names = useNames();
+  return (
+    <table className={styles.changes}>
+      <caption className="hidden-text">{audit.changes}</caption>
+      <thead>
+        <tr>
+          {[audit.field, audit.before, audit.after].map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {of.map(({ field, before, after, withheld }) => (
+          <tr key={field}>
+            <th scope="row">
+              <bdi>{names(field)}</bdi>
+            </th>
+            {withheld ? (
+              <td colSpan={2} className={styles.quiet}>
+                {audit.withheld}
+              </td>
+            ) : (
+              <>
+                <td className={styles.before}>
+                  <Value of={before} name={field} />
+                </td>
+                <td className={styles.after}>
+                  <Value of={after} name={field} />
+                </td>
+              </>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** A value of an event. It may hold text of users. */
+function Value({ of, name }: { of: unknown; name: string }): ReactNode {
+  const { audit, events, messages } = useText();
+  const names = useNames();
+  if (of === null || of === undefined || of === '') return <None />;
+  if (typeof of === 'boolean') return of ? audit.yes : audit.no;
+  if (Array.isArray(of)) {
+    if (of.length === 0) return <None />;
+    return (
+      <ul className={styles.members}>
+        {of.map((one, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
+          <li key={index}>
+            <Value of={one} name={name} />
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  if (typeof of === 'object') {
+    return (
+      <ul className={styles.members}>
+        {Object.entries(of).map(([member, value]) => (
+          <li key={member}>
+            <bdi className={styles.quiet}>{names(member)}:</bdi> <Value of={value} name={member} />
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  if (typeof of !== 'string') return String(of);
+  if (uuid.test(of)) return <Id of={of} name={name} />;
+  if (moment.test(of)) return <Time at={of} focusable />;
+  const words = name === 'kind' ? messages.kinds : worded.has(name) ? events.words : {};
+  return <bdi className={styles.value}>{words[of] ?? of}</bdi>;
+}
+
+/** Members whose values are codes, which have words. */
+const worded = new Set([
+  'authenticator',
+  'second_factor',
+  'error_code',
+  'field',
+  'fields',
+  'recovers',
+  'proof',
+  'channel',
+  'role',
+  'status',
+]);
