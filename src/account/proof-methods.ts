@@ -1,7 +1,9 @@
 import type { ProofStart } from '../contract/account/proof.js';
+import type { ChallengeState } from '../credentials/challenge.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
 import type { PasswordHasher } from '../credentials/passwords.js';
 import type { Pins } from '../credentials/pins/pins.js';
+import type { TestCodes } from '../credentials/test-identities/test-codes.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
@@ -20,8 +22,16 @@ export function pinProof(pins: Pins): OneStepProof {
 
 const addressTypeOf: Readonly<Partial<Record<ProofStart, AddressType>>> = { sms: 'phone', email: 'email' };
 
-/** Proves by a code to an address of the account. The code is valid only while the account has that address. */
-export function codeProof(keys: SecretKeys, codes: CodeSender): TwoStepProof {
+/**
+ * Proves by a code to an address of the account. The code is valid only while the account has that address. A test identity
+ * takes its fixed code, as in a login.
+ */
+export function codeProof(parts: {
+  readonly keys: SecretKeys;
+  readonly codes: CodeSender;
+  readonly testCodes: TestCodes;
+}): TwoStepProof {
+  const { keys, codes, testCodes } = parts;
   return {
     type: 'code',
     steps: 2,
@@ -31,19 +41,29 @@ export function codeProof(keys: SecretKeys, codes: CodeSender): TwoStepProof {
       const to = type === undefined ? undefined : user[type];
       if (type === undefined || to === undefined || !codes.supports(type)) return undefined;
       const code = newCode();
-      const kept = { code: codeDigest(keys, id, code), addressType: type, address: digestOf(type, to) };
-      return { kept, lifetime: codeLifetime, message: { type, to, code } };
+      const test = await testCodes.find(user, type);
+      const kept = {
+        ...{ code: codeDigest(keys, id, code), addressType: type, address: digestOf(type, to) },
+        ...(test !== undefined && { testIdentityId: test.id }),
+      };
+      return { kept, lifetime: codeLifetime, message: { type, to, code, isDropped: test !== undefined } };
     },
-    async verify(user, { kept, authenticationId: id, secret }) {
-      return hasAddress(user, kept) && codeMatches(keys, id, secret, kept.code ?? '');
+    async verify(user, { kept, authenticationId: id, secret, origin }) {
+      const { testIdentityId } = kept;
+      const use = { proof_id: id, proof: 'code' };
+      const isFixedCode = await testCodes.accept(user, typeOf(kept), { testIdentityId, secret, use, origin });
+      const isSentCode = codeMatches(keys, id, secret, kept.code ?? '');
+      return hasAddress(user, kept) && (testIdentityId === undefined ? isSentCode : isFixedCode);
     },
   };
 }
 
-function hasAddress(user: AccountUser, { addressType, address }: Readonly<Record<string, string>>): boolean {
-  const type = addressType === 'email' ? 'email' : 'phone';
+const typeOf = ({ addressType }: ChallengeState): AddressType => (addressType === 'email' ? 'email' : 'phone');
+
+function hasAddress(user: AccountUser, kept: ChallengeState): boolean {
+  const type = typeOf(kept);
   const current = user[type];
-  return current !== undefined && digestOf(type, current) === address;
+  return current !== undefined && digestOf(type, current) === kept.address;
 }
 
 const digestOf = (type: AddressType, canonical: string) => identityDigest({ type, canonical }).toString('hex');

@@ -49,7 +49,15 @@ export interface ProofChallenge {
   /** Sent to the client, which needs it to answer. */
   readonly challenge?: Readonly<Record<string, unknown>>;
   /** A code to send to an address of the user. */
-  readonly message?: { readonly type: AddressType; readonly to: string; readonly code: string };
+  readonly message?: CodeToAddress;
+}
+
+interface CodeToAddress {
+  readonly type: AddressType;
+  readonly to: string;
+  readonly code: string;
+  /** See `CodeMessage`. */
+  readonly isDropped: boolean;
 }
 
 /** The session that calls a route of self-service. */
@@ -152,8 +160,9 @@ export function createProofs(options: ProofsOptions): Proofs {
       await lockCallingSession(tx, callingSession);
       const started = await startChallenge(tx, { userId, id, purpose: 'proof', kept: state, lifetime, deviceId });
       if (message !== undefined) {
-        const { type, code } = message;
-        await codes.send(tx, { userId, type, kind: 'proof_code', recipient: counted?.recipient, code });
+        const { type, code, isDropped } = message;
+        const recipient = isDropped ? undefined : counted?.recipient;
+        await codes.send(tx, { userId, type, kind: 'proof_code', recipient, code });
       }
       await recordEvent(tx, { userId, type: 'proof.started', origin, data: { proof: start, device_id: deviceId } });
       return started;

@@ -1,5 +1,7 @@
 import { createEventStreams } from '../audit/stream/event-streams.js';
 import { createPins } from '../credentials/pins/pins.js';
+import { createTestCodes } from '../credentials/test-identities/test-codes.js';
+import { createTestIdentities } from '../credentials/test-identities/test-identities.js';
 import { createIdempotency } from '../database/idempotency.js';
 import { compose, sql } from '../database/sql.js';
 import { createDevices } from '../devices/devices.js';
@@ -51,6 +53,7 @@ export async function createServices(
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
   const idTokens = createConfiguredIdTokens(config, outbound);
+  const testCodes = createTestCodes({ database, keys });
   const sessions = createSessionServices(base, messaging.notices);
   const { rules, ...users } = createUserServices(base, idTokens, messaging.notices);
   const account = createAccountServices(base, {
@@ -61,6 +64,7 @@ export async function createServices(
     rules,
     idTokens,
     factors,
+    testCodes,
     users: users.users,
     moreSections: notifications.exportSections,
   });
@@ -73,6 +77,7 @@ export async function createServices(
     idTokens,
     plugins,
     account,
+    testCodes,
     possession: sessions.possession,
   });
   const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
@@ -96,6 +101,7 @@ export async function createServices(
     push: push.push,
     pushTokens: push.tokens,
     ...admission,
+    testIdentities: createTestIdentities({ database, keys, defaultRegion: config.DEFAULT_REGION }),
     ...sessions,
     ...users,
     eventStreams,

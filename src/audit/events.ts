@@ -68,7 +68,10 @@ export type EventType =
   | 'webhook.replayed'
   | 'webhook.disabled'
   | 'block.created'
-  | 'block.deleted';
+  | 'block.deleted'
+  | 'test_identity.created'
+  | 'test_identity.deleted'
+  | 'test_identity.used';
 
 /** An event about no user, such as a change of an API key. */
 export interface ServiceEvent {

@@ -14,6 +14,7 @@ import { schemesCommand } from './commands/schemes.js';
 import { serveCommand } from './commands/serve.js';
 import { backupCommand } from './commands/storage/backup.js';
 import { secretCommand } from './commands/storage/secret.js';
+import { testIdentitiesCommand } from './commands/test-identities/test-identities.js';
 import { upgradeCommand } from './commands/upgrade.js';
 import { usersCommand } from './commands/users.js';
 import { webhooksCommand } from './commands/webhooks/webhooks.js';
@@ -68,6 +69,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   usersCommand(program, io, exitWith);
   keysCommand(program, io);
   blocksCommand(program, io);
+  testIdentitiesCommand(program, io);
   operatorsCommand(program, io);
   imagesCommand(program, io, exitWith);
   messagesCommand(program, io);

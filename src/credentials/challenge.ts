@@ -31,4 +31,6 @@ export interface CodeMessage {
   readonly channel: MessageChannel;
   readonly recipient: string | undefined;
   readonly code: string;
+  /** Whether the message is counted and queued as any other, but dropped: the address is a test identity. */
+  readonly isDropped?: boolean;
 }

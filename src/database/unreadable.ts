@@ -77,6 +77,15 @@ export const encryptedKinds: readonly EncryptedKind[] = [
     keptIn: 'private_key',
   },
   {
+    name: 'codes of test identities',
+    table: 'test_identities',
+    where: sql`expires_at > (select db_now())`,
+    encrypted: sql`encrypted_code`,
+    context: sql`'test-identity:' || id`,
+    key: { id: 'uuid' },
+    keptIn: 'encrypted_code',
+  },
+  {
     name: 'responses stored for an Idempotency-Key',
     table: 'idempotency_keys',
     where: sql`sealed_body is not null and created_at > (select db_now() - interval '24 hours')`,

@@ -17,6 +17,7 @@ export interface Account {
 /** The user data that authenticators get. They get undefined for a user who does not exist or may not log in. */
 export interface Candidate {
   readonly userId: string;
+  readonly role: Role;
   readonly passwordHash: string | undefined;
   readonly username: string | undefined;
   /** In canonical form. */
@@ -28,7 +29,6 @@ export interface Candidate {
 }
 
 export interface AccountUser extends Candidate {
-  readonly role: Role;
   readonly epoch: number;
   readonly pinHash: string | undefined;
   /** Whether a pending PIN must be applied before the login is decided. */

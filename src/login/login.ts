@@ -149,7 +149,7 @@ export function createLogin(options: LoginOptions): Login {
    * refusal would reveal whose address it is.
    */
   async function admitMessage(
-    { channel, recipient, code }: CodeMessage,
+    { channel, recipient, code, isDropped }: CodeMessage,
     { userId, knownDevice, origin }: NewAuthentication,
     identity: Identity,
   ) {
@@ -167,7 +167,7 @@ export function createLogin(options: LoginOptions): Login {
       id,
       channel,
       kind: `${channel}.code`,
-      recipient: mayBeSent ? recipient : undefined,
+      recipient: mayBeSent && isDropped !== true ? recipient : undefined,
       encryptedCode: keys.encrypt(code, id),
       turn,
       resendAt,

@@ -107,6 +107,15 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'key.revoked': text('An API key was revoked.', 'Se revocó una clave de API.'),
   'block.created': text('An address was blocked: {address}.', 'Se bloqueó una dirección: {address}.'),
   'block.deleted': text('An address was unblocked: {address}.', 'Se desbloqueó una dirección: {address}.'),
+  'test_identity.created': text(
+    'The address {identity} takes a fixed code for tests until {expires_at}.',
+    'La dirección {identity} acepta un código fijo para pruebas hasta {expires_at}.',
+  ),
+  'test_identity.deleted': text(
+    'The address {identity} takes no fixed code for tests any more.',
+    'La dirección {identity} ya no acepta un código fijo para pruebas.',
+  ),
+  'test_identity.used': text('A fixed code for tests was used.', 'Se usó un código fijo para pruebas.'),
 };
 
 const isKnown = (type: string): type is EventType => Object.hasOwn(activityTexts, type);

@@ -288,6 +288,10 @@ const deleteExternalIdentities = directoryStatement<{ userId: string }>(
   'user_delete_external_identities',
   (p) => sql`delete from external_identities where user_id = ${p.userId}`,
 );
+const deleteTestIdentities = directoryStatement<{ userId: string }>(
+  'user_delete_test_identities',
+  (p) => sql`delete from test_identities where user_id = ${p.userId}`,
+);
 const deleteInbox = userStatement<{ userId: string }>(
   'user_delete_inbox',
   (p) => sql`delete from inboxes where user_id = ${p.userId}`,
@@ -311,6 +315,7 @@ export async function deleteUser(tx: Queryable<'user' | 'directory'>, id: string
   if (deleted.length === 0) return false;
   await tx.query(deleteIdentities({ userId: id }));
   await tx.query(deleteExternalIdentities({ userId: id }));
+  await tx.query(deleteTestIdentities({ userId: id }));
   await tx.query(deleteInbox({ userId: id }));
   await tx.query(queueErasure({ userId: id }));
   return true;

@@ -34,6 +34,11 @@ const privileged = (user: User) =>
     ['POST', '/admin/v1/webhooks', { url: 'https://thief.example/', events: ['*'], payload: 'full' }],
     ['PATCH', `/admin/v1/webhooks/${user.id}`, { url: 'https://thief.example/' }],
     ['POST', `/admin/v1/webhooks/${user.id}/rotate-secret`, undefined],
+    [
+      'POST',
+      '/admin/v1/test-identities',
+      { identity: { type: 'phone', value: '+15551234567' }, expires_at: '2030-01-01T00:00:00Z' },
+    ],
   ] as const;
 
 describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {

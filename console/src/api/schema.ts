@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 49cf547c560837d0c5cb84dc12be602bc983e606c4d08edd7e0204f14428c139
+// sha256 of the document: 3ad0bb58038be305a86f2fc9302b8e51d1fc14dd8d62f4032866e9f0ed021493
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -160,6 +160,8 @@ export type ActivityEntryPage = {
     data: Array<ActivityEntry>;
     page: PageInfo;
 };
+
+export type AddressType = 'email' | 'phone';
 
 export type AdminImageInput = {
     /**
@@ -534,7 +536,7 @@ export type ConsoleSignIn = {
 };
 
 export type ContactAddress = {
-    type: 'email' | 'phone';
+    type: AddressType;
     value: string;
 };
 
@@ -933,6 +935,28 @@ export type IssuedApiKey = {
     token: string;
 };
 
+export type IssuedTestIdentity = {
+    id: string;
+    identity: TestAddress;
+    /**
+     * The user who logs in with it. null: nobody has the address, or another user than at its creation.
+     */
+    user_id: string | null;
+    /**
+     * From then on it has no effect.
+     */
+    expires_at: string;
+    /**
+     * The API key or the operator, as in audit events.
+     */
+    created_by: string;
+    created_at: string;
+    /**
+     * The fixed code. Only this response shows it.
+     */
+    code: string;
+};
+
 export type IssuedWebhook = {
     id: string;
     url: string;
@@ -1132,7 +1156,7 @@ export type LoginReason = {
     remedies: Array<LoginRemedy>;
 };
 
-export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
+export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
 
 export type LoginReasonData = {
     [key: string]: unknown;
@@ -1360,6 +1384,26 @@ export type NewSession = {
     created_at: string;
     expires_at: string;
     updated_at: string;
+};
+
+export type NewTestAddress = {
+    type: AddressType;
+    /**
+     * A phone number or a mail address.
+     */
+    value: string;
+};
+
+export type NewTestIdentity = {
+    identity: NewTestAddress;
+    /**
+     * Six digits. If it is missing, Postern creates one.
+     */
+    code?: string;
+    /**
+     * A time in the future, at most 90 days from now.
+     */
+    expires_at: string;
 };
 
 export type NewTotp = {
@@ -2184,6 +2228,34 @@ export type TableSize = {
      * An estimate.
      */
     rows: number;
+};
+
+export type TestAddress = {
+    type: AddressType;
+    value: string;
+};
+
+export type TestIdentity = {
+    id: string;
+    identity: TestAddress;
+    /**
+     * The user who logs in with it. null: nobody has the address, or another user than at its creation.
+     */
+    user_id: string | null;
+    /**
+     * From then on it has no effect.
+     */
+    expires_at: string;
+    /**
+     * The API key or the operator, as in audit events.
+     */
+    created_by: string;
+    created_at: string;
+};
+
+export type TestIdentityPage = {
+    data: Array<TestIdentity>;
+    page: PageInfo;
 };
 
 export type TokenRequest = {
@@ -3842,7 +3914,7 @@ export type ChangeAccountErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4309,7 +4381,7 @@ export type ConfirmEmailChangeErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4516,7 +4588,7 @@ export type ConfirmPhoneChangeErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4727,7 +4799,7 @@ export type DeleteExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4807,7 +4879,7 @@ export type ConfirmExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -5517,7 +5589,7 @@ export type CompleteRegistrationErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -7161,7 +7233,7 @@ export type CreateUserErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -7574,7 +7646,7 @@ export type ChangeUserErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9089,7 +9161,7 @@ export type LinkUserExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9225,7 +9297,7 @@ export type PublishNotificationErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9292,7 +9364,7 @@ export type PublishNotificationsErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9985,7 +10057,7 @@ export type RetryMessageErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10511,7 +10583,7 @@ export type CreateKeyErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10811,7 +10883,7 @@ export type CreateWebhookErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -11228,7 +11300,7 @@ export type RotateWebhookSecretErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -11801,6 +11873,371 @@ export type DeleteBlockResponses = {
 
 export type DeleteBlockResponse = DeleteBlockResponses[keyof DeleteBlockResponses];
 
+export type ListTestIdentitiesData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Page number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        limit?: number;
+        /**
+         * created_at or expires_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+         */
+        sort?: string;
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+        /**
+         * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+         */
+        since?: string;
+        /**
+         * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+         */
+        cursor?: string;
+    };
+    url: '/admin/v1/test-identities';
+};
+
+export type ListTestIdentitiesErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type ListTestIdentitiesError = ListTestIdentitiesErrors[keyof ListTestIdentitiesErrors];
+
+export type ListTestIdentitiesResponses = {
+    /**
+     * Newest first unless sorted otherwise.
+     */
+    200: Array<TestIdentity>;
+};
+
+export type ListTestIdentitiesResponse = ListTestIdentitiesResponses[keyof ListTestIdentitiesResponses];
+
+export type CreateTestIdentityData = {
+    body: NewTestIdentity;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+        /**
+         * Up to 255 printable characters. A repeat with the same key and body within 24 h gets the stored response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/v1/test-identities';
+};
+
+export type CreateTestIdentityErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type CreateTestIdentityError = CreateTestIdentityErrors[keyof CreateTestIdentityErrors];
+
+export type CreateTestIdentityResponses = {
+    /**
+     * The test identity, with its code.
+     */
+    201: IssuedTestIdentity;
+};
+
+export type CreateTestIdentityResponse = CreateTestIdentityResponses[keyof CreateTestIdentityResponses];
+
+export type GetTestIdentityPageData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Page number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        limit?: number;
+        /**
+         * created_at or expires_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+         */
+        sort?: string;
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+        /**
+         * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+         */
+        since?: string;
+        /**
+         * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+         */
+        cursor?: string;
+    };
+    url: '/admin/v1/test-identities/page';
+};
+
+export type GetTestIdentityPageErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetTestIdentityPageError = GetTestIdentityPageErrors[keyof GetTestIdentityPageErrors];
+
+export type GetTestIdentityPageResponses = {
+    /**
+     * Newest first unless sorted otherwise.
+     */
+    200: TestIdentityPage;
+};
+
+export type GetTestIdentityPageResponse = GetTestIdentityPageResponses[keyof GetTestIdentityPageResponses];
+
+export type DeleteTestIdentityData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/test-identities/{id}';
+};
+
+export type DeleteTestIdentityErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type DeleteTestIdentityError = DeleteTestIdentityErrors[keyof DeleteTestIdentityErrors];
+
+export type DeleteTestIdentityResponses = {
+    /**
+     * The test identity is deleted.
+     */
+    204: void;
+};
+
+export type DeleteTestIdentityResponse = DeleteTestIdentityResponses[keyof DeleteTestIdentityResponses];
+
+export type GetTestIdentityData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/test-identities/{id}';
+};
+
+export type GetTestIdentityErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetTestIdentityError = GetTestIdentityErrors[keyof GetTestIdentityErrors];
+
+export type GetTestIdentityResponses = {
+    /**
+     * The test identity.
+     */
+    200: TestIdentity;
+};
+
+export type GetTestIdentityResponse = GetTestIdentityResponses[keyof GetTestIdentityResponses];
+
 export type GetConsoleEntryData = {
     body?: never;
     headers?: {
@@ -12044,7 +12481,7 @@ export type StartSetUpFactorErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12106,7 +12543,7 @@ export type CompleteSetUpErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12313,7 +12750,7 @@ export type UploadImageErrors = {
      */
     401: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12387,7 +12824,7 @@ export type CreateImageErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**

@@ -37,6 +37,7 @@ export interface ProblemStatuses {
   readonly identity_taken: 409;
   readonly external_identity_taken: 409;
   readonly last_way_in: 409;
+  readonly test_identity_exists: 409;
   readonly request_in_progress: 409;
   readonly payload_too_large: 413;
   readonly unsupported_media_type: 415;

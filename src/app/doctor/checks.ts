@@ -150,7 +150,7 @@ export async function checkSecrets(
     compose<{ exist: boolean }, 'everyone'>(
       'everyone',
       sql`select to_regclass('totp') is not null and to_regclass('challenges') is not null
-          and to_regclass('webhook_keys') is not null as exist`,
+          and to_regclass('test_identities') is not null as exist`,
     ),
   );
   if (tables?.exist !== true) return [];

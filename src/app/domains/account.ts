@@ -9,6 +9,7 @@ import { createRecoveries } from '../../account/recoveries.js';
 import { createRegistrations } from '../../account/registrations.js';
 import { createSessionlessCodes } from '../../account/sessionless-codes.js';
 import type { Pins } from '../../credentials/pins/pins.js';
+import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
@@ -30,6 +31,7 @@ interface AccountParts {
   /** The configured OpenID providers. */
   readonly idTokens: readonly IdTokens[];
   readonly factors: Factors;
+  readonly testCodes: TestCodes;
   /** The lists of other domains in the export of a user. */
   readonly moreSections: readonly ExportSection[];
 }
@@ -51,7 +53,12 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
   const { messaging, pins, guesses, limits, users, factors } = parts;
   const { channels, notices } = messaging;
   const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
-  const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...factors.proofs];
+  const methods = [
+    passwordProof(hasher),
+    codeProof({ keys, codes, testCodes: parts.testCodes }),
+    pinProof(pins),
+    ...factors.proofs,
+  ];
   const hasSecondFactor = factors.secondFactors.hasSecondFactor;
   const { defaultRegion, passwordMin } = parts.rules;
   // A client without a proof must not make Postern call another host. So the list of breached passwords is queried in

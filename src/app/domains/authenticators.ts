@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.js';
 import type { MessageChannel } from '../../contract/administration.js';
 import type { PasswordHasher } from '../../credentials/passwords.js';
+import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import type { Database } from '../../database/database.js';
 import { createWebhookAuthenticator } from '../../delivery/authenticator-webhook.js';
 import { createIdTokens } from '../../delivery/oidc/id-tokens.js';
@@ -18,6 +19,7 @@ export function createAuthenticators(parts: {
   readonly config: Config;
   readonly database: Database;
   readonly keys: SecretKeys;
+  readonly testCodes: TestCodes;
   readonly hasher: PasswordHasher;
   readonly passkey: Authenticator;
   /** The channels for codes. */
@@ -26,11 +28,11 @@ export function createAuthenticators(parts: {
   readonly plugins: readonly Plugin[];
   readonly idTokens: readonly IdTokens[];
 }): Authenticator[] {
-  const { config, database, keys, hasher, channels, outbound, plugins, idTokens } = parts;
+  const { config, database, hasher, channels, outbound, plugins, idTokens } = parts;
   return [
     passwordAuthenticator(database, hasher),
-    ...(channels.includes('sms') ? [smsAuthenticator(keys)] : []),
-    ...(channels.includes('email') ? [emailAuthenticator(keys)] : []),
+    ...(channels.includes('sms') ? [smsAuthenticator(parts)] : []),
+    ...(channels.includes('email') ? [emailAuthenticator(parts)] : []),
     parts.passkey,
     ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
     ...[...plugins, ...webhookPlugins(config, outbound)].map((plugin) => guarded(plugin, { channels })),

@@ -1,4 +1,5 @@
 import type { Pins } from '../../credentials/pins/pins.js';
+import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
@@ -27,9 +28,10 @@ export function createLoginServices(
     readonly plugins: readonly Plugin[];
     readonly account: Pick<Services, 'pinRecoveries'>;
     readonly possession: Possession;
+    readonly testCodes: TestCodes;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
-  const { messaging, pins, guesses, limits, factors, idTokens, plugins, account } = parts;
+  const { messaging, pins, guesses, limits, factors, idTokens, plugins, account, testCodes } = parts;
   const authenticators = createAuthenticators({
     config,
     database,
@@ -38,6 +40,7 @@ export function createLoginServices(
     outbound,
     idTokens,
     plugins,
+    testCodes,
     channels: messaging.channels,
     passkey: factors.authenticator,
   });
@@ -59,7 +62,7 @@ export function createLoginServices(
   });
   return {
     login,
-    loginDiagnoses: createLoginDiagnoses(rules),
+    loginDiagnoses: createLoginDiagnoses({ ...rules, testCodes }),
     loginOptions: loginOptions({
       authenticators,
       channels: messaging.channels,

@@ -10,6 +10,7 @@ import type { Base } from '../base/base.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
 import { checkImages } from '../doctor/images.js';
+import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
 import { receiptUrlOf } from './sms.js';
 
@@ -55,6 +56,7 @@ export function createSystemInformation(
       attempt('push', async () => [checks.checkPush(config)]),
       attempt('deliveries', () => deliveryFindings(statistics)),
       attempt('webhooks', () => webhookFindings(everyone)),
+      attempt('test identities', () => testIdentityFindings(everyone)),
     ]);
     const warnings = config.warnings.map((detail) => checks.warn('configuration', detail));
     return [...warnings, ...found.flat()]

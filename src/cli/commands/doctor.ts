@@ -20,6 +20,7 @@ import {
   warn,
 } from '../../app/doctor/checks.js';
 import { checkImages } from '../../app/doctor/images.js';
+import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import { EmbeddedPostgresError } from '../../database/embedded.js';
@@ -65,6 +66,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       ...(await checkSecrets(everyone, config)),
       ...(await checkBackups(everyone, config)),
       ...(await webhookFindings(everyone)),
+      ...(await testIdentityFindings(everyone)),
     ]),
   );
   yield* await attempt('sms', () => checkSms(config));

@@ -18,9 +18,11 @@ export const CodeAnswer = Type.Object(
   { title: 'CodeAnswer', examples: [{ secret: '271828' }] },
 );
 
+export const AddressType = Type.Enum(['email', 'phone'] as const, { title: 'AddressType' });
+
 export const ContactAddress = Type.Object(
   {
-    type: Type.Enum(['email', 'phone']),
+    type: AddressType,
     value: IdentityText,
   },
   { title: 'ContactAddress' },

@@ -83,6 +83,10 @@ export const fieldErrors = {
     'At least one of username, email and phone is required.',
     'Se requiere al menos uno de username, email y phone.',
   ),
+  identity_of_operator: text(
+    'This belongs to a user with a role. Test identities are for users without a role.',
+    'Esto pertenece a un usuario con un rol. Las identidades de prueba son para usuarios sin rol.',
+  ),
   identity_taken: text('Another user has this value.', 'Otro usuario ya tiene este valor.'),
   unknown_authenticator: text(
     'This authenticator does not exist. Use one of: {allowed}.',

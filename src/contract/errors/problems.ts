@@ -230,6 +230,12 @@ export const errors = {
     'Es la única forma de iniciar sesión en la cuenta.',
     'Set a password or link another account first.',
   ),
+  test_identity_exists: error(
+    409,
+    'This address is a test identity already.',
+    'Esta dirección ya es una identidad de prueba.',
+    'An address has one fixed code at a time. Delete its test identity before you create another one.',
+  ),
   request_in_progress: error(
     409,
     'A request with this Idempotency-Key is still in progress.',

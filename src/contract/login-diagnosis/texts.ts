@@ -56,6 +56,10 @@ export const loginReasons = {
     'This identity gets ten codes a day. The next one is possible at {until}.',
     'Esta identidad recibe diez códigos al día. El siguiente es posible a las {until}.',
   ),
+  test_identity: text(
+    'The address is a test identity until {until}. Postern sends no code and accepts the fixed one.',
+    'La dirección es una identidad de prueba hasta {until}. Postern no envía ningún código y acepta el fijo.',
+  ),
   recipient_limit: text(
     'The codes to this address are used up until {until}, through another identity of the account. Postern answers as usual and sends nothing.',
     'Los códigos a esta dirección se agotaron hasta {until}, por otra identidad de la cuenta. Postern responde como siempre y no envía nada.',

@@ -33,6 +33,8 @@ const indexed: readonly Expired[] = [
   { table: 'setup_links', key: ['id'], when: sql`expires_at < db_now() - interval '7 days'` },
   // An ended block is kept for 30 days, so that operators can see it in the list.
   { table: 'address_blocks', key: ['id'], when: sql`ends_at < db_now() - interval '30 days'` },
+  // For the same reason.
+  { table: 'test_identities', key: ['id'], when: sql`expires_at < db_now() - interval '30 days'` },
   { table: 'push_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
   { table: 'webhook_events', key: ['user_id', 'sequence'], when: sql`created_at < db_now() - interval '30 days'` },
   { table: 'webhook_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },

@@ -10,6 +10,7 @@ import type { Recoveries } from '../../account/recoveries.js';
 import type { Registrations } from '../../account/registrations.js';
 import type { EventStreams } from '../../audit/stream/event-streams.js';
 import type { LoginOptions } from '../../contract/authentication.js';
+import type { TestIdentities } from '../../credentials/test-identities/test-identities.js';
 import type { Database } from '../../database/database.js';
 import type { Devices } from '../../devices/devices.js';
 import type { DevicePushTokens } from '../../devices/push-tokens.js';
@@ -53,6 +54,7 @@ import { adminNotificationRoutes } from './admin/notifications.js';
 import { adminOutboxRoutes } from './admin/outbox.js';
 import { adminStatisticsRoutes } from './admin/stats.js';
 import { adminSystemRoutes, type SystemInformation } from './admin/system.js';
+import { adminTestIdentityRoutes } from './admin/test-identities.js';
 import { adminUserBulkRoutes } from './admin/users/bulk.js';
 import { adminUserDetailRoutes } from './admin/users/details.js';
 import { adminUserDeviceRoutes } from './admin/users/devices.js';
@@ -149,6 +151,7 @@ export interface Services extends WebhookServices {
   readonly receipts: Receipts;
   readonly admission: Admission;
   readonly blocks: Blocks;
+  readonly testIdentities: TestIdentities;
   readonly outbox: Outbox;
 }
 
@@ -215,4 +218,5 @@ function adminRoutes(app: App, services: Services): void {
   adminKeyRoutes(app, services);
   adminWebhookRoutes(app, services);
   adminBlockRoutes(app, services);
+  adminTestIdentityRoutes(app, services);
 }

@@ -1,10 +1,20 @@
 import type { MessageChannel } from '../../contract/administration.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../../credentials/codes.js';
+import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import type { Candidate } from '../../identities/accounts.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Requirement, TwoStep } from './authenticator.js';
 
 const requirementOf = { sms: 'phone', email: 'email' } as const satisfies Record<MessageChannel, Requirement>;
+
+/** The parts of the authenticators that send codes. */
+interface CodeParts {
+  readonly keys: SecretKeys;
+  readonly testCodes: TestCodes;
+}
+
+/** The type of the addresses to which a channel sends login codes. */
+export const addressTypeOf = (channel: MessageChannel): 'phone' | 'email' => requirementOf[channel];
 
 /** The address of a user to which a channel sends login codes. */
 export function recipientBy(channel: MessageChannel, candidate: Candidate): string | undefined {
@@ -14,8 +24,11 @@ export function recipientBy(channel: MessageChannel, candidate: Candidate): stri
 /**
  * A six-digit code by message, bound to its authentication and to the address that it was sent to. Once the user no longer
  * has that address, such as the number of a lost phone, the code is refused.
+ *
+ * A test identity takes its fixed code instead, and its message is dropped. For all other users this does the same work.
  */
-function codeAuthenticator(keys: SecretKeys, channel: MessageChannel): TwoStep {
+function codeAuthenticator({ keys, testCodes }: CodeParts, channel: MessageChannel): TwoStep {
+  const addressType = addressTypeOf(channel);
   const recipientOf = (candidate: Candidate) => recipientBy(channel, candidate);
   const digestSubject = (authenticationId: string, recipient: string | undefined) =>
     `${authenticationId} ${recipient ?? ''}`;
@@ -26,22 +39,30 @@ function codeAuthenticator(keys: SecretKeys, channel: MessageChannel): TwoStep {
     async begin(candidate, authenticationId) {
       const code = newCode();
       const recipient = candidate && recipientOf(candidate);
-      const kept = { code: codeDigest(keys, digestSubject(authenticationId, recipient), code) };
-      return { kept, lifetime: codeLifetime, message: { channel, recipient, code } };
+      const test = await testCodes.find(candidate, addressType);
+      const kept = {
+        code: codeDigest(keys, digestSubject(authenticationId, recipient), code),
+        ...(test !== undefined && { testIdentityId: test.id }),
+      };
+      return { kept, lifetime: codeLifetime, message: { channel, recipient, code, isDropped: test !== undefined } };
     },
-    async verify({ kept, authenticationId, secret }, candidate) {
+    async verify({ kept, authenticationId, secret, origin }, candidate) {
       const recipient = candidate && recipientOf(candidate);
-      return codeMatches(keys, digestSubject(authenticationId, recipient), secret, kept.code ?? '');
+      const { testIdentityId, code = '' } = kept;
+      const use = { authentication_id: authenticationId, authenticator: channel };
+      const isFixedCode = await testCodes.accept(candidate, addressType, { testIdentityId, secret, use, origin });
+      const isSentCode = codeMatches(keys, digestSubject(authenticationId, recipient), secret, code);
+      return testIdentityId === undefined ? isSentCode : isFixedCode;
     },
   };
 }
 
 /** A six-digit code by mail. */
-export function emailAuthenticator(keys: SecretKeys): TwoStep {
-  return codeAuthenticator(keys, 'email');
+export function emailAuthenticator(parts: CodeParts): TwoStep {
+  return codeAuthenticator(parts, 'email');
 }
 
 /** A six-digit code by SMS. */
-export function smsAuthenticator(keys: SecretKeys): TwoStep {
-  return codeAuthenticator(keys, 'sms');
+export function smsAuthenticator(parts: CodeParts): TwoStep {
+  return codeAuthenticator(parts, 'sms');
 }

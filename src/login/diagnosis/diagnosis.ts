@@ -1,5 +1,6 @@
 import { externalIdPrefix } from '../../contract/common.js';
 import type { LoginDiagnosis } from '../../contract/login-diagnosis/login-diagnosis.js';
+import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import { findAccount } from '../../identities/accounts.js';
 import { canonicalIdentity, type DirectoryType, type Identity, type IdentityType } from '../../identities/identity.js';
 import { createUserReferences } from '../../identities/user-references.js';
@@ -47,6 +48,7 @@ export interface LoginDiagnoses {
 export interface LoginDiagnosesOptions extends AccountCheckOptions, WayOptions {
   readonly keys: SecretKeys;
   readonly authenticators: readonly Authenticator[];
+  readonly testCodes: TestCodes;
   readonly defaultRegion: string | undefined;
 }
 

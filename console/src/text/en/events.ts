@@ -65,6 +65,9 @@ export const events = {
     'webhook.disabled': 'disabled a webhook',
     'block.created': 'blocked an address',
     'block.deleted': 'unblocked an address',
+    'test_identity.created': 'has a new fixed code for tests',
+    'test_identity.deleted': 'has no fixed code for tests any more',
+    'test_identity.used': 'used the fixed code for tests',
   } as Readonly<Record<string, string>>,
   /** What somebody else did to the user, after the name of that person: "Inés Carrascosa locked". */
   acts: {

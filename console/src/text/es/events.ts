@@ -65,6 +65,9 @@ export const events: Texts['events'] = {
     'webhook.disabled': 'desactivó un webhook',
     'block.created': 'bloqueó una dirección',
     'block.deleted': 'desbloqueó una dirección',
+    'test_identity.created': 'tiene un nuevo código fijo para pruebas',
+    'test_identity.deleted': 'ya no tiene un código fijo para pruebas',
+    'test_identity.used': 'usó el código fijo para pruebas',
   },
   acts: {
     'token.deleted': 'cerró la sesión de un dispositivo',
