@@ -18,7 +18,7 @@ export const noticeKinds = {
   new_device: 'A login on a device on which the user was never logged in before.',
   account_locked: 'Too many wrong secrets have locked the account.',
   token_misused: 'Somebody used a copy of the login of a device. Postern refused it.',
-  token_shared: 'Two clients use the login of a device in turn: it may have been copied.',
+  token_shared: 'Two clients use the login of a device alternately, so it may have been copied.',
   password_changed: 'The password was changed or removed.',
   pin_changed: 'The PIN was changed or removed.',
   email_changed: 'The mail address was changed or removed. The old address gets the notice too.',

@@ -16,7 +16,7 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     es: 'Alguien ha intentado usar una copia del acceso de uno de sus dispositivos ({device}). Se ha rechazado.',
   },
   token_shared: {
-    en: 'The login of one of your devices ({device}) is used by two clients in turn. Somebody may have copied it.',
+    en: 'The login of one of your devices ({device}) is used by two clients alternately. Somebody may have copied it.',
     es: 'Dos clientes usan por turnos el acceso de uno de sus dispositivos ({device}). Alguien puede haberlo copiado.',
   },
   password_changed: {

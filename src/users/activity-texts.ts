@@ -22,7 +22,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'Se usó y se rechazó una copia del acceso de un dispositivo.',
   ),
   'token.shared': text(
-    'The login of a device was used by two clients in turn.',
+    'The login of a device was used by two clients alternately.',
     'Dos clientes usaron por turnos el acceso de un dispositivo.',
   ),
   'device.changed': text('The description of a device was changed.', 'Cambió la descripción de un dispositivo.'),

@@ -235,7 +235,7 @@ describe('a token without a key', () => {
     expect(event?.data).toMatchObject({ authentication_id: id, other_network: '192.0.2.0/24' });
     const [notice] = await noticesOf(user);
     expect(notice).toMatchObject({ notification_key: 'token_shared' });
-    expect(notice?.description).toContain('(Fairphone) is used by two clients in turn');
+    expect(notice?.description).toContain('(Fairphone) is used by two clients alternately');
     for (let round = 0; round < 3; round += 1) expect([await thief(), await owner()]).toEqual([201, 201]);
     expect(await reportsOf(user)).toHaveLength(1);
     expect(await noticesOf(user)).toHaveLength(1);
