@@ -26,7 +26,7 @@ const maxOtherJobs = 4;
 
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */
 export async function startBackgroundWork(base: Base, domains: Domains): Promise<{ readonly queue: Queue }> {
-  const { config, log, lifecycle, resources, target, database, keys, statistics } = base;
+  const { config, log, lifecycle, resources, target, database, keys, statistics, tracing } = base;
   const { messaging, push, notifications, webhooks } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
@@ -38,7 +38,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     statistics.counters.add('queue.latency', task, waited);
   };
   const queue = lifecycle.add(
-    await startQueue({ target, log, groups: jobGroups, connections: resources.jobs, onJobStarted }),
+    await startQueue({ target, log, groups: jobGroups, connections: resources.jobs, onJobStarted, tracing }),
     (running) => running.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());

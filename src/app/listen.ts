@@ -34,7 +34,7 @@ export async function listen(
   services: Services,
   onAnswered: RequestObserver | undefined,
 ): Promise<Servers> {
-  const { config, log, lifecycle, listening } = base;
+  const { config, log, lifecycle, listening, tracing } = base;
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL, APP_NAME: appName } = config;
   const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
 
@@ -52,6 +52,7 @@ export async function listen(
       trustProxy,
       serves,
       onAnswered,
+      tracing,
     });
     const app = lifecycle.add(server, (running) => running.close());
     await app.listen({ host, port });

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import type { HashThreads } from '../credentials/hash-threads.js';
 import type { Database } from '../database/database.js';
 import { recordCurrentKey } from '../database/secrets/old-keys.js';
-import { countUnreadable, describeUnreadableValues } from '../database/unreadable.js';
+import { countUnreadable, describeUnreadableValues } from '../database/secrets/unreadable.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
@@ -18,6 +18,7 @@ import { firstScreen } from './first-screen.js';
 import { listen } from './listen.js';
 import { type Metrics, startMetrics } from './metrics/metrics.js';
 import { createServices } from './services.js';
+import { startTracing } from './tracing/tracing.js';
 
 /** A running Postern. */
 export interface Postern {
@@ -76,9 +77,15 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
 }
 
 async function start(config: Config, options: StartOptions, log: Logger, lifecycle: Lifecycle): Promise<Postern> {
+  const { worker } = options;
+  // The first part to start and the last one to stop: it exports the spans of the others.
+  const traces = lifecycle.add(await startTracing(config, log, { version, worker }), async (running) =>
+    running?.close(),
+  );
   const base = await openBase(config, log, lifecycle, {
     version,
-    worker: options.worker,
+    worker,
+    tracing: traces?.tracing,
     statisticsInterval: options.statisticsInterval,
     hashThreads: options.hashThreads,
   });
@@ -92,7 +99,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     blockInterval: options.blockInterval,
   });
   const { queue } = await startBackgroundWork(base, { services, ...domains });
-  const metrics = await startMetrics(base, { version, queue, isWorker: options.worker !== undefined });
+  const metrics = await startMetrics(base, { version, queue, isWorker: worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options));
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.
   const isTerminal = options.isTerminal ?? false;

@@ -14,6 +14,7 @@ export interface EffectiveSetting {
 /** Settings whose values are objects without a secret. */
 const plainObjects = [
   ...['MAIL_FROM', 'NOTIFICATION_RETENTION', 'SECOND_FACTOR_BY_ROLE', 'SMS_SENDERS', 'IMAGE_STORAGE'],
+  'OTEL_RESOURCE_ATTRIBUTES',
   ...['REQUEST_LIMIT_PER_ADDRESS', 'REQUEST_LIMIT_PER_SESSION'],
 ];
 

@@ -36,6 +36,18 @@ export class Secret {
   }
 }
 
+/** Configured names with secret values. */
+export class SecretPairs extends Secret {
+  readonly #pairs: Readonly<Record<string, string>>;
+  constructor(pairs: Readonly<Record<string, string>>) {
+    super('');
+    this.#pairs = pairs;
+  }
+  revealPairs(): Readonly<Record<string, string>> {
+    return this.#pairs;
+  }
+}
+
 /** A value, or an error that completes the sentence "NAME …". */
 export type Parsed<T> = { value: T } | { error: string };
 
@@ -113,6 +125,40 @@ export const secret =
   (min: number) =>
   (text: string): Parsed<Secret> =>
     text.length >= min ? ok(new Secret(text)) : invalid(`must have at least ${min} characters`);
+
+/** The names that OpenTelemetry defines for OTEL_TRACES_SAMPLER. */
+export const samplerNames = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+export function share(text: string): Parsed<number> {
+  const isShare = /^(?:0|1|[01]?\.\d{1,9})$/.test(text) && Number(text) <= 1;
+  return isShare ? ok(Number(text)) : invalid('must be a number from 0 to 1, such as 0.05');
+}
+
+/** Names with percent-encoded values, as `name=value,name=value`. */
+export function pairs(text: string): Parsed<Readonly<Record<string, string>>> {
+  const found = text.split(',').map((pair) => /^\s*([A-Za-z0-9._-]{1,255})=([^\s,][^,]*?)\s*$/.exec(pair));
+  try {
+    const entries = found.map((match) => [match?.[1] ?? '', decodeURIComponent(match?.[2] ?? '')] as const);
+    const isValid = entries.every(([name, value]) => name !== '' && !/\p{Cc}/u.test(value));
+    return isValid ? ok(Object.fromEntries(entries)) : invalid(pairsError);
+  } catch {
+    return invalid(pairsError);
+  }
+}
+const pairsError = 'must be pairs name=value with percent-encoded values, joined by commas';
+
+/** As `pairs`, for values that are secrets. */
+export function secretPairs(text: string): Parsed<SecretPairs> {
+  const parsed = pairs(text);
+  return 'error' in parsed ? parsed : ok(new SecretPairs(parsed.value));
+}
 
 /** A bucket with the beginning of its keys, which is empty or ends with a slash. */
 export function bucketUrl(text: string): Parsed<{ readonly bucket: string; readonly prefix: string }> {

@@ -11,11 +11,15 @@ import {
   maxWorkers,
   ok,
   origins,
+  pairs,
   pattern,
   type Setting,
+  samplerNames,
   schedule,
   secret,
   secretList,
+  secretPairs,
+  share,
   trustProxy,
   url,
   workerCount,
@@ -69,6 +73,45 @@ export const serviceSettings = {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
     fallback: 'Postern',
     about: 'The name of your service in codes and notices.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const tracingSettings = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    parse: url('http:', 'https:'),
+    about:
+      'The URL of an OpenTelemetry receiver, such as http://localhost:4318. Postern sends traces to /v1/traces below it. When unset, there is no tracing.',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    parse: choice('http/protobuf', 'http/json'),
+    fallback: 'http/protobuf',
+    about: 'The format of the traces.',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    parse: secretPairs,
+    about: 'Headers for the receiver, such as authorization=Bearer%20…, joined by commas. Values are percent-encoded.',
+  },
+  OTEL_SERVICE_NAME: { parse: anyText, about: 'The name of the service in traces. The default is postern.' },
+  OTEL_RESOURCE_ATTRIBUTES: {
+    parse: pairs,
+    about:
+      'Attributes of all spans, such as deployment.environment.name=production, joined by commas. Values are percent-encoded.',
+  },
+  OTEL_TRACES_SAMPLER: {
+    parse: choice(...samplerNames),
+    fallback: 'parentbased_always_on',
+    about:
+      'Which traces are recorded. The names with parentbased_ follow the decision in the traceparent of the client. Use another one if clients that you do not trust can send that header.',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    parse: share,
+    fallback: '1',
+    about: 'With a sampler whose name ends with traceidratio: the share of traces that are recorded, from 0 to 1.',
+  },
+  OTEL_BSP_SCHEDULE_DELAY: {
+    parse: integer(10, 60_000),
+    fallback: '5000',
+    about: 'The maximum time in milliseconds that a finished span waits for others before Postern sends it.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -9,7 +9,13 @@ import {
 import { messageSettings } from './message-settings.js';
 import { notificationSettings, pushSettings } from './notification-settings.js';
 import type { Parsed, Setting } from './parsers.js';
-import { administrationSettings, backupSettings, serviceSettings, storageSettings } from './service-settings.js';
+import {
+  administrationSettings,
+  backupSettings,
+  serviceSettings,
+  storageSettings,
+  tracingSettings,
+} from './service-settings.js';
 import { smsSettings } from './sms-settings.js';
 
 /**
@@ -18,6 +24,7 @@ import { smsSettings } from './sms-settings.js';
  */
 export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
   'The service': serviceSettings,
+  Tracing: tracingSettings,
   'Database, files and keys': storageSettings,
   Backups: backupSettings,
   Administration: administrationSettings,
@@ -36,6 +43,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
 /** Every variable that the service reads. */
 export const settings = {
   ...serviceSettings,
+  ...tracingSettings,
   ...storageSettings,
   ...backupSettings,
   ...administrationSettings,

@@ -2,11 +2,13 @@ import pg from 'pg';
 import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
 import { Problem } from '../lib/problem.js';
 import { waitAtMost } from '../lib/time-limit.js';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import { poolConfig } from './connections/open-client.js';
 import { requestSettings } from './connections/session-check.js';
 import { type DatabaseTarget, serversOf } from './connections/target.js';
 import { type OnResult, Query, type Readers, UnreadableValue } from './query.js';
 import { compose, type Scope, type Statement, sql } from './sql.js';
+import { type Causes, statementBefore, traceStatements } from './traced.js';
 
 /**
  * Runs queries: a handle of the database, or a transaction. It accepts statements of the scope `Of`. Its function is a
@@ -70,6 +72,8 @@ export interface DatabaseOptions {
   readonly size: number;
   /** Called when an idle connection breaks. The pool replaces it by itself. */
   readonly onConnectionError: (error: Error) => void;
+  /** Undefined: statements are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /**
@@ -108,22 +112,26 @@ export function createDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.on('error', ignore));
 
   const inQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
-  const connections: Connections = { pool, readers: new Map(), onRefused: servers.suspect };
+  const { tracing } = options;
+  const trace = tracing && { tracing, causes: new WeakMap() };
+  const connections: Connections = { pool, readers: new Map(), onRefused: servers.suspect, trace };
+  const traced = (handle: ScopedDatabase<Scope>) => (tracing === undefined ? handle : traceStatements(handle, tracing));
   const deadline = () => performance.now() + timeouts.answer;
-  const unlimited: ScopedDatabase<Scope> = {
+  const unlimited = traced({
     query: (statement) => queryOnce(connections, deadline(), statement),
     transaction: (work) => inTransaction(connections, deadline(), work),
-  };
-  const user = (userId: string): ScopedDatabase<Scope> => ({
-    query: (statement) => {
-      const by = deadline();
-      return inQueue(userId, () => queryOnce(connections, by, statement));
-    },
-    transaction: (work) => {
-      const by = deadline();
-      return inQueue(userId, () => inTransaction(connections, by, work));
-    },
   });
+  const user = (userId: string): ScopedDatabase<Scope> =>
+    traced({
+      query: (statement) => {
+        const by = deadline();
+        return inQueue(userId, () => queryOnce(connections, by, statement));
+      },
+      transaction: (work) => {
+        const by = deadline();
+        return inQueue(userId, () => inTransaction(connections, by, work));
+      },
+    });
   return {
     user,
     users: unlimited,
@@ -149,6 +157,7 @@ interface Connections {
   readonly readers: Readers;
   /** Called when a connection could not be opened. */
   readonly onRefused: () => void;
+  readonly trace: { readonly tracing: Tracing; readonly causes: Causes } | undefined;
 }
 
 /**
@@ -156,10 +165,11 @@ interface Connections {
  * @param by the deadline, as a time of `performance.now()`
  */
 function queryOnce<Row extends object>(
-  { pool, readers, onRefused }: Connections,
+  { pool, readers, onRefused, trace }: Connections,
   by: number,
   statement: Statement<Row>,
 ): Promise<Row[]> {
+  const cause = trace?.tracing.cause();
   return new Promise((resolve, reject) => {
     pool.connect((connectError, client, release) => {
       if (client === undefined) {
@@ -176,6 +186,9 @@ function queryOnce<Row extends object>(
         if (error === undefined) resolve(rows);
         else reject(toProblem(error));
       };
+      const before = trace && statementBefore(trace.causes, client, cause, statement);
+      // If it fails, the connection is broken, and the statement after it fails too.
+      if (before !== undefined) client.query(new Query(readers, before, timeoutMs, ignore));
       client.query(new Query(readers, statement, timeoutMs, onResult));
     });
   });
@@ -185,7 +198,7 @@ const overdueMessage = 'the deadline passed before the statement was sent';
 
 /** The first query has the deadline `by`, each later one the usual timeout. */
 async function inTransaction<T>(
-  { pool, readers, onRefused }: Connections,
+  { pool, readers, onRefused, trace }: Connections,
   by: number,
   work: (tx: Transaction<Scope>) => Promise<T>,
 ): Promise<T> {
@@ -223,6 +236,8 @@ async function inTransaction<T>(
   const queryInTransaction: Queryable<Scope>['query'] = (statement) =>
     isOver ? Promise.reject(new Error('the transaction is over')) : query(statement);
   try {
+    const before = trace && statementBefore(trace.causes, client, trace.tracing.cause(), undefined);
+    if (before !== undefined) await query(before);
     await query(begin);
     const result = await work({ query: queryInTransaction, onCommit: (listener) => void listeners.push(listener) });
     isOver = true;

@@ -1,12 +1,16 @@
 import type { Agent, Dispatcher } from 'undici';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import { endsWithConnection, reportResets } from './connection-resets.js';
 import { createGuard, type GuardOptions, OutboundError } from './outbound-guard.js';
+import { traceCall } from './traced-call.js';
 
 export interface OutboundOptions extends GuardOptions {
   /** Milliseconds for name resolution, TCP and TLS together; 3000. */
   readonly connectTimeoutMs?: number;
   /** The default of `OutboundRequest.totalTimeoutMs`; 10,000. */
   readonly totalTimeoutMs?: number;
+  /** Undefined: calls are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface OutboundRequest {
@@ -75,7 +79,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const call: Call = { target, isReset: false };
       calls.add(call);
       try {
-        return await exchange(await agent, call, request, signal);
+        const ready = await agent;
+        return await traceCall(options.tracing, request, (headers) =>
+          exchange(ready, call, { ...request, headers: { ...request.headers, ...headers } }, signal),
+        );
       } finally {
         calls.delete(call);
       }

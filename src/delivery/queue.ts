@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
 import { createPlainPool, type PoolState, stateOf } from '../database/database.js';
 import { waitAtMost } from '../lib/time-limit.js';
+import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import { keepWorkerNames, type WorkerNames } from './worker-names.js';
 
 /** Runs the durable jobs that requests have queued. */
@@ -29,6 +30,8 @@ export interface QueueOptions {
    * @param waited seconds since it was due
    */
   readonly onJobStarted?: (task: string, waited: number) => void;
+  /** Undefined: jobs are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** A group of jobs that depend on the same thing, such as one provider. */
@@ -57,7 +60,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
   const names = await keepWorkerNames(target, log);
   const running = new Map<string, number>();
   const groups = options.groups.map((group) =>
-    keepRunning(group, { pool, names, log, running, onJobStarted: options.onJobStarted }),
+    keepRunning(group, { pool, names, log, running, onJobStarted: options.onJobStarted, tracing: options.tracing }),
   );
   return {
     connections: () => stateOf(pool),
@@ -75,6 +78,7 @@ interface Shared {
   readonly log: QueueOptions['log'];
   readonly running: Map<string, number>;
   readonly onJobStarted: QueueOptions['onJobStarted'];
+  readonly tracing: Tracing | undefined;
 }
 
 /** Runs the workers of a group, and restarts them when they stop. */
@@ -137,7 +141,7 @@ function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
 /** @param created called with the name that locks the runner's jobs, before it takes any */
 function startRunner(
   group: JobGroup,
-  { pool: pgPool, log, running, onJobStarted }: Shared,
+  { pool: pgPool, log, running, onJobStarted, tracing }: Shared,
   created: (name: string) => void,
 ): Promise<Runner> {
   const events: WorkerEvents = new EventEmitter();
@@ -149,7 +153,7 @@ function startRunner(
   const taskList: TaskList = Object.fromEntries(
     Object.entries(group.tasks).map(([name, task]) => {
       running.set(name, 0);
-      return [name, (payload: unknown) => countWhile(running, name, () => task(payload))];
+      return [name, (payload: unknown) => countWhile(running, name, () => runTraced(tracing, name, task, payload))];
     }),
   );
   return run({
@@ -167,6 +171,19 @@ function startRunner(
       if (level === 'error') log.warn({ from: 'queue' }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
     }),
   });
+}
+
+/** Runs a job as a span with a link to the request that caused it, which its payload names. */
+function runTraced(
+  tracing: Tracing | undefined,
+  name: string,
+  task: (payload: unknown) => Promise<void>,
+  payload: unknown,
+): Promise<void> {
+  if (tracing === undefined) return task(payload);
+  const { traceparent } = payload as { readonly traceparent?: string | null };
+  const attributes = { 'messaging.system': 'graphile_worker', 'messaging.destination.name': name };
+  return inSpan(tracing, tracing.startJob(name, traceparent, attributes), () => task(payload));
 }
 
 async function countWhile(running: Map<string, number>, task: string, work: () => Promise<void>): Promise<void> {

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import type { Tracing } from '../lib/tracing/tracing.js';
 import { createVerifyHandler } from '../sessions/fast-path/verify-handler.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { createAddressReader, trustedProxies } from './admission/client-address.js';
 import { createRequestAdmission } from './admission/request-admission.js';
 import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
+import { answeredRequestsPlugin } from './observation/answered-requests.js';
+import { createRequestTracing } from './observation/traced-requests.js';
 import { openApiPlugin } from './openapi/routes.js';
 import { adminRequestsPlugin } from './plugins/admin-requests.js';
 import { admissionPlugin, countRefused, sessionLimitPlugin } from './plugins/admission.js';
-import { answeredRequestsPlugin } from './plugins/answered-requests.js';
 import { authorizationPlugin } from './plugins/authorization.js';
 import { compressionPlugin } from './plugins/compression.js';
 import { corsPlugin } from './plugins/cors.js';
@@ -37,6 +39,8 @@ export interface ServerOptions {
   readonly serves: ServedRoutes;
   /** Called for every answered request. Undefined without metrics and without an access log. */
   readonly onAnswered: RequestObserver | undefined;
+  /** Undefined: requests are not traced. */
+  readonly tracing: Tracing | undefined;
 }
 
 /** Milliseconds. `request`: until a request has arrived completely. `handler`: from then until its response. */
@@ -54,6 +58,8 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const headers = alwaysHeaders({ behindTls, cors: options.corsOrigins.length > 0 });
   const isTrusted = trustedProxies(options.trustProxy);
   const admission = createRequestAdmission(services.admission, createAddressReader(isTrusted));
+  const requestTracing = options.tracing && createRequestTracing(options.tracing);
+  const traced = (listener: RequestListener) => requestTracing?.listener(listener) ?? listener;
   const verifyHandler = createVerifyHandler(
     { verify: services.verifiers.verifySession },
     {
@@ -63,6 +69,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
       counters: services.counters,
       meters: services.meters,
       onAnswered: options.onAnswered,
+      onMatched: requestTracing?.matched,
     },
   );
   const withoutReceiveTimeout = new WeakSet<Socket>();
@@ -86,7 +93,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
           // `headersPlugin` checks it, and answers with a problem.
           requireHostHeader: false,
         },
-        verifyHandler.listener(routes),
+        traced(verifyHandler.listener(routes)),
       ),
     // An id that is too long gets 404 like any unknown id. The limit of the headers also limits the URL.
     routerOptions: { maxParamLength: maxHeaderBytes },
@@ -104,6 +111,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   // `verify-handler.ts` bypasses these plugins: it needs every hook and header that applies to all requests.
+  requestTracing?.plugin(app);
   if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered);
   handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);

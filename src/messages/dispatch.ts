@@ -10,6 +10,7 @@ const jobs = {
   priority: codePriority(sql`turn`),
   // Jobs of one priority run oldest first. After a step of the clock, created_at may be in the future: the job must run.
   runAt: sql`least(created_at, now())`,
+  cause: sql`traceparent`,
 };
 
 /**
@@ -21,7 +22,7 @@ const dispatchOldest = compose<{ more: boolean }, 'everyone'>(
   'everyone',
   sql`
   with queued as materialized (
-    select user_id, id, turn, created_at from undispatched_messages
+    select user_id, id, turn, created_at, traceparent from undispatched_messages
     order by created_at limit ${bound(batchSize)} for update skip locked),
   locked_message as materialized (
     select q.user_id, q.id, o.authentication_id, o.channel, o.recipient
@@ -33,7 +34,7 @@ const dispatchOldest = compose<{ more: boolean }, 'everyone'>(
     where a.status = 'created' and a.expires_at > db_now()
     for update of a skip locked),
   dispatched as materialized (
-    select q.user_id, q.id, q.turn, q.created_at, m.channel, m.recipient
+    select q.user_id, q.id, q.turn, q.created_at, q.traceparent, m.channel, m.recipient
     from queued q
       left join outbox o on o.user_id = q.user_id and o.id = q.id
       left join locked_message m on m.user_id = q.user_id and m.id = q.id

@@ -1,6 +1,7 @@
 import type { MessageChannel } from '../contract/administration.js';
 import type { Queryable } from '../database/database.js';
 import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { currentCause } from '../database/traced.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import type { CodeKind } from './kinds.js';
@@ -28,6 +29,8 @@ export interface MessageJobs {
   readonly priority?: SqlPart;
   /** The default is null: at once. */
   readonly runAt?: SqlPart;
+  /** The default is the request that the statement belongs to. */
+  readonly cause?: SqlPart;
 }
 
 /**
@@ -35,13 +38,14 @@ export interface MessageJobs {
  *
  * @param from the rows (user_id, id, channel)
  */
-export function addMessageJobs(from: SqlPart, { attempts, priority = sql`0`, runAt = sql`null` }: MessageJobs): Sql {
+export function addMessageJobs(from: SqlPart, jobs: MessageJobs): Sql {
+  const { attempts, priority = sql`0`, runAt = sql`null`, cause = currentCause } = jobs;
   const task = sql`case channel when 'sms' then 'message.send' when 'email' then 'message.send.email' end`;
   return sql`
   select job.id
   from graphile_worker.add_jobs(array(
-    select row(${task}, json_build_object('user_id', user_id, 'id', id), null, ${runAt}, ${attempts}::int,
-               null, ${priority}, null)::graphile_worker.job_spec
+    select row(${task}, json_build_object('user_id', user_id, 'id', id, 'traceparent', ${cause}), null,
+               ${runAt}, ${attempts}::int, null, ${priority}, null)::graphile_worker.job_spec
     from ${from})) job
   where exists (select from ${from})`;
 }

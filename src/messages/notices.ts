@@ -1,6 +1,7 @@
 import type { NoticeChannel } from '../contract/administration.js';
 import type { Queryable } from '../database/database.js';
 import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { currentCause } from '../database/traced.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import type { NoticeKind } from './kinds.js';
@@ -30,7 +31,8 @@ export interface Notices {
 }
 
 /** SQL: adds the job `noticeTask` for rows (user_id, id). */
-const addJob = sql`select graphile_worker.add_job('notice.send', json_build_object('user_id', user_id, 'id', id))`;
+const addJob = sql`select graphile_worker.add_job('notice.send',
+    json_build_object('user_id', user_id, 'id', id, 'traceparent', ${currentCause}))`;
 
 interface NoticeValues {
   readonly userId: string;

@@ -12,6 +12,7 @@ import {
   unprepared,
   userStatement,
 } from '../database/sql.js';
+import { currentCause } from '../database/traced.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type DirectoryType, identityDigest } from '../identities/identity.js';
 import { guessLocks } from '../limits/guess-locks.js';
@@ -300,7 +301,8 @@ const deleteInbox = userStatement<{ userId: string }>(
 const queueErasure = userStatement<{ userId: string }>(
   'user_queue_erasure',
   (p) => sql`
-    select graphile_worker.add_job('user.erase', json_build_object('user_id', ${p.userId}::text), run_at => run_at)
+    select graphile_worker.add_job('user.erase',
+      json_build_object('user_id', ${p.userId}::text, 'traceparent', ${currentCause}), run_at => run_at)
     from unnest(array[now(), now() + interval '1 hour']) as run_at`,
 );
 

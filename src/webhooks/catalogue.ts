@@ -11,6 +11,8 @@ export interface Cause {
   readonly data: Readonly<Record<string, unknown>>;
   /** RFC 3339. */
   readonly createdAt: string;
+  /** The request that caused it, if it was traced. */
+  readonly traceparent?: string | null | undefined;
 }
 
 /** The values of an event besides its user, sequence and time. Only ids and names: no personal data, no secrets. */

@@ -28,6 +28,7 @@ export interface OutboxRow {
   readonly sequences: string[] | null;
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly created_at: string;
+  readonly traceparent: string | null;
 }
 
 /** The oldest rows up to the limits, and at least one. */
@@ -43,7 +44,7 @@ export const takeOutbox = everyoneStatement<object, OutboxRow>(
     delete from webhook_outbox where id in (select id from due where total - size < ${literal(limits.events)})
     returning *
   )
-  select type, actor, user_ids, object_ids, sequences, data, created_at from taken order by created_at, id`,
+  select type, actor, user_ids, object_ids, sequences, data, created_at, traceparent from taken order by created_at, id`,
 );
 
 /** Moves the numbers of users, in the order of the users. */
@@ -65,9 +66,9 @@ export const numberEvents = unprepared(
 export const insertEvents = everyoneStatement<{ events: string }>(
   'webhook_events_insert',
   (p) => sql`
-  insert into webhook_events (user_id, sequence, id, type, data, created_at)
+  insert into webhook_events (user_id, sequence, id, type, data, created_at, traceparent)
   select * from json_to_recordset(${p.events}::json)
-    as event (user_id uuid, sequence bigint, id uuid, type text, data jsonb, created_at timestamptz)`,
+    as event (user_id uuid, sequence bigint, id uuid, type text, data jsonb, created_at timestamptz, traceparent text)`,
 );
 
 /**
@@ -124,6 +125,8 @@ export interface StoredEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly created_at: string;
+  /** The request that caused it, if it was traced. */
+  readonly traceparent?: string | null | undefined;
 }
 
 /** Events that one step of a replay reads. */

@@ -47,7 +47,8 @@ export async function relayEvents(database: Database): Promise<boolean> {
 }
 
 /** The causes of a row, in their order for each user. */
-function causesOf({ type, actor, user_ids: users, object_ids, data, created_at, ...row }: OutboxRow): Cause[] {
+function causesOf(row: OutboxRow): Cause[] {
+  const { type, actor, user_ids: users, object_ids, data, created_at, traceparent } = row;
   const sequences = row.sequences?.map(Number);
   const causeOf = (userId: string, more: Readonly<Record<string, unknown>>): Cause => ({
     type,
@@ -55,6 +56,7 @@ function causesOf({ type, actor, user_ids: users, object_ids, data, created_at, 
     userId,
     data: { ...data, ...more },
     createdAt: created_at,
+    traceparent,
   });
   if (sequences === undefined) return users.map((userId) => causeOf(userId, {}));
   const places = users.map((_, place) => place).sort((one, other) => (sequences[one] ?? 0) - (sequences[other] ?? 0));
@@ -80,10 +82,10 @@ async function numbered(tx: Tx, causes: readonly Cause[]): Promise<StoredEvent[]
   const next = new Map(
     moved.map(({ user_id, last_sequence }) => [user_id, last_sequence - (counts.get(user_id) ?? 0) + 1]),
   );
-  return described.map(({ cause: { userId, createdAt }, event: { type, data } }) => {
+  return described.map(({ cause: { userId, createdAt, traceparent }, event: { type, data } }) => {
     const sequence = next.get(userId) ?? 0;
     next.set(userId, sequence + 1);
-    return { user_id: userId, sequence, id: newId(), type, data, created_at: createdAt };
+    return { user_id: userId, sequence, id: newId(), type, data, created_at: createdAt, traceparent };
   });
 }
 

@@ -51,6 +51,7 @@ export interface TakenRow {
   /** Null: the event was removed, because it is too old. */
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly created_at: string | null;
+  readonly traceparent?: string | null;
 }
 
 /** Takes queues that are due. Those that another sender takes at the moment are skipped. Planned at each use: tables grow fast. */
@@ -69,7 +70,8 @@ export const takeQueues = unprepared(
       from due where q.user_id = due.user_id and q.endpoint_id = ${p.endpointId}::uuid
       returning q.user_id
     )
-    select taken.user_id, d.id, d.sequence, d.event_id, d.type, d.is_late, d.attempts, d.age, d.due_in, e.data, e.created_at
+    select taken.user_id, d.id, d.sequence, d.event_id, d.type, d.is_late, d.attempts, d.age, d.due_in, e.data, e.created_at,
+           e.traceparent
     from taken left join lateral (
       select id, sequence, event_id, type, is_late, attempts,
              coalesce(extract(epoch from (select db_now()) - first_attempt_at), 0)::float8 as age,
@@ -78,7 +80,7 @@ export const takeQueues = unprepared(
       where user_id = taken.user_id and endpoint_id = ${p.endpointId}::uuid and state = 'pending'
       order by sequence, id limit ${literal(maxTaken)}) d on true
     left join lateral (
-      select data, created_at from webhook_events
+      select data, created_at, traceparent from webhook_events
       where user_id = taken.user_id and sequence = d.sequence limit 1) e on true
     order by taken.user_id, d.sequence, d.id`,
   ),

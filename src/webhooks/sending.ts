@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../database/database.js';
 import { type Relay, startRelay } from '../database/relay.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import { disableFailing } from './endpoints.js';
-import { bodyOf, type WebhookResources } from './payload.js';
+import { bodyOf, type ShownEvent, type WebhookResources } from './payload.js';
 import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
 import { relayEvents } from './relay.js';
+import type { AttemptResult } from './schedule.js';
 import { decryptSecret, signingKey, type WebhookSigningKey } from './secrets.js';
 import type { WebhookSender } from './sender.js';
 import {
@@ -30,6 +32,8 @@ export interface SendingOptions {
   readonly log: { warn(fields: object, message: string): void };
   /** Called after each attempt. */
   readonly onAttempt?: (outcome: 'delivered' | 'failed') => void;
+  /** Undefined: deliveries are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Users of one endpoint whose events this process delivers at a time. An endpoint that hangs blocks its own only. */
@@ -142,22 +146,28 @@ async function targetOf(database: Database, keys: SecretKeys, endpoint: DueEndpo
 }
 
 function runOne(
-  { sender, resources, onAttempt }: SendingOptions,
+  { sender, resources, onAttempt, tracing }: SendingOptions,
   { endpoint, secrets, key }: Target,
   rows: readonly TakenRow[],
   isStopping: () => boolean,
 ): Promise<QueueRun> {
   const started = performance.now();
   const deliveries = rows.flatMap((row): TakenDelivery[] => (row.id === null ? [] : [{ ...row, id: row.id }]));
+  async function send({ event_id, ...event }: Omit<ShownEvent, 'traceparent'>): Promise<AttemptResult> {
+    const shown = { ...event, event_id };
+    const more = endpoint.payload === 'full' ? await resources.read(shown) : {};
+    const body = bodyOf(endpoint.id, shown, more);
+    const result = await sender.send({ url: endpoint.url, id: event_id, body, secrets, key });
+    onAttempt?.(result.ok ? 'delivered' : 'failed');
+    return result;
+  }
   return runQueue(deliveries, {
-    async attempt({ event_id, data, created_at, ...event }) {
+    async attempt({ data, created_at, traceparent, ...event }) {
       if (data === null || created_at === null) return undefined;
-      const shown = { ...event, event_id, data, created_at };
-      const more = endpoint.payload === 'full' ? await resources.read(shown) : {};
-      const body = bodyOf(endpoint.id, shown, more);
-      const result = await sender.send({ url: endpoint.url, id: event_id, body, secrets, key });
-      onAttempt?.(result.ok ? 'delivered' : 'failed');
-      return result;
+      const shown = { ...event, data, created_at };
+      if (tracing === undefined) return send(shown);
+      const span = tracing.startJob('webhook.deliver', traceparent, { 'postern.event_type': event.type });
+      return inSpan(tracing, span, () => send(shown));
     },
     mayContinue: () => !isStopping() && performance.now() - started < maxRunMs,
     random: Math.random,

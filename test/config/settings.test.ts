@@ -35,6 +35,30 @@ test('an invalid value under a former name is reported under the current name', 
   ]);
 });
 
+test('attributes and headers for traces are pairs with percent-encoded values, and headers are secret', () => {
+  const config = readConfig({
+    OTEL_RESOURCE_ATTRIBUTES: 'team=a%2Cb, zone=z%3D1',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc',
+    OTEL_TRACES_SAMPLER_ARG: '.25',
+  });
+  expect(config.OTEL_RESOURCE_ATTRIBUTES).toEqual({ team: 'a,b', zone: 'z=1' });
+  expect(config.OTEL_EXPORTER_OTLP_HEADERS?.revealPairs()).toEqual({ authorization: 'Bearer abc' });
+  expect(config.OTEL_TRACES_SAMPLER_ARG).toBe(0.25);
+  expect(JSON.stringify(config)).not.toContain('abc');
+});
+
+test.each([
+  ['OTEL_RESOURCE_ATTRIBUTES', 'team'],
+  ['OTEL_RESOURCE_ATTRIBUTES', 'team=%zz'],
+  ['OTEL_RESOURCE_ATTRIBUTES', 'team=a,'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization=a%0Ab'],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.5'],
+  ['OTEL_TRACES_SAMPLER', 'sometimes'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318'],
+])('%s=%s is refused', (name, text) => {
+  expect(errorsOf({ [name]: text })).toEqual([expect.stringMatching(new RegExp(`^${name} must be `))]);
+});
+
 test('no former name is the name of a setting', () => {
   expect(Object.keys(formerNames).filter((name) => name in settings)).toEqual([]);
 });

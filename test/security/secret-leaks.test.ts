@@ -6,6 +6,7 @@ import type { IssuedApiKey } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp/receiver.js';
 import { testSql } from '../support/sql.js';
 import { createUser, newPhone, passwordLogin, signIn, smsLogin } from '../support/users.js';
 
@@ -25,7 +26,9 @@ const provider = createServer((request, response) => {
 });
 
 let postern: TestApp;
+let otlp: OtlpReceiver;
 beforeAll(async () => {
+  otlp = await startOtlpReceiver();
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   const { port } = provider.address() as AddressInfo;
   const signing = `whsec_${Buffer.from(randomUUID().repeat(2)).toString('base64')}`;
@@ -33,11 +36,17 @@ beforeAll(async () => {
   postern = await startTestApp({
     ...{ SMS_PROVIDER: 'webhook', SMS_WEBHOOK_URL: `http://127.0.0.1:${port}/sms`, SMS_WEBHOOK_SECRET: signing },
     ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOG_LEVEL: 'trace', LOGIN_LIMIT_PER_ADDRESS: '0' },
+    ...{
+      OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '10',
+    },
   });
   secrets.set('admin key', postern.adminKey);
 });
 afterAll(async () => {
   await postern.close();
+  await otlp.close();
   provider.close();
 });
 
@@ -128,8 +137,11 @@ async function dump(): Promise<string> {
     .join('\n');
 }
 
-test('no secret appears in the log, in a database dump, or in operators’ responses', async () => {
+test('no secret appears in the log, in traces, in a database dump, or in operators’ responses', async () => {
   await useEverything();
+  const { headers } = await postern.api('GET', '/livez');
+  const last = headers['request-id'];
+  await otlp.wait('the span of the last request', ({ attributes }) => attributes['postern.request_id'] === last);
   const readable = await Promise.all(
     ['users', 'outbox', 'events', 'keys'].map((list) =>
       postern.api('GET', `/admin/v1/${list}?limit=100`, { bearer: postern.adminKey }),
@@ -137,6 +149,7 @@ test('no secret appears in the log, in a database dump, or in operators’ respo
   );
   const places = {
     log: postern.logged.join('\n'),
+    traces: otlp.requests.map(({ body }) => body.toString()).join('\n'),
     dump: await dump(),
     answers: readable.map(({ text }) => text).join('\n'),
   };

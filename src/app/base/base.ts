@@ -12,6 +12,7 @@ import { type Signals, startSignals } from '../../database/signals.js';
 import { createOutbound, type Outbound } from '../../delivery/outbound.js';
 import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
+import type { Tracing } from '../../lib/tracing/tracing.js';
 import type { Plugin } from '../../login/authenticators/plugin.js';
 import { createCounters } from '../../statistics/counters.js';
 import { createMeters, type MeterStore } from '../../statistics/meters.js';
@@ -29,6 +30,8 @@ export interface Base {
   readonly log: Logger;
   readonly lifecycle: Lifecycle;
   readonly resources: ResourceLimits;
+  /** Undefined without OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly tracing: Tracing | undefined;
   readonly outbound: Outbound;
   /** The authenticators of AUTHENTICATORS. An error in one ends the start before the database is opened. */
   readonly plugins: readonly Plugin[];
@@ -70,20 +73,22 @@ export async function openBase(
     readonly worker: number | undefined;
     readonly statisticsInterval: number | undefined;
     readonly hashThreads: HashThreads | undefined;
+    readonly tracing: Tracing | undefined;
   },
 ): Promise<Base> {
-  const { version, worker, statisticsInterval, hashThreads } = instance;
+  const { version, worker, statisticsInterval, hashThreads, tracing } = instance;
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
-  const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets }), (calls) => calls.close());
+  const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets, tracing }), (calls) => calls.close());
   const { plugins } = lifecycle.add(await loadConfiguredPlugins(config, outbound, log), (loaded) => loaded.close());
   const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
   const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
   const keys = createSecretKeys(await readSecretKeys(config));
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
-  const database = lifecycle.add(createDatabase({ target, size: resources.connections, onConnectionError }), (pool) =>
-    pool.close(),
+  const database = lifecycle.add(
+    createDatabase({ target, size: resources.connections, onConnectionError, tracing }),
+    (pool) => pool.close(),
   );
   const meters = config.METRICS_PORT === undefined ? undefined : createMeters();
   const statistics = lifecycle.add(
@@ -119,6 +124,7 @@ export async function openBase(
     log,
     lifecycle,
     resources,
+    tracing,
     outbound,
     plugins,
     target,

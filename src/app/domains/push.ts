@@ -48,10 +48,11 @@ export async function createPushDomain({
   lifecycle,
   outbound,
   database,
+  tracing,
   statistics: { counters },
 }: Base): Promise<PushDomain> {
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
-  const senders = await createPushSenders(pushSettings(config), { outbound, allowPrivateNetworkTargets });
+  const senders = await createPushSenders(pushSettings(config), { outbound, allowPrivateNetworkTargets, tracing });
   lifecycle.add(senders, async () => {
     await Promise.all(senders.map((sender) => sender.close()));
   });

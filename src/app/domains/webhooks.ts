@@ -5,6 +5,7 @@ import { checkTargetUrl } from '../../delivery/outbound-guard.js';
 import { createWebhookSender } from '../../delivery/webhook-sender.js';
 import type { WebhookServices } from '../../http/routes/admin/webhooks.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { Tracing } from '../../lib/tracing/tracing.js';
 import { createImageUrls } from '../../notifications/images/url.js';
 import type { Users } from '../../users/users.js';
 import { createWebhookDeliveries } from '../../webhooks/deliveries.js';
@@ -35,8 +36,10 @@ export function openWebhooks(config: Config, database: Database, keys: SecretKey
   };
 }
 
-const createWebhookOutbound = ({ ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets }: Config) =>
-  createOutbound({ allowPrivateNetworkTargets });
+const createWebhookOutbound = (
+  { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets }: Config,
+  tracing?: Tracing,
+) => createOutbound({ allowPrivateNetworkTargets, tracing });
 
 function createServices(
   { config, database, keys }: Pick<Base, 'config' | 'database' | 'keys'>,
@@ -52,16 +55,16 @@ function createServices(
 }
 
 export function createWebhookDomain(base: Base, users: Pick<Users, 'get'>): WebhookDomain {
-  const { config, database, keys, log, lifecycle, publicUrl, statistics } = base;
+  const { config, database, keys, log, lifecycle, publicUrl, statistics, tracing } = base;
   // Its own client: name servers of endpoints that do not respond delay no code and no login.
-  const outbound = lifecycle.add(createWebhookOutbound(config), (calls) => calls.close());
+  const outbound = lifecycle.add(createWebhookOutbound(config, tracing), (calls) => calls.close());
   const sender = createWebhookSender(outbound);
   const resources = createWebhookResources({ database, users, imageUrlsOf: createImageUrls(publicUrl) });
   return {
     services: createServices(base, sender),
     start() {
       const onAttempt = (outcome: 'delivered' | 'failed') => statistics.counters.add(`webhooks.${outcome}`);
-      return startWebhooks({ database, keys, sender, resources, log, onAttempt });
+      return startWebhooks({ database, keys, sender, resources, log, onAttempt, tracing });
     },
   };
 }

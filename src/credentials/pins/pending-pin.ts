@@ -1,5 +1,6 @@
 import type { Queryable } from '../../database/database.js';
 import { spanningStatement, sql, userStatement } from '../../database/sql.js';
+import { currentCause } from '../../database/traced.js';
 import { nextPinIsDue } from '../../identities/accounts.js';
 
 /**
@@ -108,8 +109,8 @@ export async function findByCancelCode(
 const queueJob = userStatement<{ userId: string }>(
   'next_pin_queue',
   (p) => sql`
-    select graphile_worker.add_job('user.next_pin', json_build_object('user_id', u.id), job_key => 'next_pin:' || u.id,
-                                   run_at => now() + (u.next_pin_at - db_now()))
+    select graphile_worker.add_job('user.next_pin', json_build_object('user_id', u.id, 'traceparent', ${currentCause}),
+                                   job_key => 'next_pin:' || u.id, run_at => now() + (u.next_pin_at - db_now()))
     from users u where u.id = ${p.userId} and u.next_pin_at is not null`,
 );
 

@@ -2,7 +2,7 @@ import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Queryable } from '../database.js';
 import type { MaintenanceTask, Position } from '../maintenance/tasks.js';
 import { bound, compose, everyoneStatement, identifier, type Scope, sql } from '../sql.js';
-import { castFromText, type EncryptedKind, encryptedKinds, iterate } from '../unreadable.js';
+import { castFromText, type EncryptedKind, encryptedKinds, iterate } from './unreadable.js';
 
 const recordKey = everyoneStatement<{ id: string }>(
   'secret_keys_record',

@@ -1,8 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { parseJsonObject } from '../../lib/json-object.js';
+import type { Tracing } from '../../lib/tracing/tracing.js';
 import type { PushMessage, PushOutcome, PushSender } from '../../notifications/push/sender.js';
 import type { Guard } from '../outbound-guard.js';
+import { traceCall } from '../traced-call.js';
 import { type ApnsResponse, type ApnsTimeouts, createApnsConnection } from './apns-connection.js';
 import { failureOutcome, isTransientStatus, plainWord, retryAfterSeconds } from './responses.js';
 
@@ -16,6 +18,8 @@ export interface ApnsOptions {
   readonly url: string;
   readonly guard: Guard;
   readonly timeouts?: Partial<ApnsTimeouts>;
+  /** Undefined: calls are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /**
@@ -31,7 +35,7 @@ const invalidToken = ['BadDeviceToken', 'Unregistered', 'ExpiredToken'];
  * Sends to the Apple Push Notification service, over one persistent HTTP/2 connection. Headers and payload follow Apple's pages
  * "Sending notification requests to APNs" and "Generating a remote notification".
  */
-export function createApns({ key, keyId, teamId, topic, url, guard, timeouts }: ApnsOptions): PushSender {
+export function createApns({ key, keyId, teamId, topic, url, guard, timeouts, tracing }: ApnsOptions): PushSender {
   const connection = createApnsConnection({ url, guard, timeouts });
   let provider: { readonly token: Promise<string>; readonly since: number } | undefined;
 
@@ -53,7 +57,10 @@ export function createApns({ key, keyId, teamId, topic, url, guard, timeouts }: 
       // The token becomes part of the path, and clients can register any text.
       if (!/^[0-9A-Fa-f]+$/.test(token)) return { outcome: 'gone', reason: 'not a device token' };
       try {
-        const answer = await connection.post(`/3/device/${token}`, await headersOf(message), bodyOf(message));
+        const headers = await headersOf(message);
+        const answer = await traceCall(tracing, { url, method: 'POST' }, (more) =>
+          connection.post(`/3/device/${token}`, { ...headers, ...more }, bodyOf(message)),
+        );
         const outcome = outcomeOf(answer);
         if (answer.status === 403 && reasonOf(answer) === 'ExpiredProviderToken') provider = undefined;
         return outcome;

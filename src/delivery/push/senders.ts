@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { ServiceAccount } from '../../lib/push-keys.js';
+import type { Tracing } from '../../lib/tracing/tracing.js';
 import type { PushSender } from '../../notifications/push/sender.js';
 import type { Outbound } from '../outbound.js';
 import { createGuard } from '../outbound-guard.js';
@@ -22,13 +23,17 @@ export interface PushSettings {
 /** Creates the senders and loads only what is configured. Close them when the process stops. */
 export async function createPushSenders(
   { webPush, fcm, apns }: PushSettings,
-  options: { readonly outbound: Outbound; readonly allowPrivateNetworkTargets: boolean },
+  options: {
+    readonly outbound: Outbound;
+    readonly allowPrivateNetworkTargets: boolean;
+    readonly tracing: Tracing | undefined;
+  },
 ): Promise<PushSender[]> {
   const { outbound } = options;
   const senders: PushSender[] = [];
   if (apns !== undefined) {
     const { createApns } = await import('./apns.js');
-    senders.push(createApns({ ...apns, guard: createGuard(options) }));
+    senders.push(createApns({ ...apns, guard: createGuard(options), tracing: options.tracing }));
   }
   if (fcm !== undefined) {
     const { createFcm } = await import('./fcm.js');

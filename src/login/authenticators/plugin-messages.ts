@@ -27,7 +27,14 @@ export type FromThread =
   /** An unhandled error. */
   | { readonly type: 'unhandled'; readonly id: number; readonly thrown: Thrown }
   | { readonly type: 'log'; readonly id: number; readonly level: string; readonly message: string }
-  | { readonly type: 'fetch'; readonly id: number; readonly url: string; readonly request: object };
+  /** `call` is the id of the call in which the plug-in makes the request. Undefined outside of calls. */
+  | {
+      readonly type: 'fetch';
+      readonly id: number;
+      readonly call: number | undefined;
+      readonly url: string;
+      readonly request: object;
+    };
 
 /** The name of a function of a plug-in. */
 export type PluginFunction = 'begin' | 'verify' | 'identify';

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { PluginContext, PluginRequest } from './plugin.js';
@@ -52,6 +53,8 @@ const levels = ['info', 'warn', 'error'] as const;
 
 interface OpenCall {
   readonly timer: NodeJS.Timeout;
+  /** Runs work in the asynchronous context of the call, so that traces include the requests of the plug-in. */
+  readonly inContext: <T>(work: () => T) => T;
   resolve(value: unknown): void;
   reject(failure: PluginFailure): void;
 }
@@ -139,6 +142,8 @@ async function failAfter(milliseconds: number): Promise<never> {
   throw new Error(`the plug-in did not start within ${milliseconds / 1000} s`);
 }
 
+const runHere = <T>(work: () => T): T => work();
+
 function createCalls(
   { context, onUnhandled, timeoutMs = 10_000 }: PluginThreadOptions,
   send: (message: ToThread) => void,
@@ -165,7 +170,9 @@ function createCalls(
     const { id } = message;
     try {
       if (message.type === 'fetch') {
-        return send({ type: 'done', id, value: await context.fetch(message.url, message.request as PluginRequest) });
+        const inContext = open.get(message.call ?? 0)?.inContext ?? runHere;
+        const request = message.request as PluginRequest;
+        return send({ type: 'done', id, value: await inContext(() => context.fetch(message.url, request)) });
       }
       if (message.type === 'unhandled') onUnhandled(new PluginFailure(message.thrown));
       else context.log(levels.find((level) => level === message.level) ?? 'info', message.message);
@@ -186,7 +193,8 @@ function createCalls(
           close(id)?.reject(new PluginFailure({ kind: 'TimeoutError', frames: [] }));
           expectPong();
         };
-        open.set(id, { resolve, reject, timer: setTimeout(timeOut, timeoutMs) });
+        const inContext = AsyncLocalStorage.snapshot();
+        open.set(id, { resolve, reject, timer: setTimeout(timeOut, timeoutMs), inContext });
         send({ type: 'call', id, member, args: given });
       }),
     receive(message: FromThread): void {

@@ -1,6 +1,7 @@
 // @ts-check
 // The thread of one plug-in. It loads the module, calls it, and sends the results as JSON. It is JavaScript, because Node.js
 // must run it from the TypeScript sources too.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort } from 'node:worker_threads';
 
 /** @import { WorkerStart, PluginDescription, FromThread, Thrown, ToThread } from './plugin-messages.js' */
@@ -12,6 +13,8 @@ const maxLength = { answer: 65_536, log: 4096, failure: 1000 };
 /** Requests that may wait. An endless loop must not fill the memory of the main thread. */
 const maxRequests = 100;
 const maxFrames = 10;
+/** The id of the call in which code runs. @type {AsyncLocalStorage<number>} */
+const calls = new AsyncLocalStorage();
 /** The members of a result that are read. */
 const members = ['kept', 'lifetime', 'shown', 'message', 'userId', 'isMultiFactor'];
 
@@ -75,7 +78,7 @@ function plain(value) {
 async function answer(plugin, { id, member, args: given }, send) {
   try {
     const work = /** @type {Function} */ (plugin[member]);
-    const value = await work.apply(plugin, given);
+    const value = await calls.run(id, () => work.apply(plugin, given));
     send({ type: 'answer', id, json: member === 'verify' ? String(value === true) : jsonOf(value) });
   } catch (thrown) {
     send({ type: 'failure', id, thrown: describeThrown(thrown) });
@@ -135,7 +138,7 @@ function contextOf(env, { request, notify }) {
       notify((id) => ({ type: 'log', id, level, message: String(message).slice(0, maxLength.log) })),
     fetch: (url, options = {}) =>
       /** @type {Promise<import('./plugin.js').PluginResponse>} */ (
-        request((id) => ({ type: 'fetch', id, url, request: options }))
+        request((id) => ({ type: 'fetch', id, call: calls.getStore(), url, request: options }))
       ),
   };
 }

@@ -1,6 +1,7 @@
 import type { PushChannel } from '../../contract/push.js';
 import type { Queryable } from '../../database/database.js';
 import { literal, sql, userStatement } from '../../database/sql.js';
+import { currentCause } from '../../database/traced.js';
 import { newId } from '../../lib/ids.js';
 import type { PushDevice } from './devices.js';
 
@@ -12,6 +13,8 @@ export interface PushJob {
   readonly user_id: string;
   readonly id: string;
   readonly attempt: number;
+  /** The request that caused the push, if it is traced. */
+  readonly traceparent?: string | null;
 }
 
 /** Pushes run after all other jobs, so that the index scan for other jobs does not read waiting pushes. */
@@ -26,6 +29,8 @@ export interface NewDelivery extends PushDevice {
   readonly muted: boolean;
   /** When the notification was published; undefined: now. */
   readonly publishedAt?: string;
+  /** The request that published it; undefined: the one that inserts the push. */
+  readonly cause?: string | null;
 }
 
 /** The maximum number of rows of one statement, which must end long before the statement timeout. */
@@ -41,6 +46,7 @@ const insertRows = userStatement<
     channels: readonly string[];
     muted: readonly boolean[];
     publishedAt: readonly (string | null)[];
+    causes: readonly (string | null)[];
     notice: string | null;
   },
   { jobs: number }
@@ -59,9 +65,11 @@ const insertRows = userStatement<
       returning user_id, id, channel, state
     )
     select count(*) as jobs from graphile_worker.add_jobs(array(
-      select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', 0),
+      select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', 0,
+                   'traceparent', coalesce(cause, ${currentCause})),
                  null, null, null, null, ${pushPriority}, null)::graphile_worker.job_spec
-      from delivery where state = 'queued'))
+      from delivery join unnest(${p.ids}::uuid[], ${p.causes}::text[]) as caused (id, cause) using (id)
+      where state = 'queued'))
     where exists (select from delivery where state = 'queued')`,
 );
 
@@ -82,6 +90,7 @@ export async function insertDeliveries(
         channels: some.map(({ channel }) => channel),
         muted: some.map(({ muted }) => muted),
         publishedAt: some.map(({ publishedAt }) => publishedAt ?? null),
+        causes: some.map(({ cause }) => cause ?? null),
         notice,
       }),
     );

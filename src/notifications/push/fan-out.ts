@@ -14,6 +14,7 @@ interface PublicationRow {
   user_ids: string[];
   notification_ids: string[];
   created_at: string;
+  traceparent: string | null;
 }
 
 /** The oldest publications up to the limits, and at least one. Publications that another instance has locked are skipped. */
@@ -26,7 +27,7 @@ const takePublications = everyoneStatement<Record<never, never>, PublicationRow>
         select id, size, created_at from publications order by created_at, id limit ${literal(limits.publications)}
       ) oldest
     )
-    select p.id, p.user_ids, p.notification_ids, p.created_at
+    select p.id, p.user_ids, p.notification_ids, p.created_at, p.traceparent
     from publications p
     where p.id in (select id from due where total - size < ${literal(limits.notifications)})
     for update skip locked`,
@@ -52,6 +53,7 @@ interface Item {
   readonly userId: string;
   readonly id: string;
   readonly publishedAt: string;
+  readonly cause: string | null;
 }
 
 /**
@@ -71,7 +73,12 @@ export function fanOutPushes(
     const deliveries = planned.flatMap((pushes, index): NewDelivery[] => {
       const item = items[index];
       if (item === undefined) return [];
-      return pushes.map((push) => ({ ...push, notificationId: item.id, publishedAt: item.publishedAt }));
+      return pushes.map((push) => ({
+        ...push,
+        notificationId: item.id,
+        publishedAt: item.publishedAt,
+        cause: item.cause,
+      }));
     });
     await insertDeliveries(tx, deliveries);
     const pushed = planned.filter((pushes) => pushes.some(({ muted }) => !muted)).length;
@@ -81,8 +88,8 @@ export function fanOutPushes(
   });
 }
 
-function itemsOf({ user_ids, notification_ids, created_at }: PublicationRow): Item[] {
-  return user_ids.map((userId, index) => ({ userId, id: notification_ids[index] ?? '', publishedAt: created_at }));
+function itemsOf({ user_ids, notification_ids, created_at: publishedAt, traceparent: cause }: PublicationRow): Item[] {
+  return user_ids.map((userId, index) => ({ userId, id: notification_ids[index] ?? '', publishedAt, cause }));
 }
 
 async function readNotifications(tx: Queryable<'user'>, items: readonly Item[]): Promise<Map<string, Notification>> {

@@ -85,7 +85,9 @@ const settleDelivery = userStatement<
 );
 
 /** Counts the attempt and adds the job of the next one in one statement. If this job runs again, it finds no row. */
-const postponeDelivery = userStatement<AttemptKey & { error: string; seconds: number; task: string }>(
+const postponeDelivery = userStatement<
+  AttemptKey & { error: string; seconds: number; task: string; cause: string | null }
+>(
   'push_delivery_postpone',
   (p) => sql`
     with delivery as (
@@ -94,8 +96,8 @@ const postponeDelivery = userStatement<AttemptKey & { error: string; seconds: nu
       where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
       returning user_id, id, attempts
     )
-    select graphile_worker.add_job(${p.task}, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
-             run_at => now() + ${p.seconds} * interval '1 second', priority => ${pushPriority})
+    select graphile_worker.add_job(${p.task}, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts,
+               'traceparent', ${p.cause}::text), run_at => now() + ${p.seconds} * interval '1 second', priority => ${pushPriority})
     from delivery`,
 );
 
@@ -195,7 +197,9 @@ export function createPushSending(options: PushSendingOptions): SendPush {
         if (seconds >= row.seconds_left) {
           return settle(user, channel, job, { state: 'expired', reason: 'expired', error, attempted: true });
         }
-        await user.query(postponeDelivery({ ...keyOf(job), error, seconds, task: sendTask(channel) }));
+        await user.query(
+          postponeDelivery({ ...keyOf(job), error, seconds, task: sendTask(channel), cause: job.traceparent ?? null }),
+        );
       }
     }
   }

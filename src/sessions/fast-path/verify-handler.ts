@@ -39,12 +39,14 @@ export interface VerifyHandlerOptions {
   readonly meters: Pick<Meters, 'sessionChecked'> | undefined;
   /** Called for each request that this handler has answered. */
   readonly onAnswered: RequestObserver | undefined;
+  /** Called for each of them before. Undefined without tracing. */
+  readonly onMatched?: ((request: IncomingMessage, route: string, requestId: string) => void) | undefined;
 }
 
 /** Creates the handler in front of the framework: see `VerifyHandler`. */
 export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHandlerOptions): VerifyHandler {
   let { isOpen } = options;
-  const { counters, meters, onAnswered, admission } = options;
+  const { counters, meters, onAnswered, onMatched, admission } = options;
   const headers = Object.entries(options.headers).flat();
   const checks = new WeakMap<IncomingMessage, Promise<Session>>();
   const formOf = createFormCache();
@@ -54,6 +56,7 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
     try {
       const { json, sessionHeaders } = formOf(session);
       const requestId = randomUUID();
+      onMatched?.(request, path, requestId);
       response.writeHead(200, [
         ...headers,
         ...admission.headersOf(request),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import { countOldKeyUses, recordCurrentKey, reencryptionTask } from '../../../src/database/secrets/old-keys.js';
-import { countUnreadable } from '../../../src/database/unreadable.js';
+import { countUnreadable } from '../../../src/database/secrets/unreadable.js';
 import { createSecretKeys, pinKeyNames } from '../../../src/lib/crypto/secret-keys.js';
 import { newId } from '../../../src/lib/ids.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';

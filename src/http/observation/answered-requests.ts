@@ -1,8 +1,8 @@
 import type { RequestObserver } from '../../statistics/meters.js';
 import type { App } from '../requests/route.js';
 
-/** The status in the metrics and the access log of a request whose client was gone before its answer. As nginx writes it. */
-const clientGone = 499;
+/** The status in the metrics, the access log and the traces of a request whose client was gone before its answer. As nginx writes it. */
+export const clientGone = 499;
 
 /**
  * Calls the observer for each answered request. `verify-handler.ts` does so for the requests that it answers. Not in an

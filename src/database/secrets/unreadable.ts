@@ -1,6 +1,6 @@
-import { encryptedHeadBytes, encryptedMark, pinKeyNames, type SecretKeys } from '../lib/crypto/secret-keys.js';
-import type { Queryable } from './database.js';
-import { bound, compose, identifier, join, type Sql, type SqlPart, sql } from './sql.js';
+import { encryptedHeadBytes, encryptedMark, pinKeyNames, type SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { Queryable } from '../database.js';
+import { bound, compose, identifier, join, type Sql, type SqlPart, sql } from '../sql.js';
 
 type KeyType = 'uuid' | 'timestamptz' | 'text' | 'bytea';
 

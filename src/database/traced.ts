@@ -1,0 +1,84 @@
+import type { Tracing } from '../lib/tracing/tracing.js';
+import { errorType, inSpan } from '../lib/tracing/tracing.js';
+import { everyoneStatement, type Statement, sql } from './sql.js';
+
+/**
+ * Tells the connection which request the next statements belong to. The columns `traceparent` have this setting as their
+ * default, and jobs copy it, so the spans of later work are linked to the request (decision 111).
+ */
+const setCause = everyoneStatement<{ cause: string }>(
+  'trace_cause',
+  (p) => sql`select set_config('postern.traceparent', ${p.cause}, false)`,
+);
+
+/** SQL: the request that the statement belongs to, for the payload of a job; null if it is not traced. */
+export const currentCause = sql`nullif(current_setting('postern.traceparent', true), '')`;
+
+/** Whether a statement may write rows that cause later work. */
+const mayWrite = /\b(?:insert|update|delete|add_jobs?)\b/i;
+
+/** The request that each connection was told last. */
+export type Causes = WeakMap<object, string>;
+
+/**
+ * The statement to send before another one or a transaction. Undefined: none, because the connection is right already.
+ * @param causes changed as if the result were sent
+ * @param cause what `Tracing.cause` returned when the work began
+ * @param statement undefined for a transaction
+ */
+export function statementBefore(
+  causes: Causes,
+  client: object,
+  cause: string | undefined,
+  statement: Statement | undefined,
+): Statement | undefined {
+  const wanted = cause ?? '';
+  if ((causes.get(client) ?? '') === wanted) return undefined;
+  if (statement !== undefined && !mayWrite.test(statement.text)) return undefined;
+  causes.set(client, wanted);
+  return setCause({ cause: wanted });
+}
+
+type Query = <Row extends object>(statement: Statement<Row>) => Promise<Row[]>;
+
+/** A handle that runs statements of any scope. */
+interface Handle {
+  readonly query: Query;
+  readonly transaction: <T>(work: (tx: TracedTransaction) => Promise<T>) => Promise<T>;
+}
+interface TracedTransaction {
+  readonly query: Query;
+  onCommit(listener: () => void): void;
+}
+
+/** Records each statement and each transaction as a span in the span of its request or job. */
+export function traceStatements(database: Handle, tracing: Tracing): Handle {
+  return {
+    query: traceQueries(database.query, tracing),
+    transaction: (work) => {
+      const span = tracing.startChild('transaction', 'client', system);
+      return inSpan(tracing, span, () =>
+        database.transaction((tx) => work({ ...tx, query: traceQueries(tx.query, tracing) })),
+      );
+    },
+  };
+}
+
+const system = { 'db.system.name': 'postgresql' };
+
+/** The name of a statement says what it does. Its text is not part of the span, and its values are neither. */
+function traceQueries(query: Query, tracing: Tracing): Query {
+  return async (statement) => {
+    const name = statement.name ?? 'composed';
+    const span = tracing.startChild(name, 'client', { ...system, 'db.query.summary': name });
+    if (span === undefined) return query(statement);
+    try {
+      return await query(statement);
+    } catch (error) {
+      span.fail(errorType(error));
+      throw error;
+    } finally {
+      span.end();
+    }
+  };
+}
