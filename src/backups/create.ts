@@ -8,7 +8,7 @@ import { countRows, nextTransaction } from './contents.js';
 import { filesBelow } from './data-files.js';
 import { copyRunningServer } from './online-backup.js';
 import { type BackupPlace, backupName } from './places/place.js';
-import { lockBackups, untilStopped, withSession } from './session.js';
+import { currentArchive, lockBackups, untilStopped, withSession } from './session.js';
 
 /** What a backup contains, and how. */
 export interface BackupSource {
@@ -32,6 +32,8 @@ export interface WrittenBackup {
   readonly location: string;
   readonly bytes: number;
   readonly systemId: string;
+  /** The log archive that continues it. */
+  readonly archive: string | null;
 }
 
 /** How a backup is written. */
@@ -60,11 +62,17 @@ export function createBackup(
       if (!(await lockBackups(client)) || (await isWanted?.(client)) === false) return undefined;
       const header = await describe(client, source);
       const name = backupName(header.system_id, header.created_at, source.passphrase !== undefined);
-      const row = { id: header.id, startedAt: header.created_at, isScheduled, location: place.locate(name) };
+      const row = {
+        id: header.id,
+        startedAt: header.created_at,
+        isScheduled,
+        location: place.locate(name),
+        archive: header.archive?.id ?? null,
+      };
       try {
         const bytes = await place.write(name, untilStopped(contentOf(client, source, header, row), stop));
         await client.query('update backups set finished_at = db_now(), bytes = $2 where id = $1', [row.id, bytes]);
-        return { id: row.id, name, location: row.location, bytes, systemId: header.system_id };
+        return { id: row.id, name, location: row.location, bytes, systemId: header.system_id, archive: row.archive };
       } catch (error) {
         // A stop is no failure: the next start repeats the backup.
         if (stop?.aborted !== true) await recordFailure(source.target, row, error);
@@ -76,8 +84,15 @@ export function createBackup(
 }
 
 async function describe(client: pg.Client, source: BackupSource): Promise<BackupHeader> {
-  const { rows } = await client.query<{ system: string; version: string; now: string }>(
+  const { rows } = await client.query<{
+    system: string;
+    version: string;
+    now: string;
+    archive: string | null;
+    lsn: string;
+  }>(
     `select system_identifier::text as system, current_setting('server_version') as version,
+            ${currentArchive} as archive, pg_current_wal_flush_lsn()::text as lsn,
             to_char(db_now(), 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as now from pg_control_system()`,
   );
   const [server] = rows;
@@ -92,6 +107,7 @@ async function describe(client: pg.Client, source: BackupSource): Promise<Backup
     system_id: server.system,
     secret_key_ids: source.secretKeys.map(({ id }) => id),
     has_secret_key: source.includesSecretKey,
+    ...(server.archive !== null && { archive: { id: server.archive, lsn: server.lsn } }),
   };
 }
 
@@ -105,7 +121,7 @@ function contentOf(
 
   /** The row and the counts are part of the backup, because its end comes later. */
   async function beforeEnd(): Promise<void> {
-    await client.query(insertBackup, [row.id, row.startedAt, row.isScheduled, row.location]);
+    await client.query(insertBackup, valuesOf(row));
     manifest.rows = await countRows(client);
     manifest.next_transaction = await nextTransaction(client);
   }
@@ -113,6 +129,7 @@ function contentOf(
   async function* entries(): AsyncGenerator<ArchiveEntry> {
     yield textEntry(headerPath, `${JSON.stringify(header, null, 1)}\n`);
     Object.assign(manifest, yield* copyRunningServer(client, source.serverFolder, beforeEnd));
+    manifest.ended_at = await readTime(client);
     manifest.is_quiet = manifest.next_transaction === (await nextTransaction(client));
     // After the rows: a file without a row does no harm, but a row without a file is a broken image.
     yield* filesBelow(source.imageFolder, 'images', {
@@ -134,17 +151,26 @@ interface BackupRow {
   readonly startedAt: string;
   readonly isScheduled: boolean;
   readonly location: string;
+  readonly archive: string | null;
 }
 
-const insertBackup = 'insert into backups (id, started_at, is_scheduled, location) values ($1, $2, $3, $4)';
+const insertBackup =
+  'insert into backups (id, started_at, is_scheduled, location, archive) values ($1, $2, $3, $4, $5)';
+const valuesOf = (row: BackupRow) => [row.id, row.startedAt, row.isScheduled, row.location, row.archive];
+
+/** The time of the server, which also decides when transactions were committed. */
+async function readTime(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ now: string }>(
+    `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
+  );
+  return rows[0]?.now ?? '';
+}
 
 /** Stores why a backup failed. The database may be the cause, so a failure to store it is ignored. */
 async function recordFailure(target: DatabaseTarget, row: BackupRow, error: unknown): Promise<void> {
   const reason = error instanceof Error ? error.message : String(error);
   await withSession(target, async (client) => {
-    await client.query(`${insertBackup} on conflict (id) do nothing`, [
-      ...[row.id, row.startedAt, row.isScheduled, row.location],
-    ]);
+    await client.query(`${insertBackup} on conflict (id) do nothing`, valuesOf(row));
     await client.query('update backups set error = $2 where id = $1', [row.id, reason.slice(0, 500)]);
   }).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
 import { createByteReader } from '../lib/bytes/byte-reader.js';
-import { AgeError, decryptAge, isAge } from '../lib/crypto/age.js';
+import { type AgeDecryption, AgeError, ageDecryption, isAge } from '../lib/crypto/age.js';
 import { type ReadEntry, readArchive } from './container/archive.js';
 import { BackupError } from './container/error.js';
 import { type BackupHeader, headerPath, notABackup, parseHeader } from './container/header.js';
@@ -16,12 +16,29 @@ export interface OpenBackup {
 const maxHeaderBytes = 1024 * 1024;
 
 /** Opens a backup, and refuses files that are none. @throws BackupError */
-export async function openBackup(source: AsyncIterable<Buffer>, passphrase: string | undefined): Promise<OpenBackup> {
-  const entries = readArchive(await decrypted(source, passphrase));
+export function openBackup(source: AsyncIterable<Buffer>, passphrase: string | undefined): Promise<OpenBackup> {
+  const decrypt = passphrase === undefined ? undefined : ageDecryption(passphrase);
+  return openArchive(source, { decrypt, path: headerPath, parse: parseHeader });
+}
+
+/**
+ * Opens an archive that begins with a header.
+ * @param expected the path of the header, and how to read it
+ * @throws BackupError
+ */
+export async function openArchive<T>(
+  source: AsyncIterable<Buffer>,
+  expected: {
+    readonly decrypt: AgeDecryption | undefined;
+    readonly path: string;
+    readonly parse: (text: string) => T;
+  },
+): Promise<{ readonly header: T; readonly entries: AsyncGenerator<ReadEntry> }> {
+  const entries = readArchive(await decrypted(source, expected.decrypt, expected.path));
   try {
     const { value: first } = await entries.next();
-    if (first === undefined || first.path !== headerPath || first.size > maxHeaderBytes) throw notABackup();
-    return { header: parseHeader(await textOf(first.content)), entries };
+    if (first === undefined || first.path !== expected.path || first.size > maxHeaderBytes) throw notABackup();
+    return { header: expected.parse(await textOf(first.content)), entries };
   } catch (error) {
     await entries.return(undefined);
     throw error;
@@ -37,7 +54,8 @@ export async function textOf(content: AsyncIterable<Buffer>): Promise<string> {
 
 async function decrypted(
   source: AsyncIterable<Buffer>,
-  passphrase: string | undefined,
+  decrypt: AgeDecryption | undefined,
+  firstPath: string,
 ): Promise<AsyncIterable<Buffer>> {
   const reader = createByteReader(source);
   const start = await reader.read(blockBytes);
@@ -46,11 +64,11 @@ async function decrypted(
     yield* reader.rest();
   })();
   if (isAge(start)) {
-    if (passphrase !== undefined) return explained(decryptAge(passphrase, whole));
+    if (decrypt !== undefined) return explained(decrypt(whole));
     await reader.close();
     throw new BackupError('The backup is encrypted: set BACKUP_PASSPHRASE to its passphrase.');
   }
-  if (readHeader(start)?.path === headerPath) return whole;
+  if (readHeader(start)?.path === firstPath) return whole;
   await reader.close();
   throw notABackup();
 }

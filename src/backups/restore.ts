@@ -15,6 +15,8 @@ import { syncFolder } from './places/folder.js';
 const Manifest = Type.Object({
   start_lsn: Type.String(),
   stop_lsn: Type.String(),
+  /** The time at the end of the backup. Older backups do not have it. */
+  ended_at: Type.Optional(Type.String()),
   /** Rows of each table shortly before the end of the backup. */
   rows: Type.Record(Type.String(), Type.Number()),
   /** Whether nothing was written between the counts and the end of the backup. */
@@ -31,6 +33,13 @@ export interface RestoredBackup {
   readonly manifest: Manifest;
 }
 
+/** The checked files of a backup in a folder that has no name yet. */
+export interface ExtractedBackup extends RestoredBackup {
+  readonly folder: string;
+  /** The account that must own the server's files, if it is not this process's own. */
+  readonly account: EmbeddedInstallation['account'];
+}
+
 /** The paths that a backup may contain: nothing that leaves the folder. */
 const allowedPath = /^(?:(?:postgres|images)(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*|secret-key)$/;
 
@@ -41,7 +50,12 @@ const allowedPath = /^(?:(?:postgres|images)(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*|secr
  */
 export async function restoreBackup(
   source: AsyncIterable<Buffer>,
-  options: { readonly passphrase: string | undefined; readonly target: string },
+  options: {
+    readonly passphrase: string | undefined;
+    readonly target: string;
+    /** Changes the restored files before the folder gets its name. */
+    readonly finish?: (extracted: ExtractedBackup) => Promise<void>;
+  },
 ): Promise<RestoredBackup> {
   const target = resolve(options.target);
   await refuseExisting(target);
@@ -53,6 +67,7 @@ export async function restoreBackup(
     await createPrivateFolder(staging);
     const manifest = await extract(entries, staging, installation);
     await checkSystem(header, join(staging, 'postgres'));
+    await options.finish?.({ header, manifest, folder: staging, account: installation.account });
     await refuseExisting(target);
     await rename(staging, target);
     await syncFolder(dirname(target));

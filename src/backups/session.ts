@@ -5,6 +5,13 @@ import type { DatabaseTarget } from '../database/connections/target.js';
 /** The key of an advisory lock: one backup of a database runs at a time. No other lock uses this number. */
 const backupLock = 7_203_415_054;
 
+/** The beginning of the name of the replication slot for which the server keeps its log. The id of the log archive follows. */
+export const slotPrefix = 'postern_archive_';
+
+/** SQL: the id of the log archive that is being written, or null. */
+export const currentArchive = `(select substr(slot_name, ${slotPrefix.length + 1}) from pg_replication_slots
+  where starts_with(slot_name, '${slotPrefix}') order by slot_name limit 1)`;
+
 /**
  * Opens a connection for statements that may take long, for as long as `work` runs.
  * @param stop ends the connection, and with it the statement that runs
@@ -31,6 +38,15 @@ export async function withSession<T>(
     stop?.removeEventListener('abort', disconnect);
     await client.end().catch(() => undefined);
   }
+}
+
+/** The key of an advisory lock: one process archives the log of a database. No other lock uses this number. */
+const archiveLock = 7_203_415_055;
+
+/** Takes the lock of the log archive until the connection ends. @returns whether no other process archives the log */
+export async function lockArchiving(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [archiveLock]);
+  return rows[0]?.locked === true;
 }
 
 /** Takes the lock of backups until the connection ends. @returns whether no other backup is running */

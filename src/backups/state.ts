@@ -25,6 +25,31 @@ export function listBackups(handle: Queryable<'everyone'>): Promise<RecordedBack
   return handle.query(selectRecent({}));
 }
 
+/** The archive of the write-ahead log. */
+export interface LogArchive {
+  readonly location: string;
+  readonly started_at: string;
+  /** Everything that was committed before this time is in the archive. Written about once a minute. */
+  readonly archived_at: string;
+  /** Seconds since then. */
+  readonly age: number;
+  /** Why it does not continue. */
+  readonly error: string | null;
+}
+
+const selectArchive = everyoneStatement<Record<never, never>, LogArchive>(
+  'backup_archive',
+  () => sql`
+  select location, started_at, archived_at, greatest(extract(epoch from db_now() - archived_at), 0)::float8 as age, error
+  from backup_archive`,
+);
+
+/** The archive of the log. Undefined: none was begun. */
+export async function readLogArchive(handle: Queryable<'everyone'>): Promise<LogArchive | undefined> {
+  const [archive] = await handle.query(selectArchive({}));
+  return archive;
+}
+
 /** Times in milliseconds since 1970, by the clock of the database. */
 export interface BackupTimes {
   readonly now: number;
@@ -34,6 +59,8 @@ export interface BackupTimes {
   readonly scheduled: number | null;
   /** Whether that one was written and verified. */
   readonly is_good: boolean | null;
+  /** Whether the log archive that is being written continues that one. Null: no log archive is being written. */
+  readonly is_continued: boolean | null;
 }
 
 const selectTimes = everyoneStatement<Record<never, never>, BackupTimes>(
@@ -41,9 +68,11 @@ const selectTimes = everyoneStatement<Record<never, never>, BackupTimes>(
   () => sql`
   select (extract(epoch from db_now()) * 1000)::float8 as now,
          (select (extract(epoch from max(started_at)) * 1000)::float8 from backups where verified_at is not null) as verified,
-         (extract(epoch from last.started_at) * 1000)::float8 as scheduled, last.verified_at is not null as is_good
+         (extract(epoch from last.started_at) * 1000)::float8 as scheduled, last.verified_at is not null as is_good,
+         (select last.archive is not distinct from substr(slot_name, 17) from pg_replication_slots
+          where starts_with(slot_name, 'postern_archive_') order by slot_name limit 1) as is_continued
   from (select) one left join lateral
-    (select started_at, verified_at from backups where is_scheduled order by started_at desc limit 1) last on true`,
+    (select started_at, verified_at, archive from backups where is_scheduled order by started_at desc limit 1) last on true`,
 );
 
 /** When backups were made. */

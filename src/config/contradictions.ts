@@ -40,7 +40,9 @@ const smsNeeds = {
 
 function backupErrors(config: Values): string[] {
   const { DATABASE_URL, BACKUP_TO } = config;
-  if (BACKUP_TO === undefined) return [];
+  if (BACKUP_TO === undefined) {
+    return config.BACKUP_CONTINUOUS === true ? ['BACKUP_TO is required with BACKUP_CONTINUOUS=true'] : [];
+  }
   const needed = ['BACKUP_S3_ACCESS_KEY_ID', 'BACKUP_S3_SECRET_ACCESS_KEY'] as const;
   const missing = BACKUP_TO.startsWith('s3://') ? needed.filter((name) => config[name] === undefined) : [];
   return [

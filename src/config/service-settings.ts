@@ -192,6 +192,12 @@ export const backupSettings = {
     about:
       'The number of backups that Postern keeps in BACKUP_TO. It deletes older ones after it has verified a new one.',
   },
+  BACKUP_CONTINUOUS: {
+    parse: flag,
+    fallback: 'false',
+    about:
+      'true: Postern also copies the write-ahead log of the embedded database to BACKUP_TO every five seconds, so that `postern backup restore --at` can restore any time since the oldest backup.',
+  },
   BACKUP_PASSPHRASE: {
     parse: secret(12),
     about: 'Encrypts backups, in the format of the program age. Without it, nobody can restore them.',

@@ -45,6 +45,8 @@ export async function openBackupStore(config: Config, location: string): Promise
 /** A backup in an open place. */
 export interface OpenBackupPlace extends OpenStore {
   readonly name: string;
+  /** Whether the location names this backup, and not a folder or bucket. */
+  readonly isNamed: boolean;
 }
 
 /** Opens the place of a backup: a file or an object, or the newest backup of a folder or bucket. @throws BackupError */
@@ -53,7 +55,12 @@ export async function openBackupAt(config: Config, location: string): Promise<Op
   if (isOne && !isBucket(location) && !existsSync(location)) throw new BackupError(`There is no backup ${location}.`);
   const { store, close } = await openBackupStore(config, isOne ? dirname(location) : location);
   try {
-    return { store, close, name: isOne ? basename(location) : ((await listStored(store)).at(-1) ?? '') };
+    return {
+      store,
+      close,
+      isNamed: isOne,
+      name: isOne ? basename(location) : ((await listStored(store)).at(-1) ?? ''),
+    };
   } catch (error) {
     await close();
     throw error;

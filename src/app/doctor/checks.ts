@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { readBackupTimes } from '../../backups/state.js';
+import { readBackupTimes, readLogArchive } from '../../backups/state.js';
 import { type Config, ConfigError } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
 import { snsUrl } from '../../config/sms-settings.js';
@@ -168,16 +168,33 @@ export async function checkBackups(handle: Queryable<'everyone'>, config: Config
   if (DATABASE_URL !== undefined) return [];
   if (BACKUP_TO === undefined) return [warn('backups', 'Postern makes none by itself: set BACKUP_TO')];
   const [table] = await handle.query(
-    compose<{ exists: boolean }, 'everyone'>('everyone', sql`select to_regclass('backups') is not null as exists`),
+    compose<{ exists: boolean }, 'everyone'>(
+      'everyone',
+      sql`select to_regclass('backup_archive') is not null as exists`,
+    ),
   );
   if (table?.exists !== true) return [];
+  const archive = config.BACKUP_CONTINUOUS ? [await checkArchive(handle)] : [];
   const { now, verified } = await readBackupTimes(handle);
-  if (verified === null) return [warn('backups', `there is no verified one in ${BACKUP_TO} yet`)];
+  if (verified === null) return [warn('backups', `there is no verified one in ${BACKUP_TO} yet`), ...archive];
   const last = `the last verified one is of ${new Date(verified).toISOString()}`;
   // One missed time may be one that is being made.
   return schedule.next(schedule.next(verified)) < now
-    ? [fail('backups', `${last}, and later ones are missing: see the log and GET /admin/v1/system`)]
-    : [ok('backups', last)];
+    ? [fail('backups', `${last}, and later ones are missing: see the log and GET /admin/v1/system`), ...archive]
+    : [ok('backups', last), ...archive];
+}
+
+/** Seconds after which the archive of the log is late. It is written every few seconds, and reported every minute. */
+const lateAfter = 300;
+
+async function checkArchive(handle: Queryable<'everyone'>): Promise<Finding> {
+  const archive = await readLogArchive(handle);
+  if (archive === undefined) return warn('log archive', 'it has not begun yet: see the log');
+  const until = `it ends at ${archive.archived_at}`;
+  if (archive.error !== null) return fail('log archive', `${until} and does not continue: ${archive.error}`);
+  return archive.age > lateAfter
+    ? fail('log archive', `${until} and does not continue: see the log`)
+    : ok('log archive', until);
 }
 
 /**

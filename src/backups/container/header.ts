@@ -21,6 +21,8 @@ const Header = Type.Object({
   /** The ids of the secret keys that the values in the database need. */
   secret_key_ids: Type.Array(Type.String()),
   has_secret_key: Type.Boolean(),
+  /** The log archive that continues the backup, and a position in the log from which the backup may need it. */
+  archive: Type.Optional(Type.Object({ id: Type.String(), lsn: Type.String() })),
 });
 
 /** What a reader must know before it reads the rest of a backup. */

@@ -28,14 +28,13 @@ export function createBackupFolder(path: string): BackupStore {
     locate: (name) => join(folder, name),
     write: (name, content) => writeBackup(join(folder, name), content),
     async list(prefix) {
-      const inFolder = prefix.includes('/') ? dirname(prefix) : '';
-      return (await namesIn(inFolder)).filter((name) => name.startsWith(prefix));
+      return (await namesIn(prefix.slice(0, prefix.lastIndexOf('/') + 1))).filter((name) => name.startsWith(prefix));
     },
     read: (name) => readFileOf(join(folder, name)),
     remove: (name) => rm(join(folder, name), { recursive: true, force: true }),
     async removeAbandoned(prefix) {
-      for (const name of await namesIn(prefix.includes('/') ? dirname(prefix) : '')) {
-        if (!basename(name).startsWith(`.${basename(prefix)}`) || !name.endsWith(partEnd)) continue;
+      for (const name of await namesIn('')) {
+        if (!basename(name).startsWith(`.${prefix}`) || !name.endsWith(partEnd)) continue;
         const { mtimeMs } = await stat(join(folder, name));
         if (Date.now() - mtimeMs > abandonedAfterMs) await rm(join(folder, name));
       }

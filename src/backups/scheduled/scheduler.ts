@@ -3,6 +3,7 @@ import type { Queryable } from '../../database/database.js';
 import type { Log } from '../../database/embedded/membership.js';
 import type { Schedule } from '../../lib/scheduling/schedule.js';
 import { type BackupSource, createBackup } from '../create.js';
+import { removeOldParts } from '../log-archive/retention.js';
 import { type BackupStore, removeOldBackups } from '../places/place.js';
 import { type BackupTimes, readBackupTimes, recordVerification } from '../state.js';
 import { verifyBackup } from '../verify.js';
@@ -26,8 +27,11 @@ const pauseMs = 20_000;
 const retryAfterMs = 600_000;
 
 /** Whether a backup is due. The first one is due at once. */
-export function isDue({ now, scheduled, is_good: isGood }: BackupTimes, schedule: Schedule): boolean {
+export function isDue(times: BackupTimes, schedule: Schedule): boolean {
+  const { now, scheduled, is_good: isGood, is_continued: isContinued } = times;
   if (scheduled === null) return true;
+  // A log archive is useless without a backup at its beginning.
+  if (isGood === true && isContinued === false) return true;
   // A start in the future was written while the clock was ahead.
   const last = Math.min(scheduled, now);
   const next = schedule.next(last);
@@ -81,6 +85,10 @@ export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSi
   }
   await recordVerification(handle, written.id, undefined);
   await removeOldBackups(store, written.systemId, keep);
+  const { systemId, archive: current } = written;
+  await removeOldParts(store, { systemId, current, passphrase: source.passphrase }).catch((error: unknown) =>
+    log.warn({ err: error }, 'old parts of the log archive could not be removed'),
+  );
   log.info({ location: written.location, bytes: written.bytes }, 'made and verified a backup');
   return true;
 }

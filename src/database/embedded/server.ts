@@ -48,6 +48,8 @@ const serverSettings = {
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
+  // Backups keep the log by replication slots. A place of backups that fails for days must not fill the disk.
+  max_slot_wal_keep_size: '8GB',
   // After a crash PostgreSQL syncs all files before the recovery. One call for all files saves seconds.
   ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
 

@@ -41,66 +41,88 @@ export function isAge(start: Buffer): boolean {
   return start.subarray(0, intro.length).toString('latin1') === intro;
 }
 
+/** Encrypts a stream. */
+export type AgeEncryption = (source: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>;
+
+/** Decrypts a stream. It gives only bytes that were not changed, and fails at the end of a file that was cut. @throws AgeError */
+export type AgeDecryption = (source: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>;
+
 /**
- * Encrypts a stream with a passphrase.
+ * Encrypts several streams with one passphrase. They share the file key, so scrypt runs only once. Each stream has a nonce of
+ * its own, and so another key for its content.
  * @param cost the logarithm of the cost of scrypt; tests use a lower one
  */
-export async function* encryptAge(
-  passphrase: string,
-  source: AsyncIterable<Buffer>,
-  cost: number = workFactor,
-): AsyncGenerator<Buffer> {
+export function ageEncryption(passphrase: string, cost: number = workFactor): AgeEncryption {
+  let shared: ReturnType<typeof createHeader> | undefined;
+  return async function* (source) {
+    shared ??= createHeader(passphrase, cost);
+    const { fileKey, header } = await shared;
+    const nonce = randomBytes(nonceBytes);
+    yield header;
+    yield nonce;
+    const key = payloadKey(fileKey, nonce);
+    const plain = createByteReader(source);
+    try {
+      let chunk = await plain.read(chunkBytes);
+      for (let index = 0; ; index += 1) {
+        const next = chunk.length < chunkBytes ? undefined : await plain.read(chunkBytes);
+        const isLast = next === undefined || next.length === 0;
+        yield seal(key, chunkNonce(index, isLast), chunk);
+        if (isLast) return;
+        chunk = next;
+      }
+    } finally {
+      await plain.close();
+    }
+  };
+}
+
+/** Encrypts a stream with a passphrase. */
+export const encryptAge = (passphrase: string, source: AsyncIterable<Buffer>, cost?: number): AsyncGenerator<Buffer> =>
+  ageEncryption(passphrase, cost)(source);
+
+/** Decrypts several streams with one passphrase. Scrypt runs once for all streams that share a file key. */
+export function ageDecryption(passphrase: string): AgeDecryption {
+  let last: { readonly header: string; readonly fileKey: Buffer } | undefined;
+  return async function* (source) {
+    const file = createByteReader(source);
+    const readLine = async () => (await file.readThrough(newLine, maxLineBytes))?.toString('latin1') ?? '';
+    try {
+      const header = [await readLine(), await readLine(), await readLine(), await readLine()].join('');
+      if (last?.header !== header) last = { header, fileKey: await openHeader(passphrase, header) };
+      const nonce = await file.read(nonceBytes);
+      if (nonce.length < nonceBytes) throw new AgeError('damaged');
+      const key = payloadKey(last.fileKey, nonce);
+      let chunk = await file.read(chunkBytes + tagBytes);
+      for (let index = 0; ; index += 1) {
+        const next = await file.read(chunkBytes + tagBytes);
+        const isLast = next.length === 0;
+        const plain = open(key, chunkNonce(index, isLast), chunk);
+        // The last chunk is empty only if the whole file is.
+        if (plain === undefined || (plain.length === 0 && index > 0)) throw new AgeError('damaged');
+        yield plain;
+        if (isLast) return;
+        chunk = next;
+      }
+    } finally {
+      await file.close();
+    }
+  };
+}
+
+/** Decrypts a stream with a passphrase. */
+export const decryptAge = (passphrase: string, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> =>
+  ageDecryption(passphrase)(source);
+
+async function createHeader(passphrase: string, cost: number): Promise<{ fileKey: Buffer; header: Buffer }> {
   const fileKey = randomBytes(fileKeyBytes);
   const salt = randomBytes(saltBytes);
   const wrapped = seal(await wrappingKey(passphrase, salt, cost), Buffer.alloc(12), fileKey);
   const header = `${intro}\n-> scrypt ${base64(salt)} ${cost}\n${base64(wrapped)}\n---`;
-  const nonce = randomBytes(nonceBytes);
-  yield Buffer.from(`${header} ${base64(headerMac(fileKey, header))}\n`);
-  yield nonce;
-  const key = payloadKey(fileKey, nonce);
-  const plain = createByteReader(source);
-  try {
-    let chunk = await plain.read(chunkBytes);
-    for (let index = 0; ; index += 1) {
-      const next = chunk.length < chunkBytes ? undefined : await plain.read(chunkBytes);
-      const isLast = next === undefined || next.length === 0;
-      yield seal(key, chunkNonce(index, isLast), chunk);
-      if (isLast) return;
-      chunk = next;
-    }
-  } finally {
-    await plain.close();
-  }
+  return { fileKey, header: Buffer.from(`${header} ${base64(headerMac(fileKey, header))}\n`) };
 }
 
-/** Decrypts a stream. It gives only bytes that were not changed, and fails at the end of a file that was cut. @throws AgeError */
-export async function* decryptAge(passphrase: string, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const file = createByteReader(source);
-  const readLine = async () => (await file.readThrough(newLine, maxLineBytes))?.toString('latin1') ?? '';
-  try {
-    const lines = [await readLine(), await readLine(), await readLine(), await readLine()];
-    const fileKey = await openHeader(passphrase, lines);
-    const nonce = await file.read(nonceBytes);
-    if (nonce.length < nonceBytes) throw new AgeError('damaged');
-    const key = payloadKey(fileKey, nonce);
-    let chunk = await file.read(chunkBytes + tagBytes);
-    for (let index = 0; ; index += 1) {
-      const next = await file.read(chunkBytes + tagBytes);
-      const isLast = next.length === 0;
-      const plain = open(key, chunkNonce(index, isLast), chunk);
-      // The last chunk is empty only if the whole file is.
-      if (plain === undefined || (plain.length === 0 && index > 0)) throw new AgeError('damaged');
-      yield plain;
-      if (isLast) return;
-      chunk = next;
-    }
-  } finally {
-    await file.close();
-  }
-}
-
-async function openHeader(passphrase: string, lines: readonly string[]): Promise<Buffer> {
-  const text = lines.join('');
+async function openHeader(passphrase: string, text: string): Promise<Buffer> {
   const [, salt = '', cost = '', body = '', mac = ''] =
     /^age-encryption\.org\/v1\n-> scrypt ([A-Za-z0-9+/]{22}) ([1-9]\d?)\n([A-Za-z0-9+/]{43})\n--- ([A-Za-z0-9+/]{43})\n$/.exec(
       text,

@@ -63,9 +63,15 @@ describe('a backup is due', () => {
     ['at the next time', { scheduled: 94 * hour, is_good: true }, true],
     ['not right after one that failed', { scheduled: 99.9 * hour, is_good: false }, false],
     ['ten minutes after one that failed', { scheduled: 99.8 * hour, is_good: false }, true],
+    ['at once if another log archive has begun', { scheduled: 99 * hour, is_good: true, is_continued: false }, true],
+    [
+      'not before the next time if its log is archived',
+      { scheduled: 99 * hour, is_good: true, is_continued: true },
+      false,
+    ],
     ['not at once when the clock was ahead', { scheduled: 900 * hour, is_good: true }, false],
   ])('%s', (_title, state, expected) => {
-    expect(isDue({ now: 100 * hour, verified: null, ...state }, schedule)).toBe(expected);
+    expect(isDue({ now: 100 * hour, verified: null, is_continued: null, ...state }, schedule)).toBe(expected);
   });
 });
 

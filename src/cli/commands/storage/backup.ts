@@ -6,6 +6,7 @@ import { version } from '../../../app/banner.js';
 import { backupSource, imageFolderOf } from '../../../app/base/backup-source.js';
 import { isBucket, type OpenBackupPlace, openBackupAt, openBackupStore } from '../../../app/base/backup-stores.js';
 import { createBackup } from '../../../backups/create.js';
+import { restoreAt } from '../../../backups/log-archive/recovery.js';
 import { backupFileAt, isFolder } from '../../../backups/places/folder.js';
 import { restoreBackup } from '../../../backups/restore.js';
 import { type VerifiedBackup, verifyBackup } from '../../../backups/verify.js';
@@ -41,7 +42,8 @@ export function backupCommand(program: Command, io: Io): void {
     .description('restore a backup as a new folder; never changes an existing one')
     .argument('<backup>', 'a file; or a folder or s3://bucket/prefix: its newest backup')
     .option('--to <folder>', 'a folder that does not exist; by default DATA_DIR')
-    .action((from: string, options: { to?: string }) => restore(io, from, options));
+    .option('--at <time>', 'as it was at a time, such as 2026-11-23T12:30:00Z, or latest; needs BACKUP_CONTINUOUS')
+    .action((from: string, options: RestoreOptions) => restore(io, from, options));
 }
 
 async function create(io: Io, { to, withSecretKey = false }: { to: string; withSecretKey?: boolean }): Promise<void> {
@@ -92,14 +94,23 @@ function describe({ header, files, tables, rows, indexes }: VerifiedBackup): str
   return `${database}. A restored copy started, with ${files} files, ${tables} tables, ${rows} rows and ${indexes} intact indexes`;
 }
 
-async function restore(io: Io, from: string, { to }: { to?: string }): Promise<void> {
+interface RestoreOptions {
+  readonly to?: string;
+  readonly at?: string;
+}
+
+async function restore(io: Io, from: string, { to, at }: RestoreOptions): Promise<void> {
   const config = readConfig(io.env);
   const target = resolve(to ?? config.DATA_DIR);
   const passphrase = config.BACKUP_PASSPHRASE?.reveal();
-  const { header } = await withBackup(config, from, ({ store, name }) =>
-    restoreBackup(store.read(name), { passphrase, target }),
+  const { header, until } = await withBackup(config, from, async ({ store, name, isNamed }) =>
+    at === undefined
+      ? { until: undefined, ...(await restoreBackup(store.read(name), { passphrase, target })) }
+      : restoreAt({
+          ...{ store, name: isNamed ? name : undefined, at: parseTime(at), passphrase, target, log: quietLog(io) },
+        }),
   );
-  printLine(io.stdout, `Restored the database of ${header.created_at} to ${target}.`);
+  printLine(io.stdout, `Restored the database of ${until ?? header.created_at} to ${target}.`);
   if (!header.has_secret_key) {
     const ids = header.secret_key_ids.join(', ');
     printLine(
@@ -111,6 +122,16 @@ async function restore(io: Io, from: string, { to }: { to?: string }): Promise<v
     printLine(io.stdout, `Then move the images from ${join(target, 'images')} to IMAGE_DIR.`);
   }
   printLine(io.stdout, `Start it with: DATA_DIR=${target} postern serve`);
+}
+
+/** Milliseconds since 1970; undefined for `latest`. */
+function parseTime(text: string): number | undefined {
+  if (text === 'latest') return undefined;
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (Number.isNaN(time)) throw new CommandError('--at must be latest, or a time with its zone: 2026-11-23T12:30:00Z.');
+  return time;
 }
 
 const keyName = ({ SECRET_KEY, DATA_DIR }: Config) =>

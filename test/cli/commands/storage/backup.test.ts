@@ -207,6 +207,13 @@ describe('postern backup', () => {
     );
   });
 
+  it('restore --at needs a time with its zone, and a backup with a log archive', async () => {
+    const { stderr } = await postern(`backup restore ${backup} --at yesterday --to ${at('never')}`);
+    expect(stderr).toContain('--at must be latest, or a time with its zone');
+    const plain = await postern(`backup restore ${backup} --at latest --to ${at('never')}`);
+    expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining('made without BACKUP_CONTINUOUS') });
+  });
+
   it('without a database, create says so', async () => {
     const { code, stderr } = await postern(`backup create --to ${at('none.tar')}`, { DATA_DIR: at('nowhere') });
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no database in')]);

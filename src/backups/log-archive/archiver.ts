@@ -1,0 +1,233 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import type { DatabaseTarget } from '../../database/connections/target.js';
+import type { Log } from '../../database/embedded/membership.js';
+import { ageEncryption } from '../../lib/crypto/age.js';
+import type { BackupStore } from '../places/place.js';
+import { lockArchiving, slotPrefix, withSession } from '../session.js';
+import { archiveFolder, listParts, type Part, removeContained, writePart } from './parts.js';
+import { formatLsn, parseLsn, segmentName, segmentStart } from './positions.js';
+
+export interface ArchiverOptions {
+  readonly target: DatabaseTarget;
+  /** The folder of the embedded server's files. */
+  readonly serverFolder: string;
+  readonly store: BackupStore;
+  readonly passphrase: string | undefined;
+  readonly log: Log;
+  /** Milliseconds between two looks at the log; 5000. */
+  readonly pauseMs?: number;
+}
+
+/** The maximum number of parts of a segment. Then one part replaces them. */
+const maxParts = 60;
+/** Milliseconds between two reports to the database. Each one is a write, which the archive then contains. */
+const reportMs = 60_000;
+
+/**
+ * Copies the write-ahead log of the embedded server to a store, at most some seconds after it was written. A replication slot
+ * makes the server keep what was not copied yet. Of several processes on one database, one copies.
+ */
+export function startArchiver(options: ArchiverOptions): { stop(): Promise<void> } {
+  const { target, log, pauseMs = 5000 } = options;
+  const stopping = new AbortController();
+  const pause = () => wait(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+  let failure: string | undefined;
+
+  async function copyWhileLeader(client: pg.Client): Promise<void> {
+    if (!(await lockArchiving(client))) return;
+    const archive = await openArchive(client, options);
+    for (let isLast = false; !isLast; ) {
+      // One more look after the stop, so that an orderly stop loses nothing.
+      isLast = stopping.signal.aborted;
+      await archive.copy();
+      if (failure !== undefined) log.info({}, 'the write-ahead log is archived again');
+      failure = undefined;
+      if (!isLast) await pause();
+    }
+  }
+
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await withSession(target, copyWhileLeader);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (reason !== failure) log.warn({ err: error }, 'the write-ahead log could not be archived');
+        failure = reason;
+        await withSession(target, (client) => report(client, options.store, { error: reason })).catch(() => undefined);
+      }
+      await pause();
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** Lets the server remove its log: for servers whose log is not archived any more. */
+export async function stopArchiving(target: DatabaseTarget): Promise<void> {
+  await withSession(target, async (client) => {
+    if (await lockArchiving(client)) await dropSlots(client, undefined);
+  });
+}
+
+async function dropSlots(client: pg.Client, except: string | undefined): Promise<void> {
+  await client.query(
+    `select pg_drop_replication_slot(slot_name) from pg_replication_slots
+     where starts_with(slot_name, '${slotPrefix}') and slot_name is distinct from $1 and not active`,
+    [except],
+  );
+}
+
+/** A log archive that can be continued. */
+interface OpenLogArchive {
+  /** Copies everything that the server has written to disk. */
+  copy(): Promise<void>;
+}
+
+async function openArchive(client: pg.Client, options: ArchiverOptions): Promise<OpenLogArchive> {
+  const { serverFolder, store, passphrase } = options;
+  const { archive, from, segmentBytes, systemId } = await openSlot(client, store.locate(''));
+  const folder = archiveFolder(systemId, archive);
+  const parts = await removeContained(store, await listParts(store, folder));
+  const encrypt = passphrase === undefined ? undefined : ageEncryption(passphrase);
+  let position = parts.reduce((end, part) => Math.max(end, part.end), segmentStart(from, segmentBytes));
+  let recent = parts.filter(({ start }) => start >= segmentStart(position, segmentBytes));
+  let reportedAt = Number.NEGATIVE_INFINITY;
+
+  /** Writes the next part: to the end of the segment, or to what is on disk. */
+  async function copyPart(flushed: number, header: { readonly timeline: number; readonly created_at: string }) {
+    const first = segmentStart(position, segmentBytes);
+    const end = Math.min(flushed, first + segmentBytes);
+    const isWhole = end === first + segmentBytes || recent.length >= maxParts;
+    const range = { start: isWhole ? first : position, end };
+    const content = readLog(join(serverFolder, 'pg_wal', segmentName(header.timeline, first, segmentBytes)), {
+      from: range.start - first,
+      to: end - first,
+    });
+    const part = await writePart(store, folder, range, {
+      header: { archive, segment_bytes: segmentBytes, ...header },
+      content,
+      encrypt,
+    });
+    if (isWhole) await removeReplaced(part);
+    recent = end === first + segmentBytes ? [] : [...recent, part];
+    position = end;
+    await client.query('select pg_replication_slot_advance($1, $2)', [slotPrefix + archive, formatLsn(position)]);
+  }
+
+  async function removeReplaced({ name }: Part): Promise<void> {
+    for (const old of recent) if (old.name !== name) await store.remove(old.name);
+    recent = [];
+  }
+
+  return {
+    async copy() {
+      const { rows } = await client.query<{ flushed: string; file: string; now: string }>(
+        `select lsn::text as flushed, pg_walfile_name(lsn) as file,
+                to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now
+         from pg_current_wal_flush_lsn() lsn`,
+      );
+      const [server] = rows;
+      if (server === undefined) throw new Error('PostgreSQL did not say where its log ends');
+      const timeline = Number.parseInt(server.file.slice(0, 8), 16);
+      const flushed = parseLsn(server.flushed);
+      while (position < flushed) await copyPart(flushed, { timeline, created_at: server.now });
+      if (performance.now() - reportedAt < reportMs) return;
+      await report(client, store, { archive, archivedAt: server.now });
+      reportedAt = performance.now();
+    },
+  };
+}
+
+/** What the server keeps its log for. */
+interface Slot {
+  readonly archive: string;
+  /** Where the log that is kept begins. */
+  readonly from: number;
+  readonly segmentBytes: number;
+  readonly systemId: string;
+}
+
+/**
+ * Finds the slot of the archive in this place, or begins a new archive. A copy of the server's files has no slot, and neither
+ * has one whose slot was lost. So an archive has one history only: a restored server begins its own.
+ */
+async function openSlot(client: pg.Client, location: string): Promise<Slot> {
+  const { rows } = await client.query<{ name: string }>(
+    `select slot_name as name from pg_replication_slots
+     where starts_with(slot_name, '${slotPrefix}') and wal_status is distinct from 'lost' and restart_lsn is not null`,
+  );
+  const kept = rows.find(({ name }) => isOfPlace(name.slice(slotPrefix.length), location))?.name;
+  await dropSlots(client, kept);
+  const name = kept ?? slotPrefix + newArchive(location);
+  if (kept === undefined) await client.query('select pg_create_physical_replication_slot($1, true)', [name]);
+  const { rows: slots } = await client.query<{ from: string; segment: string; system: string }>(
+    `select restart_lsn::text as from, (select setting from pg_settings where name = 'wal_segment_size') as segment,
+            (select system_identifier::text from pg_control_system()) as system
+     from pg_replication_slots where slot_name = $1`,
+    [name],
+  );
+  const [slot] = slots;
+  if (slot === undefined) throw new Error('the replication slot of the archive is missing');
+  return {
+    archive: name.slice(slotPrefix.length),
+    from: parseLsn(slot.from),
+    segmentBytes: Number(slot.segment),
+    systemId: slot.system,
+  };
+}
+
+/** The id of an archive is random, and its end says which place it belongs to. */
+function newArchive(location: string): string {
+  const random = randomBytes(4).toString('hex');
+  return random + digestOf(random, location);
+}
+
+const isOfPlace = (archive: string, location: string) => archive.slice(8) === digestOf(archive.slice(0, 8), location);
+
+const digestOf = (random: string, location: string) =>
+  createHash('sha256').update(random).update(location).digest('hex').slice(0, 8);
+
+/** Bytes of a segment's file. */
+async function* readLog(path: string, { from, to }: { from: number; to: number }): AsyncGenerator<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    for (let at = from; at < to; ) {
+      const length = Math.min(1024 * 1024, to - at);
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+      if (bytesRead === 0) throw new Error(`${path} is shorter than expected`);
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Stores what the archive contains, or why it does not continue, for operators. */
+async function report(
+  client: pg.Client,
+  store: BackupStore,
+  state: { readonly archive: string; readonly archivedAt: string } | { readonly error: string },
+): Promise<void> {
+  if ('error' in state) {
+    await client.query('update backup_archive set error = $1 where error is distinct from $1', [
+      state.error.slice(0, 500),
+    ]);
+    return;
+  }
+  await client.query(
+    `insert into backup_archive (archive, location, started_at, archived_at) values ($1, $2, $3, $3)
+     on conflict (id) do update set archive = $1, location = $2, archived_at = $3, error = null,
+       started_at = case backup_archive.archive when $1 then backup_archive.started_at else $3 end`,
+    [state.archive, store.locate(''), state.archivedAt],
+  );
+}

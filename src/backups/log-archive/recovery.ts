@@ -1,0 +1,157 @@
+import { chown, open, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../../database/embedded/membership.js';
+import { EmbeddedPostgresError, startEmbeddedPostgres } from '../../database/embedded.js';
+import { type AgeDecryption, ageDecryption } from '../../lib/crypto/age.js';
+import { BackupError } from '../container/error.js';
+import { type BackupStore, listStored, parseBackupName } from '../places/place.js';
+import { type ExtractedBackup, type RestoredBackup, restoreBackup } from '../restore.js';
+import { archiveFolder, listParts, type PartHeader, readPart } from './parts.js';
+import { parseLsn, segmentName, segmentStart } from './positions.js';
+
+export interface RecoveryOptions {
+  readonly store: BackupStore;
+  /** The backup to begin with. Undefined: the newest one before the time. */
+  readonly name?: string | undefined;
+  /** Milliseconds since 1970. Undefined: the end of the archive. */
+  readonly at: number | undefined;
+  readonly passphrase: string | undefined;
+  /** The new DATA_DIR, which must not exist. */
+  readonly target: string;
+  readonly log: Log;
+}
+
+/** A database as it was at a time. */
+export interface RecoveredBackup extends RestoredBackup {
+  /** Everything that was committed before this time is there, as far as it was asked for. */
+  readonly until: string;
+}
+
+/** The time is before the end of the backup, so an older one is needed. */
+class TooEarlyError extends BackupError {}
+
+/**
+ * Restores a backup and replays the archived log up to a time, as a new DATA_DIR.
+ * @throws BackupError
+ */
+export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBackup> {
+  const { store, name, at, passphrase, target, log } = options;
+  const decrypt = passphrase === undefined ? undefined : ageDecryption(passphrase);
+  const all = name === undefined ? await listStored(store) : [name];
+  const earlier = all.filter((one) => at === undefined || (parseBackupName(one)?.startedAt ?? 0) <= at);
+  for (const candidate of earlier.reverse()) {
+    let until = '';
+    try {
+      const restored = await restoreBackup(store.read(candidate), {
+        passphrase,
+        target,
+        async finish(extracted) {
+          until = await replay(extracted, { store, at, decrypt, log });
+        },
+      });
+      return { ...restored, until };
+    } catch (error) {
+      if (!(error instanceof TooEarlyError) || name !== undefined) throw error;
+    }
+  }
+  throw new BackupError('There is no backup that ended before this time: name a later time.');
+}
+
+/** Replays the log on the files of a backup. @returns the time of the last part */
+async function replay(
+  { header, manifest, folder, account }: ExtractedBackup,
+  { store, at, decrypt, log }: Pick<RecoveryOptions, 'store' | 'at' | 'log'> & { decrypt: AgeDecryption | undefined },
+): Promise<string> {
+  if (header.archive === undefined || manifest.ended_at === undefined) {
+    throw new BackupError('The backup was made without BACKUP_CONTINUOUS: restore it without --at.');
+  }
+  if (at !== undefined && Date.parse(manifest.ended_at) > at) {
+    throw new TooEarlyError('The backup ended after this time: name an older backup or a later time.');
+  }
+  const server = join(folder, 'postgres');
+  const last = await addLog(store, archiveFolder(header.system_id, header.archive.id), {
+    from: parseLsn(manifest.stop_lsn),
+    logFolder: join(server, 'pg_wal'),
+    account,
+    decrypt,
+  });
+  const until = last?.created_at ?? manifest.ended_at;
+  if (at !== undefined && Date.parse(until) < at) {
+    throw new BackupError(`The log archive ends at ${until}: name this time or an earlier one, or --at latest.`);
+  }
+  await recover(folder, account, at, log);
+  return at === undefined ? until : new Date(at).toISOString();
+}
+
+type Account = ExtractedBackup['account'];
+
+interface LogSource {
+  /** The end of the backup. */
+  readonly from: number;
+  readonly logFolder: string;
+  readonly account: Account;
+  readonly decrypt: AgeDecryption | undefined;
+}
+
+/** Writes the archived log into the server's files, as far as it has no gap. @returns the header of the last part */
+async function addLog(store: BackupStore, folder: string, source: LogSource): Promise<PartHeader | undefined> {
+  const { logFolder, account, decrypt } = source;
+  let position = source.from;
+  let last: PartHeader | undefined;
+  for (const part of await listParts(store, folder)) {
+    if (part.end <= position) continue;
+    if (part.start > position) break;
+    const { header, content } = await readPart(store, part, decrypt);
+    const first = segmentStart(part.start, header.segment_bytes);
+    const path = join(logFolder, segmentName(header.timeline, first, header.segment_bytes));
+    await writeInto(path, { content, at: part.start - first, size: header.segment_bytes });
+    if (account !== undefined) await chown(path, account.uid, account.gid);
+    position = part.end;
+    last = header;
+  }
+  return last;
+}
+
+/** Writes bytes into a file, which has the size of a segment. */
+async function writeInto(path: string, { content, at, size }: { content: Buffer; at: number; size: number }) {
+  const file = await open(path, 'r+').catch(() => open(path, 'wx+', 0o600));
+  try {
+    await file.write(content, 0, content.length, at);
+    await file.truncate(size);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Starts the server, which replays the log, and stops it when it has begun a history of its own. */
+async function recover(dataDir: string, account: Account, at: number | undefined, log: Log): Promise<void> {
+  const server = join(dataDir, 'postgres');
+  const settingsFile = join(server, 'postgresql.auto.conf');
+  const settings = await readFile(settingsFile, 'utf8');
+  const own = async (path: string, text: string) => {
+    await writeFile(path, text, { mode: 0o600 });
+    if (account !== undefined) await chown(path, account.uid, account.gid);
+  };
+  const run = async (target: string) => {
+    // The log is there already. The server admits nobody before it has replayed the log.
+    await own(settingsFile, `${settings}\nrestore_command = 'exit 1'\nhot_standby = off\n${target}`);
+    await (await startEmbeddedPostgres({ dataDir, log })).stop();
+  };
+  await own(join(server, 'recovery.signal'), '');
+  try {
+    if (at === undefined) await run('');
+    else {
+      const time = new Date(at).toISOString().replace('T', ' ').replace('Z', '+00');
+      await run(`recovery_target_time = '${time}'\nrecovery_target_action = promote\n`).catch((error: unknown) => {
+        // Nothing was committed after the time, so the whole log is what was asked for.
+        if (!String(error).includes('recovery ended before configured recovery target was reached')) throw error;
+        return run('');
+      });
+    }
+  } catch (error) {
+    if (!(error instanceof EmbeddedPostgresError)) throw error;
+    throw new BackupError(`The log could not be replayed. ${error.message}`);
+  }
+  await own(settingsFile, settings);
+}

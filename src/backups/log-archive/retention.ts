@@ -1,0 +1,37 @@
+import { openBackup } from '../open.js';
+import { type BackupStore, listStored } from '../places/place.js';
+import { archiveFolder, listParts, removeContained } from './parts.js';
+import { parseLsn } from './positions.js';
+
+/**
+ * Removes the parts of log archives that no backup in the store needs.
+ * @param current the archive that is being written
+ * @throws BackupError if a backup cannot be read; nothing was removed then
+ */
+export async function removeOldParts(
+  store: BackupStore,
+  { systemId, current, passphrase }: { systemId: string; current: string | null; passphrase: string | undefined },
+): Promise<void> {
+  const needed = new Map<string, number>();
+  for (const name of await listStored(store, systemId)) {
+    const { header, entries } = await openBackup(store.read(name), passphrase);
+    await entries.return(undefined);
+    if (header.archive === undefined) continue;
+    const folder = archiveFolder(systemId, header.archive.id);
+    needed.set(folder, Math.min(needed.get(folder) ?? Number.POSITIVE_INFINITY, parseLsn(header.archive.lsn)));
+  }
+  // A bucket lists the parts, a folder lists the folders.
+  const names = await store.list(archiveFolder(systemId, ''));
+  for (const folder of new Set(names.map((name) => name.split('/')[0] ?? name))) {
+    const from = needed.get(folder);
+    if (from === undefined && current !== null && folder === archiveFolder(systemId, current)) continue;
+    const parts = await listParts(store, folder);
+    for (const { name, end } of parts) if (end <= (from ?? Number.POSITIVE_INFINITY)) await store.remove(name);
+    if (from === undefined) await store.remove(folder);
+    else
+      await removeContained(
+        store,
+        parts.filter(({ end }) => end > from),
+      );
+  }
+}

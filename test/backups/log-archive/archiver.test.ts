@@ -1,0 +1,169 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type BackupSource, createBackup, type WrittenBackup } from '../../../src/backups/create.js';
+import { startArchiver, stopArchiving } from '../../../src/backups/log-archive/archiver.js';
+import { listParts } from '../../../src/backups/log-archive/parts.js';
+import { parseLsn } from '../../../src/backups/log-archive/positions.js';
+import { restoreAt } from '../../../src/backups/log-archive/recovery.js';
+import { removeOldParts } from '../../../src/backups/log-archive/retention.js';
+import { createBackupFolder } from '../../../src/backups/places/folder.js';
+import type { BackupStore } from '../../../src/backups/places/place.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/database/embedded.js';
+import { migrate } from '../../../src/database/migrate.js';
+import { temporaryFolder } from '../../cli/command.js';
+import { query } from '../../database/embedded-postern.js';
+import { eventually } from '../../support/eventually.js';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const passphrase = undefined;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let server: EmbeddedPostgres;
+let store: BackupStore;
+let archiver: ReturnType<typeof startArchiver> | undefined;
+const at = (name: string) => join(folder.path, name);
+
+const start = () =>
+  startArchiver({
+    ...{ target: server.address, serverFolder: join(at('data'), 'postgres'), store, passphrase },
+    ...{ log: silent, pauseMs: 20 },
+  });
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  server = await startEmbeddedPostgres({ dataDir: at('data'), log: silent });
+  await migrate(server.address, silent);
+  await query(server, 'create table kept (value text)');
+  store = createBackupFolder(at('backups'));
+  archiver = start();
+});
+afterAll(async () => {
+  await archiver?.stop();
+  await server.stop();
+  await folder.remove();
+});
+
+const text = async (statement: string) => String(Object.values((await query(server, statement))[0] ?? {})[0]);
+const slot = () => text("select slot_name from pg_replication_slots where starts_with(slot_name, 'postern_archive_')");
+const slotOfArchiver = () =>
+  eventually('a replication slot', async () => ((await slot()).startsWith('postern_archive_') ? true : undefined));
+const systemId = () => text('select system_identifier from pg_control_system()');
+
+async function archiveNow(): Promise<string> {
+  const folders = (await readdir(at('backups'))).filter((name) => name.startsWith('wal-'));
+  const id = (await slot()).slice('postern_archive_'.length);
+  return folders.find((name) => name.endsWith(id)) ?? '';
+}
+
+/** Waits until everything that was written so far is in the archive. */
+async function archived(): Promise<void> {
+  const flushed = parseLsn(await text('select pg_current_wal_flush_lsn()'));
+  await eventually('the log in the archive', async () => {
+    const parts = await listParts(store, await archiveNow());
+    return parts.some(({ end }) => end >= flushed) ? true : undefined;
+  });
+}
+
+async function backUp(): Promise<WrittenBackup> {
+  const source: BackupSource = {
+    target: server.address,
+    serverFolder: join(at('data'), 'postgres'),
+    imageFolder: at('images'),
+    secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
+    ...{ includesSecretKey: false, passphrase, version: '0.0.0' },
+  };
+  const written = await createBackup(source, store, { isScheduled: true });
+  if (written === undefined) throw new Error('another backup is running');
+  return written;
+}
+
+const write = (value: string) => query(server, `insert into kept values ('${value}')`);
+const now = async () => Number(await text('select extract(epoch from clock_timestamp()) * 1000'));
+
+/** The rows of a copy that is restored to a time. */
+async function rowsAt(time: number | undefined, name: string): Promise<string> {
+  const target = at(name);
+  await restoreAt({ store, at: time, passphrase, target, log: silent });
+  const copy = await startEmbeddedPostgres({ dataDir: target, log: silent });
+  try {
+    const [row] = await query(copy, "select string_agg(value, ' ' order by value) as rows from kept");
+    return String(row?.rows);
+  } finally {
+    await copy.stop();
+    await rm(target, { recursive: true });
+  }
+}
+
+describe('a log archive', () => {
+  it('restores any time after a backup: what was committed before it, and nothing after it', async () => {
+    await slotOfArchiver();
+    await write('1-before');
+    const first = await backUp();
+    await write('2-first');
+    const between = await now();
+    await write('3-second');
+    const afterLast = await now();
+    await query(server, 'checkpoint');
+    await archived();
+    expect(first.archive).toBe((await slot()).slice('postern_archive_'.length));
+    expect(await rowsAt(between, 'between')).toBe('1-before 2-first');
+    // Nothing was committed after this time.
+    expect(await rowsAt(afterLast, 'after-last')).toBe('1-before 2-first 3-second');
+  });
+
+  it('refuses times that it does not contain, and leaves nothing', async () => {
+    const before = await readdir(folder.path);
+    const restore = (time: number) => restoreAt({ store, at: time, passphrase, target: at('never'), log: silent });
+    await expect(restore(Date.UTC(2020, 0))).rejects.toThrow('no backup that ended before this time');
+    await expect(restore(Date.UTC(2099, 0))).rejects.toThrow('The log archive ends at');
+    expect(await readdir(folder.path)).toEqual(before);
+  });
+
+  it('replaces the parts of a segment, continues after a restart, and ends at a damaged part', async () => {
+    await archiver?.stop();
+    archiver = start();
+    // Two segments of 16 MB.
+    await query(server, 'create table filler as select n, md5(n::text) from generate_series(1, 400000) n');
+    await archived();
+    const parts = await listParts(store, await archiveNow());
+    const sorted = parts.map(({ start: from, end }) => [from, end]);
+    for (const [index, [from]] of sorted.entries()) if (index > 0) expect(from).toBe(sorted[index - 1]?.[1]);
+    expect(parts.filter(({ start: from, end }) => end - from === 16 * 1024 * 1024).length).toBeGreaterThan(0);
+    const path = at(join('backups', parts.at(-1)?.name ?? ''));
+    const bytes = await readFile(path);
+    onTestFinished(() => writeFile(path, bytes));
+    await writeFile(path, bytes.subarray(0, -10));
+    await expect(restoreAt({ store, at: undefined, passphrase, target: at('damaged'), log: silent })).rejects.toThrow(
+      'its end is missing',
+    );
+  });
+
+  it('keeps the parts that a backup needs, and a restored server begins another one', async () => {
+    const system = await systemId();
+    const keep = { systemId: system, current: (await slot()).slice('postern_archive_'.length), passphrase };
+    const before = await listParts(store, await archiveNow());
+    await removeOldParts(store, keep);
+    const [oldest] = await listParts(store, await archiveNow());
+    expect(before).toContainEqual(oldest);
+    const names = (await store.list('postern-')).filter((name) => name.startsWith(`postern-${system}-`));
+    await backUp();
+    for (const name of names) await store.remove(name);
+    await removeOldParts(store, keep);
+    const left = await listParts(store, await archiveNow());
+    expect(left.length).toBeLessThan(before.length + 1);
+    expect(left[0]?.start).toBeGreaterThan(oldest?.start ?? 0);
+    await write('4-third');
+    await archived();
+    expect(await rowsAt(undefined, 'latest')).toBe('1-before 2-first 3-second 4-third');
+    const old = await archiveNow();
+    await archiver?.stop();
+    archiver = undefined;
+    await stopArchiving(server.address);
+    expect(await slot()).toBe('undefined');
+    archiver = start();
+    await slotOfArchiver();
+    await archived();
+    expect(await archiveNow()).not.toBe(old);
+  });
+});
