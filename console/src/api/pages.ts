@@ -19,7 +19,7 @@ interface ListOptions<Page> {
   readonly every?: number | false;
 }
 
-/** How a table asks for more rows, and says where the reader is. */
+/** How a table asks for more rows, and says which rows are visible. */
 export interface More {
   /** Reads the next page. Undefined: there is none, or it is being read. */
   readonly next: (() => void) | undefined;
@@ -34,7 +34,7 @@ export interface More {
 
 /** Minutes that a list is kept for the way back to it. */
 const keptFor = 30 * 60_000;
-/** Lists of more pages are not read again as a whole, only near the reader. */
+/** Lists with more pages are refreshed only near the visible rows. */
 const readWhole = 5;
 /** Rows above the screen with which a list still counts as being at its top. */
 const top = 5;
@@ -48,7 +48,7 @@ export function useList<Row, Page extends PageOf<Row> & { readonly data: readonl
   const [place, setPlace] = useState({ page: 0, isTop: true });
   const client = useQueryClient();
   const latest = useRef<{ pages: readonly Page[]; cursors: readonly unknown[]; page: number }>(undefined);
-  /** Pages that were left out when the list was read again. They follow when they come near. */
+  /** Pages that the last refresh left out. They are read when their rows come near the screen. */
   const old = useRef(new WeakSet<Page>());
   const query = useInfiniteQuery({
     queryKey: key,

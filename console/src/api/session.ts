@@ -60,7 +60,7 @@ export function createSession(service: SessionService): ConsoleSession {
     // The clock of this machine may be wrong: only the length of the session counts.
     current = { token: session.token, renewAt: performance.now() + wait };
     clearTimeout(timer);
-    // While the page waits unused, too: the next click needs no renewal.
+    // Also while nobody uses the page, so that the next click needs no renewal.
     timer = setTimeout(() => void renew().catch(() => undefined), Math.min(wait, 2 ** 31 - 1));
     if (isAnother) window.location.reload();
     else if (before.is !== 'in') state.set({ is: 'in', userId: session.user_id });

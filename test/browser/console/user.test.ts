@@ -166,7 +166,7 @@ describe('the inbox and the activity', () => {
     await page.getByRole('button', { name: /Ada paid you 12.50/ }).click();
     await page.getByText('In the inbox').waitFor();
     expect(new URL(page.url()).searchParams.get('notification')).not.toBeNull();
-    await page.getByText(/^3 times in/).waitFor();
+    await page.getByText(/^3 times/).waitFor();
     await page.getByRole('radio', { name: 'Changes' }).check();
     await page.getByText('Nothing happened in this selection.').waitFor();
     expect(new URL(page.url()).searchParams.get('kind')).toBe('changes');

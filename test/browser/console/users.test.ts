@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
@@ -122,6 +123,52 @@ describe('many users at once', () => {
       expect((await getUser(id)).lock).toEqual({ permanent: true, until: null, reason: 'Stolen' });
     }
     await page.getByText('Locked for good').first().waitFor();
+    await isClean();
+  });
+
+  test('say exactly what was done if the connection is lost, and which results are unknown', async () => {
+    const family = `Lost ${randomUUID()}`;
+    const users = await Promise.all(['a', 'b', 'c'].map((name) => createUser(postern, { name: `${family} ${name}` })));
+    const { page } = await open(`/console/users?q=${family}`, { as: await operator() });
+    await row(page, `${family} a`).waitFor();
+    await page.getByLabel('Select all rows shown').check({ force: true });
+    await page.getByRole('button', { name: 'Log out…', exact: true }).click();
+    await page.route('**/admin/v1/users/bulk', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await page.getByRole('dialog').getByRole('button', { name: 'Log out', exact: true }).click();
+    await page.getByText('Not all users were reached: 0 done, 3 unknown.').waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Result file' }).click();
+    const lines = readFileSync(await (await saved).path(), 'utf8')
+      .trim()
+      .split('\n');
+    const named = lines.map((line) => JSON.parse(line) as { id: string; result: string });
+    expect(named.map(({ id }) => id).sort()).toEqual(users.map(({ id }) => id).sort());
+    expect(new Set(named.map(({ result }) => result))).toEqual(new Set(['unknown']));
+  });
+
+  test('say so if the service ends the action early', async () => {
+    const family = `Early ${randomUUID()}`;
+    const user = await createUser(postern, { name: family });
+    const { page, isClean } = await open(`/console/users?q=${family}`, { as: await operator() });
+    await row(page, family).waitFor();
+    await page.getByLabel('Select all rows shown').check({ force: true });
+    await page.getByRole('button', { name: 'Log out…', exact: true }).click();
+    const ending = { summary: { done: 1, unchanged: 0, failed: 0, valid: 0, complete: false }, status: 503 };
+    const body = [
+      { id: user.id, result: 'done' },
+      { ...ending, code: 'storage_unavailable' },
+    ];
+    await page.route('**/admin/v1/users/bulk', (route) =>
+      route.fulfill({
+        contentType: 'application/x-ndjson',
+        body: body.map((line) => `${JSON.stringify(line)}\n`).join(''),
+      }),
+    );
+    await page.getByRole('dialog').getByRole('button', { name: 'Log out', exact: true }).click();
+    await page.getByText('The service ended the action early (storage_unavailable): 1 done.').waitFor();
     await isClean();
   });
 

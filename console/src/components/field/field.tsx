@@ -132,7 +132,7 @@ const grouped = (code: string) => (code.length > 3 ? `${code.slice(0, 3)} ${code
 
 interface TickProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'type'> {
   readonly label: ReactNode;
-  /** Some of what it selects is selected. */
+  /** Only some of the rows that it selects are selected. */
   readonly some?: boolean;
   /** The label is for screen readers only, for example in a table. */
   readonly bare?: boolean;

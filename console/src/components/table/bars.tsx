@@ -8,9 +8,9 @@ import { useSight } from './use-sight.js';
 
 interface ListFootProps {
   readonly more?: More | undefined;
-  /** The rows so far: more are read when the foot comes near again. */
+  /** The number of rows that were read. When it changes, the foot looks again whether it is near the screen. */
   readonly rows: number;
-  /** Does not read on by itself. */
+  /** Further rows are read only after a click. */
   readonly holds?: boolean;
   readonly children?: ReactNode;
 }

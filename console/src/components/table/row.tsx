@@ -8,11 +8,11 @@ export interface Column<Row> {
   readonly key: string;
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand at the right. */
+  /** The cells are aligned at the right. */
   readonly number?: boolean;
-  /** `wide`: takes what is left. `low`: hidden on narrow screens. */
+  /** `wide`: takes the remaining width. `low`: hidden on narrow screens. */
   readonly size?: 'wide' | 'low';
-  /** The text arrives after the row: the column keeps its width, so that nothing moves then. */
+  /** The text arrives after the row, so the column has a fixed width. */
   readonly late?: boolean;
   /** The value of the sort order in the URL, if the list can be sorted by it. */
   readonly sort?: string;
@@ -45,7 +45,7 @@ function AnyRow<R>(props: RowProps<R>) {
   const { row, index, name, columns, compact, opens, selected, isOpen, isReachable, acts, measure } = props;
   const text = useText();
   const onClick = (event: MouseEvent) => {
-    // A click on a link, a button or a box in the row is theirs, and so is a selection of text.
+    // A click on a link, a button or a checkbox does not open the row, and neither does selecting text.
     const isOwn = (event.target as Element).closest('a, button, input, label, select') !== null;
     if (isOwn || window.getSelection()?.isCollapsed === false) return;
     acts.onOpen(index);

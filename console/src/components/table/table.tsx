@@ -179,7 +179,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** The room of rows that are not in the page. */
+/** The space of rows that are not in the page. */
 function Gap({ height, width }: { height: number; width: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: the row is empty and cannot have the focus

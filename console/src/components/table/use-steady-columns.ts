@@ -3,7 +3,7 @@ import type { Column } from './row.js';
 
 /**
  * Columns become wider with the rows that come into the page, but never narrower again, so that they do not move to and fro
- * while the list is scrolled. Those that take what is left give the room.
+ * while the list is scrolled. The `wide` columns become narrower instead.
  */
 export function useSteadyColumns<Row>(
   heads: RefObject<HTMLTableRowElement | null>,

@@ -64,7 +64,7 @@ const writers = {
   },
 };
 
-/** Pages whose text is put aside together. A browser may keep these parts outside its memory. */
+/** The number of pages whose text becomes one Blob. A browser may keep Blobs outside its memory. */
 const pagesOfPart = 50;
 
 /**

@@ -39,13 +39,13 @@ const address = /^[^@\s]+@[^@\s]+$/;
 const number = /^'?\+?\d[\d\s().-]{6,}$/;
 const hash = /^(?:\$\w|argon2\$|bcrypt\$|pbkdf2_)/;
 
-/** What a column is, by its heading and by what stands below it. */
+/** What a column is, by its heading and its values. */
 function guess(heading: string, values: readonly string[]): Target {
   const plain = heading.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '');
   const given = values.filter((value) => value !== '');
   const all = (pattern: RegExp) => given.length > 0 && given.every((value) => pattern.test(value));
   const named = known[plain.toLowerCase()];
-  // An id of another kind cannot be the id of a user here: it is the operator's own one.
+  // Postern's ids are UUIDs, so an id of another kind is an own id.
   if (named === 'id') return all(uuid) ? 'id' : 'external_id';
   if (named === 'password') return all(hash) ? 'password_hash' : 'password';
   if (named === 'username' && all(address)) return 'email';

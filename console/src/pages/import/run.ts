@@ -20,7 +20,7 @@ export interface Outcome {
   readonly errors: readonly LineError[];
 }
 
-/** A dry run or an import, as far as it has got. */
+/** The progress of a dry run or an import. */
 export interface Tally {
   /** Everything up to this line of the file is decided. */
   readonly line: number;

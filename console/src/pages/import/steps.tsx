@@ -90,7 +90,7 @@ export function Work() {
   );
 }
 
-/** How far a run has got, what came of it, and how to stop it or go on. */
+/** The progress and the results of a run, with buttons that stop or continue it. */
 function RunState({ step, run, children }: { step: Step; run: Run; children: ReactNode }) {
   const { imports } = useText();
   const { work } = useStore(importing);

@@ -27,7 +27,7 @@ const longest = 4096;
 /** Characters of a file that the draft keeps. A larger one has to be chosen again after a reload. */
 const largestDraft = 1_500_000;
 
-/** Writes a notification, tries it, and publishes it. */
+/** The form of a notification, with its dry run and the button that publishes it. */
 export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurlClose: () => void }) {
   const { notifications: text } = useText();
   const can = useCan();
@@ -134,7 +134,7 @@ function useRecipients() {
   return [to, set, forget] as const;
 }
 
-/** Takes the user that another page has asked for, by the address. */
+/** Adds the user whom the URL names. */
 function useAsked(setTo: (change: (before: To) => To) => void): void {
   const { to: asked } = useSearch({ from: '/notifications' });
   const navigate = useNavigate({ from: '/notifications' });

@@ -1,6 +1,6 @@
 import type { NotificationInput } from '../../api/schema.js';
 
-/** An uploaded image. `preview`: its address in this page; missing after a reload. */
+/** An uploaded image. `preview`: its URL in this page; missing after a reload. */
 export interface UploadedImage {
   readonly id: string;
   readonly name: string;

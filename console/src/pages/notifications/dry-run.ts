@@ -6,12 +6,12 @@ import type { Recipient } from './read-ids.js';
 
 /** Who would get a notification, and where. */
 export interface Report {
-  /** Those who would get it. */
+  /** The users who would get it. */
   readonly people: readonly Person[];
   /** Ids that no user has. */
   readonly unknown: readonly Recipient[];
   readonly push: DryRun['push'];
-  /** Of the end of the check. */
+  /** The time at which the check ended. */
   readonly at: string;
 }
 

@@ -20,7 +20,7 @@ interface FieldsProps {
   readonly onChange: (change: Partial<Form>) => void;
 }
 
-/** The content of a notification, by the names of the interface. Errors stand at their fields. */
+/** The content of a notification, by the names of the interface. Errors are shown at their fields. */
 export function ContentFields({ form, fieldErrors, onChange }: FieldsProps) {
   const { notifications: text } = useText();
   const hasMore = [form.actorId, form.objectId, form.text, form.imageUrl].some((value) => value !== '');

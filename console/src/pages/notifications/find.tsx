@@ -27,7 +27,7 @@ import { PreviewImage } from './preview.js';
 
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Finds one notification by its id, and shows where it got to. */
+/** Finds one notification by its id, and shows its delivery. */
 export function Find() {
   const { found: text } = useText().notifications;
   const { id = '' } = useSearch({ from: '/notifications' });

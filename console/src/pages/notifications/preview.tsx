@@ -18,7 +18,7 @@ export interface Previewed {
   readonly description: string;
   readonly number: string;
   readonly text: string;
-  /** Its address, if it has an image. */
+  /** The URL of the image, if there is one. */
   readonly image: string | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface ReadIds {
   readonly recipients: readonly Recipient[];
   /** Lines without an id of a user. */
   readonly refused: readonly { readonly line: number; readonly text: string }[];
-  /** Ids that stand there more than once. They are used once. */
+  /** Ids that occur more than once. They are used once. */
   readonly repeated: number;
   /** Lines that are not empty, without the head of a CSV file. */
   readonly lines: number;

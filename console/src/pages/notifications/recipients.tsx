@@ -12,7 +12,7 @@ import { useText } from '../../text/text.js';
 import styles from './notifications.module.css';
 import { type ReadIds, readFileText, readList } from './read-ids.js';
 
-/** Who gets it, as it was chosen. */
+/** The chosen recipients. */
 export interface To {
   readonly mode: 'people' | 'list' | 'file';
   readonly people: readonly string[];

@@ -56,7 +56,7 @@ export function Causes({ figures: { of }, span }: { figures: Figures; span: Span
   );
 }
 
-/** What became of messages and pushes, by channel. */
+/** The outcomes of messages and pushes, by channel. */
 export function Channels({ figures }: { figures: Figures }) {
   const { overview } = useText();
   const rows = channelsOf(figures);

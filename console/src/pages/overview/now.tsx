@@ -31,7 +31,7 @@ export function useAwaitsLatest(isAllowed: boolean): boolean {
   return isAllowed && !isFetched;
 }
 
-/** The last events. They go on until somebody pauses to read; then the newer ones wait behind a button. */
+/** The last events. New ones are added until the operator pauses; then a button adds them. */
 export function Now() {
   const { overview } = useText();
   const [held, setHeld] = useState<readonly AuditEvent[]>();

@@ -13,7 +13,7 @@ import { SignIns } from './sign-ins.js';
 import { type Span, spanOf, useFigures } from './statistics.js';
 import { FailingChannels, useFailures, Warnings } from './warnings.js';
 
-/** What is wrong, what has happened in a span, and what is happening. */
+/** Warnings, the figures of a time span, and the latest events. */
 export function Overview() {
   const { overview } = useText();
   const can = useCan();

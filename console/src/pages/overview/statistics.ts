@@ -40,7 +40,7 @@ function read(
   signal: AbortSignal,
 ): Promise<GetStatisticsResponse> {
   const { length, step, name } = spans[span];
-  // The running step is the last one. Whole steps keep the address the same for all reads of a step.
+  // The running step is the last one. Whole steps keep the URL the same for all reads of a step.
   const end = Math.ceil(Date.now() / step) * step - shift;
   const query = {
     metric: metrics.join(','),
@@ -72,7 +72,7 @@ export function useFigures(span: Span) {
   });
 }
 
-/** What became of messages and pushes in the span, by channel. */
+/** The outcomes of messages and pushes in the span, by channel. */
 export function channelsOf({ of }: Figures) {
   const totalOf = (metrics: readonly string[], channel: string) =>
     metrics.reduce((sum, metric) => sum + (of(metric).labels.find(({ label }) => label === channel)?.total ?? 0), 0);

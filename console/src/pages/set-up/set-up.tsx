@@ -115,7 +115,7 @@ interface LinkProblemProps {
   readonly onSignIn: () => void;
 }
 
-/** Says which of the three ends the link has found, and how to get a new one. */
+/** Says whether the link is unknown, used or expired, and how to get a new one. */
 function LinkProblem({ error, onRetry, onSignIn }: LinkProblemProps) {
   const { setUp } = useText();
   const kind = error instanceof ProblemError ? /^setup_link_(unknown|used|expired)$/.exec(error.code)?.[1] : undefined;

@@ -32,7 +32,7 @@ const order: readonly StepName[] = ['you', 'password', 'factor'];
 /** The step with the field that the service refuses. */
 const stepOfField: Record<string, StepName> = { name: 'you', email: 'you', username: 'you', password: 'password' };
 
-/** Who, the password, the second factor: one is open, finished ones are folded. */
+/** Three steps: the person, the password, the second factor. One is open, and finished ones are folded. */
 export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
   const { setUp } = useText();
   const [step, setStep] = useState<StepName>('you');

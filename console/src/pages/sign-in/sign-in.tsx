@@ -4,7 +4,7 @@ import { useText } from '../../text/text.js';
 import { SignInForm } from './form.js';
 import styles from './sign-in.module.css';
 
-/** Signing in through Postern's own login, on the address of the page that was asked for. */
+/** The sign-in page. It appears at the URL of the page that the operator opened. */
 export function SignInPage() {
   const { signIn } = useText();
   useEffect(() => {

@@ -157,7 +157,7 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
 export function Activity({ id, kind, onKind }: { id: string; kind: Kind | undefined; onKind: (kind?: Kind) => void }) {
   const { activity: text } = useText().user;
   const [isLong, setLong] = useState(false);
-  // With older pages, each new read would be of all of them.
+  // After older pages were read, each refresh would read all pages again.
   const list = useList<AuditEvent, GetUserActivityPageResponse>({
     ...activityList(id, kind),
     every: isLong ? false : 30_000,
@@ -209,7 +209,7 @@ function useEntries(): (events: readonly AuditEvent[]) => TimelineEntry[] {
   return (events) => {
     const folds: AuditEvent[][] = [];
     for (const event of events) {
-      // A lock is recorded between the refusals around it: they are one entry all the same.
+      // A lock is recorded among the refusals that caused it. The refusals still become one entry.
       const same = folds.slice(-2).find((fold) => fold[0]?.type === event.type);
       if (same === undefined) folds.push([event]);
       else same.push(event);

@@ -12,7 +12,7 @@ import { useFormats, useText } from '../../text/text.js';
 import { devicesQuery, diagnosisQuery } from './queries.js';
 import styles from './user.module.css';
 
-/** As many devices have a tab. Of more, the last tab makes place for a list of the others. */
+/** The number of devices that have a tab. If there are more, a list of the others replaces the last tab. */
 const tabs = 3;
 
 interface LoginProps {

@@ -51,19 +51,30 @@ export function Who({ user, mayChange, onAct }: WhoProps) {
           [who.locale, shown(user.locale)],
           [who.created, <Time key="created" at={user.created_at} focusable />],
           [who.changed, <Time key="changed" at={user.updated_at} focusable />],
-          [
-            who.metadata,
-            <pre key="metadata" className={styles.metadata}>
-              {JSON.stringify(user.metadata)}
-            </pre>,
-          ],
+          [who.metadata, <Metadata key="metadata" of={user.metadata} />],
         ]}
       />
     </Panel>
   );
 }
 
-/** What the user proves themselves with. */
+/** The members of the metadata. Values other than text are JSON, as the API has them. */
+function Metadata({ of }: { of: User['metadata'] }) {
+  const members = Object.entries(of);
+  if (members.length === 0) return <None />;
+  return (
+    <ul className={styles.metadata}>
+      {members.map(([name, value]) => (
+        <li key={name}>
+          <bdi className={styles.quiet}>{name}:</bdi>{' '}
+          <bdi>{typeof value === 'string' ? value : JSON.stringify(value)}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The password, the PIN and the second factors of the user. */
 export function Factors({ user, mayChange, onAct }: WhoProps) {
   const { user: text, acts } = useText();
   const { time } = useFormats();

@@ -86,30 +86,36 @@ function useBulk() {
   const queries = useQueryClient();
   return async (action: BulkAction, chosen: Chosen, lock: BulkRequest['lock']): Promise<void> => {
     let isStopped = false;
-    let tally: Tally = { done: 0, unchanged: 0, failed: 0, lines: [] };
+    let tally: Tally = { done: 0, unchanged: 0, failed: 0, lines: [], unknown: [] };
     const running = users.running[action];
     const stop = () => {
       isStopped = true;
     };
     const progress = toast.progress(users.progress(running, 0), { name: users.stop, run: stop });
-    const file = () => download(`${action}.ndjson`, tally.lines.map(toLine).join(''), 'application/x-ndjson');
+    const file = () => {
+      const lines = [...tally.lines, ...tally.unknown.map((id) => ({ id, result: 'unknown' }))];
+      download(`${action}.ndjson`, lines.map(toLine).join(''), 'application/x-ndjson');
+    };
+    const summary = () => users.finished(tally.done, tally.unchanged, tally.failed, tally.unknown.length);
     try {
-      await runBulk(action, chosen, lock, (now) => {
+      const code = await runBulk(action, chosen, lock, (now) => {
         tally = now;
         const expected = 'ids' in chosen ? chosen.ids.length : Math.max(1000, now.lines.length * 2);
         progress.update(now.lines.length / expected, users.progress(running, now.lines.length));
         return !isStopped;
       });
-      const summary = users.finished(tally.done, tally.unchanged, tally.failed);
       const isExport = action === 'export';
       if (isExport && tally.lines.length > 0) file();
+      if (code !== undefined) {
+        toast.failed(users.endedEarly(code, summary()), undefined, { name: users.resultFile, run: file });
+        return;
+      }
       toast.done(
-        isStopped ? users.stopped(summary) : summary,
+        isStopped ? users.stopped(summary()) : summary(),
         isExport ? undefined : { name: users.resultFile, run: file },
       );
     } catch (error) {
-      const summary = users.finished(tally.done, tally.unchanged, tally.failed);
-      toast.failed(`${users.notAll}. ${summary}`, error, { name: users.resultFile, run: file });
+      toast.failed(`${users.notAll}: ${summary()}.`, error, { name: users.resultFile, run: file });
     } finally {
       progress.end();
       void queries.invalidateQueries({ queryKey: ['users'] });

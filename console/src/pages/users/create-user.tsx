@@ -24,11 +24,11 @@ const formOf = (start: NewMembers): typeof noDraft => {
   return { ...noDraft, ...Object.fromEntries(known) };
 };
 
-/** A new user. Errors stand at their fields. */
+/** A new user. Errors are shown at their fields. */
 export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClose: () => void }) {
   const { users, common } = useText();
   const queries = useQueryClient();
-  // What is known has a draft of its own.
+  // A form with known members has its own draft.
   const [draft, setDraft, forget] = useDraft(`user ${JSON.stringify(start)}`, formOf(start));
   // A draft is stored, and a password must not be.
   const [password, setPassword] = useState('');

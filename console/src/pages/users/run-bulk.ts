@@ -1,5 +1,6 @@
 import { request, send } from '../../api/client.js';
 import { readLines } from '../../api/ndjson.js';
+import { ProblemError } from '../../api/problem.js';
 import type { BulkAction, BulkRequest, BulkResult, GetUserPageData, GetUserPageResponse } from '../../api/schema.js';
 
 /** Which users: those with these ids, or all of a list. */
@@ -10,6 +11,8 @@ export interface Tally {
   readonly unchanged: number;
   readonly failed: number;
   readonly lines: readonly BulkResult[];
+  /** The ids of users whose result is lost: the action may have reached them. */
+  readonly unknown: readonly string[];
 }
 
 /** Users of one request. A stop takes effect between two requests, so that the result of each user is known. */
@@ -20,7 +23,7 @@ async function* partsOf(chosen: Chosen): AsyncGenerator<readonly string[]> {
     for (let at = 0; at < chosen.ids.length; at += part) yield chosen.ids.slice(at, at + part);
     return;
   }
-  // The users who match now. Those who are created meanwhile are not meant.
+  // The users who match now. Users who are created later are left out.
   const now = new Date().toISOString();
   const filter = [chosen.filter, `created_at:lte:${now}`].filter((clause) => clause !== undefined).join(',');
   const query = {
@@ -43,35 +46,46 @@ async function* partsOf(chosen: Chosen): AsyncGenerator<readonly string[]> {
 }
 
 /**
- * Does one thing to the users, part by part.
- * @param onProgress called after each part; returns whether to go on
- * @throws what a request throws; `onProgress` has what was done until then
+ * Runs an action on the users, part by part.
+ * @param onProgress called after each part, also after one that failed; returns whether to go on
+ * @returns the code of the error with which the service ended the action early
+ * @throws what a request throws
  */
 export async function runBulk(
   action: BulkAction,
   chosen: Chosen,
   lock: BulkRequest['lock'],
   onProgress: (tally: Tally) => boolean,
-): Promise<void> {
+): Promise<string | undefined> {
   const lines: BulkResult[] = [];
   const counts = { done: 0, unchanged: 0, failed: 0 };
   for await (const ids of partsOf(chosen)) {
     const body = { action, ids, ...(lock !== undefined && { lock }) };
-    const response = await send('POST', '/admin/v1/users/bulk', { body });
+    const waiting = new Set(ids);
     let ending: BulkResult = {};
     try {
+      const response = await send('POST', '/admin/v1/users/bulk', { body });
       for await (const line of readLines<BulkResult>(response)) {
-        const { result } = line;
+        const { id, result } = line;
         if (result === undefined) {
           ending = line;
           continue;
         }
         lines.push(line);
+        if (id !== undefined) waiting.delete(id);
         if (result !== 'valid') counts[result] += 1;
       }
-    } finally {
-      ending.summary ??= { ...counts, valid: 0, complete: false };
+    } catch (error) {
+      // A refused request has changed nothing. If the answer was lost, the service may have gone on.
+      const isRefused = error instanceof ProblemError && error.status < 500;
+      onProgress({ ...counts, lines, unknown: isRefused ? [] : [...waiting] });
+      throw error;
     }
-    if (!onProgress({ ...counts, lines }) || !ending.summary.complete) return;
+    // The database may have done a write that it did not confirm.
+    const isUnknown = ending.code === 'storage_unavailable';
+    const goesOn = onProgress({ ...counts, lines, unknown: isUnknown ? [...waiting] : [] });
+    if (ending.summary?.complete !== true) return ending.code ?? 'internal_error';
+    if (!goesOn) return undefined;
   }
+  return undefined;
 }

@@ -37,7 +37,7 @@ function useUsers(query: UsersQuery) {
         ...(sort !== undefined && { sort }),
         ...(cursor !== undefined && { cursor }),
       };
-      // The first page arrives soon, and the others keep ahead of the reader.
+      // The first page arrives soon. Later pages are read before the operator reaches them.
       const call = { query: { ...given, limit: cursor === undefined ? 50 : 100 }, signal };
       return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
     },
@@ -52,7 +52,7 @@ const bulkActions = [
   ['activate', 'check'],
 ] as const;
 
-/** Finds users, and does one thing to one or many of them. */
+/** The list of users: search, filters, and actions on one or many users. */
 export function Users() {
   const { users, imports } = useText();
   const can = useCan();
@@ -82,7 +82,7 @@ export function Users() {
     <Page
       title={users.title}
       actions={
-        // Until the role is known the buttons keep their place, so that nothing moves when they appear.
+        // Before the role is known, the buttons take up their space, so that nothing moves when they appear.
         <div className={cx(styles.actions, !isKnown && styles.awaited)}>
           {(can('users:read') || !isKnown) && (
             <Button icon="download" onClick={() => setAsked({ action: 'export', all: true })}>
@@ -178,7 +178,7 @@ export function Users() {
         <Button kind="ghost" small icon="download" onClick={() => setAsked({ action: 'export', all: takesAll })}>
           {users.actions.export}
         </Button>
-        <Button kind="danger" small icon="trash" onClick={() => setAsked({ action: 'delete', all: takesAll })}>
+        <Button kind="warn" small icon="trash" onClick={() => setAsked({ action: 'delete', all: takesAll })}>
           {users.actions.delete}…
         </Button>
       </BulkBar>

@@ -87,12 +87,18 @@ export const users = {
   },
   progress: (action: string, n: number) => `${action}: ${people(n)} so far`,
   stop: 'Stop',
-  finished: (done: number, unchanged: number, failed: number) =>
-    [`${count(done)} done`, unchanged > 0 && `${count(unchanged)} unchanged`, failed > 0 && `${count(failed)} refused`]
+  finished: (done: number, unchanged: number, failed: number, unknown: number) =>
+    [
+      `${count(done)} done`,
+      unchanged > 0 && `${count(unchanged)} unchanged`,
+      failed > 0 && `${count(failed)} refused`,
+      unknown > 0 && `${count(unknown)} unknown`,
+    ]
       .filter((part) => part !== false)
       .join(', '),
   stopped: (summary: string) => `Stopped. ${summary}`,
   notAll: 'Not all users were reached',
+  endedEarly: (code: string, summary: string) => `The service ended the action early (${code}): ${summary}.`,
   resultFile: 'Result file',
   lockEnds: 'Until',
   lockHint: 'In your local time. Leave it empty to lock without an end.',

@@ -89,16 +89,18 @@ export const users: Texts['users'] = {
   },
   progress: (action, n) => `${action}: ${people(n)} hasta ahora`,
   stop: 'Parar',
-  finished: (done, unchanged, failed) =>
+  finished: (done, unchanged, failed, unknown) =>
     [
       `${count(done)} hechos`,
       unchanged > 0 && `${count(unchanged)} sin cambios`,
       failed > 0 && `${count(failed)} rechazados`,
+      unknown > 0 && `${count(unknown)} desconocidos`,
     ]
       .filter((part) => part !== false)
       .join(', '),
   stopped: (summary) => `Parado. ${summary}`,
   notAll: 'No se llegó a todos los usuarios',
+  endedEarly: (code, summary) => `El servicio terminó la acción antes de tiempo (${code}): ${summary}.`,
   resultFile: 'Archivo de resultados',
   lockEnds: 'Hasta',
   lockHint: 'En su hora local. Déjelo vacío para bloquear sin fin.',

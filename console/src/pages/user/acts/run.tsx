@@ -57,7 +57,7 @@ export function useAct({ user, onClose }: Pick<ActProps, 'user' | 'onClose'>, fi
   };
 }
 
-/** Takes an act back, from its toast. */
+/** Undoes an act, from its toast. */
 export function useUndo(id: string) {
   const { common, user } = useText();
   const client = useQueryClient();
