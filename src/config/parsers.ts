@@ -200,12 +200,12 @@ export function workerCount(text: string): Parsed<number> {
   return 'error' in count ? invalid(`must be auto, or a whole number from 1 to ${maxWorkers}`) : count;
 }
 
-/** The number of trusted hops, counted from this server, or the addresses of trusted proxies. */
+/** The number of trusted proxies in a row, counted from this server, or the addresses of trusted proxies. */
 export function trustProxy(text: string): Parsed<number | readonly string[]> {
   if (/^\d{1,2}$/.test(text)) return ok(Number(text));
   const ranges = text.split(',').map((range) => range.trim());
   const valid = ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range));
-  return valid ? ok(ranges) : invalid('must be a number of hops, or addresses and CIDR ranges joined by commas');
+  return valid ? ok(ranges) : invalid('must be the number of proxies, or addresses and CIDR ranges joined by commas');
 }
 
 /** A region of phone numbers (ISO 3166-1 alpha-2). */

@@ -35,13 +35,13 @@ export const serviceSettings = {
   },
   PUBLIC_URL: {
     parse: url('http:', 'https:'),
-    about: 'The URL by which clients reach the service. With https, responses carry Strict-Transport-Security.',
+    about: 'The URL by which clients reach the service. With https, answers have the header Strict-Transport-Security.',
   },
   CORS_ORIGINS: { parse: origins, about: 'Origins whose pages may call the API. None by default.' },
   TRUST_PROXY: {
     parse: trustProxy,
     about:
-      'Proxies whose X-Forwarded-For header is trusted: a number of hops, or addresses and CIDR ranges. None by default.',
+      'Proxies whose X-Forwarded-For header is trusted: the number of proxies in a row in front of Postern, or their addresses and CIDR ranges. None by default.',
   },
   ALLOW_PRIVATE_NETWORK_TARGETS: {
     parse: flag,

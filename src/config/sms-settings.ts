@@ -71,7 +71,7 @@ export const smsSettings = {
   SMS_SENDERS: {
     parse: smsSenders,
     about:
-      'Other senders for some countries or providers, joined by commas: US=+15551234567,GB=Example,vonage:*=+15557654321,vonage:GB=Example. The rules of a provider take precedence.',
+      'Other senders for some countries or providers, joined by commas: US=+15551234567,GB=Example,vonage:*=+15557654321,vonage:GB=Example. A sender for a provider takes precedence.',
   },
   SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that SMS_PROVIDER=webhook posts codes to.' },
   SMS_WEBHOOK_SECRET: {

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 /** Whether a proxy is trusted. `hop` is its number, counted from this server. */
 export type TrustProxy = (address: string, hop: number) => boolean;
 
-/** @param trust TRUST_PROXY: a number of hops, or addresses and ranges of proxies */
+/** @param trust TRUST_PROXY: the number of proxies in a row, or addresses and ranges of proxies */
 export function trustedProxies(trust: number | readonly string[] | undefined): TrustProxy | false {
   if (trust === undefined) return false;
   if (typeof trust === 'number') return (_address, hop) => hop < trust;
