@@ -30,7 +30,7 @@ export interface GuessBudget {
    * are left, it waits as `guess` does. If a lock refuses the login, it records that: see `recordRefusal`.
    * @throws Problem as `guess`
    */
-  continueGuess(account: GuessedAccount, slot: string, tried: TriedGuess): Promise<Guess>;
+  continueGuess(account: GuessedAccount, slot: string, attempt: GuessAttempt): Promise<Guess>;
 }
 
 /** A guess that was taken. Evaluate it at once: after 15 s it counts as wrong. */
@@ -40,11 +40,11 @@ export interface Guess {
    * If `work` throws, no guess counts, except for `isPluginFailure`.
    */
   evaluate(work: () => Promise<Verdict>): Promise<Verdict>;
-  /** Settles a right guess by the statement that approves: it contains `settleRightGuess` with these values. */
+  /** Settles a right guess. The statement that approves the login must contain `settleRightGuess` with these values. */
   approve<T>(statement: (taken: TakenGuess) => Promise<T>): Promise<T>;
 }
 
-/** The values that identify a guess, beside the user. */
+/** The values that, with the user id, identify a guess. */
 export interface TakenGuess {
   readonly guessBucket: string;
   readonly guessSlot: string;
@@ -61,7 +61,7 @@ export type Verdict = 'right' | 'wrong' | 'neutral';
 export interface GuessedAccount {
   readonly userId: string;
   readonly deviceId: string;
-  /** The same id, if a login of the user was approved on the device before; otherwise undefined. */
+  /** The same as `deviceId`, if a login of the user was approved on the device before; otherwise undefined. */
   readonly knownDevice: string | undefined;
   /**
    * A bucket that replaces the bucket of the device, for requests that must work while guesses have locked the account.
@@ -75,7 +75,8 @@ export interface GuessedAccount {
 
 /**
  * The bucket of codes without a session (recoveries and registrations). Each known device that requested its code has
- * one, so that guesses of others do not lock out the owner's phone. All other devices share one.
+ * one, so that wrong guesses of other people do not lock out the phone of the account's owner. All other devices share
+ * one bucket.
  */
 export function sessionlessBucket(knownDevice: string | undefined): string {
   if (knownDevice === undefined) return '00000000-0000-0000-0000-000000000001';
@@ -84,13 +85,13 @@ export function sessionlessBucket(knownDevice: string | undefined): string {
 
 export interface GuessLimits {
   /** Failures in a row until an account is locked for a time. */
-  readonly limit: number;
+  readonly failureLimit: number;
   /** Failures since the last success until it is locked permanently; 0: never. */
   readonly permanentLimit: number;
   /** Milliseconds of the first lock. Each further lock takes twice as long. */
-  readonly lock: number;
+  readonly lockMs: number;
   /** Milliseconds of the longest lock. */
-  readonly lockMax: number;
+  readonly maxLockMs: number;
 }
 
 /** The limits as values of a statement. */
@@ -102,7 +103,7 @@ export interface GuessLimitValues {
 }
 
 /** The result of an attempt to take a guess. */
-export type TriedGuess =
+export type GuessAttempt =
   | { readonly outcome: 'taken' | 'busy' | 'permanent'; readonly retry_after: null }
   | { readonly outcome: 'locked'; readonly retry_after: number };
 
@@ -110,7 +111,7 @@ export type TriedGuess =
 export const limitArguments = (p: Parameters<GuessLimitValues>): Sql =>
   sql`${p.failureLimit}, ${p.permanentLimit}, ${p.lockSeconds}, ${p.maxLockSeconds}`;
 
-const takeGuess = userStatement<{ userId: string; bucket: string; slot: string } & GuessLimitValues, TriedGuess>(
+const takeGuess = userStatement<{ userId: string; bucket: string; slot: string } & GuessLimitValues, GuessAttempt>(
   'guess_take',
   (p) => sql`select outcome, retry_after from take_guess(${p.userId}, ${p.bucket}, ${p.slot}, ${limitArguments(p)})`,
 );
@@ -124,7 +125,7 @@ const settleGuess = userStatement<
   select settle_guess(${p.userId}, ${p.bucket}, ${p.slot}, ${p.result}, ${limitArguments(p)}) as started_lock`,
 );
 
-/** SQL of a table: tries to take a guess of an account for a device; one row `TriedGuess`. */
+/** SQL: a table expression that tries to take a guess of an account for a device. It has one row, a `GuessAttempt`. */
 export function takeGuessFor(guess: {
   readonly userId: SqlPart;
   /** The id of a known device. Null: an unknown device. */
@@ -153,10 +154,10 @@ export function createGuessBudget(
   { notices, counters }: { readonly notices: Pick<Notices, 'notify'>; readonly counters: Counters },
 ): GuessBudget {
   const limitValues: GuessLimitValues = {
-    failureLimit: limits.limit,
+    failureLimit: limits.failureLimit,
     permanentLimit: limits.permanentLimit,
-    lockSeconds: limits.lock / 1000,
-    maxLockSeconds: limits.lockMax / 1000,
+    lockSeconds: limits.lockMs / 1000,
+    maxLockSeconds: limits.maxLockMs / 1000,
   };
   const valuesOf = ({ userId, bucket, knownDevice }: GuessedAccount, slot: string) => ({
     userId,
@@ -168,8 +169,8 @@ export function createGuessBudget(
   const queues = createTurnQueues();
 
   async function tryToTake(account: GuessedAccount, slot: string): Promise<boolean> {
-    const [tried] = await database.user(account.userId).query(takeGuess(valuesOf(account, slot)));
-    return isTaken(tried);
+    const [attempt] = await database.user(account.userId).query(takeGuess(valuesOf(account, slot)));
+    return isTaken(attempt);
   }
 
   /**
@@ -241,9 +242,9 @@ export function createGuessBudget(
       if (verdict === 'right') await settle(account, slot, verdict);
       return verdict;
     },
-    async continueGuess(account, slot, tried) {
+    async continueGuess(account, slot, attempt) {
       try {
-        if (!isTaken(tried)) await waitForTurn(account, slot);
+        if (!isTaken(attempt)) await waitForTurn(account, slot);
       } catch (error) {
         const { bucket } = valuesOf(account, slot);
         if (isLock(error)) counters.add('logins.failed', 'locked_by_guesses', 1, account.authenticator);
@@ -256,20 +257,20 @@ export function createGuessBudget(
 }
 
 /** The refusal of a guess lock; undefined if no lock refuses the guess. */
-export function guessLockProblem(tried: TriedGuess | undefined): Problem | undefined {
-  if (tried?.outcome === 'permanent') return new Problem('account_locked');
-  if (tried?.outcome !== 'locked') return undefined;
-  return new Problem('account_temporarily_locked', { retryAfter: Math.ceil(tried.retry_after) });
+export function guessLockProblem(attempt: GuessAttempt | undefined): Problem | undefined {
+  if (attempt?.outcome === 'permanent') return new Problem('account_locked');
+  if (attempt?.outcome !== 'locked') return undefined;
+  return new Problem('account_temporarily_locked', { retryAfter: Math.ceil(attempt.retry_after) });
 }
 
 /**
  * @returns false while other requests are using all guesses that are left
  * @throws Problem of a lock
  */
-function isTaken(tried: TriedGuess | undefined): boolean {
-  const refusal = guessLockProblem(tried);
+function isTaken(attempt: GuessAttempt | undefined): boolean {
+  const refusal = guessLockProblem(attempt);
   if (refusal !== undefined) throw refusal;
-  return tried?.outcome === 'taken';
+  return attempt?.outcome === 'taken';
 }
 
 function isLock(error: unknown): boolean {
@@ -296,8 +297,8 @@ export async function clearGuesses(tx: Queryable<'user'>, userId: string): Promi
 
 /**
  * Ends permanent locks after a user's recovery. If an authenticator app or a PIN also protects the account, temporary
- * locks stay. Otherwise an attacker who reads the user's messages could guess these without limit, with a recovery
- * after every few guesses.
+ * locks stay. Otherwise an attacker who reads the user's messages could guess the code of the app or the PIN without
+ * limit, by a recovery after every few guesses.
  */
 const forgiveBudgets = userStatement<{ userId: string; recovered: 'password' | 'pin' }>(
   'guess_forgive',

@@ -80,14 +80,14 @@ const insertRefusal = userStatement<RefusalValues>(
 export interface RefusedLogin {
   readonly userId: string;
   readonly deviceId: string;
-  /** The device's id when the user was approved on it before. */
+  /** The device's id, if a login of the user was approved on the device before. */
   readonly knownDevice: string | undefined;
   readonly origin: Origin;
 }
 
 /**
- * Records that a guess lock refused a login: the first refusal of each lock, and then one a minute, so that repeated
- * logins do not fill the events.
+ * Records that a guess lock refused a login: the first refusal of each lock, and then at most one a minute, so that
+ * repeated logins do not create an event each.
  */
 export async function recordRefusal(handle: Queryable<'user'>, login: RefusedLogin, bucket: string): Promise<void> {
   const { userId, deviceId, knownDevice, origin } = login;

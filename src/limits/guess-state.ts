@@ -1,13 +1,13 @@
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
-import { type GuessLimitValues, limitArguments, type TriedGuess } from './guess-budget.js';
+import { type GuessAttempt, type GuessLimitValues, limitArguments } from './guess-budget.js';
 import { bucketOfDevice } from './guess-locks.js';
 
 /** The state of the guess budget that the next guess at an account would find. */
 export interface GuessState {
   /** The result of an attempt to take a guess. `busy`: other requests evaluate all guesses that are left. */
-  readonly tried: TriedGuess;
+  readonly attempt: GuessAttempt;
   /** When the lock began; null without one. */
   readonly since: string | null;
   /** When the lock ends; null without one, and for a permanent one. */
@@ -20,7 +20,7 @@ export interface GuessState {
 }
 
 interface StateRow {
-  readonly outcome: TriedGuess['outcome'];
+  readonly outcome: GuessAttempt['outcome'];
   readonly retry_after: number | null;
   readonly since: string | null;
   readonly until: string | null;
@@ -29,8 +29,8 @@ interface StateRow {
 }
 
 /**
- * Reads what `take_guess` would decide, without a lock and without a change: guesses that nobody settled in 15 seconds
- * count as wrong, and a clock that was set back moves the times of the budget.
+ * Reads what `take_guess` would decide, without a lock and without a change. Like that function, it counts guesses that
+ * were not settled within 15 seconds as wrong, and moves the times of the budget if the clock was set back.
  */
 const readState = userStatement<{ userId: string; knownDevice: string | null } & GuessLimitValues, StateRow>(
   'guess_state',
@@ -66,7 +66,7 @@ export async function readGuessState(
   const { failures = 0, locks = 0, since = null, until = null } = row ?? {};
   const { permanentLimit } = limits;
   return {
-    tried: triedGuessOf(row),
+    attempt: attemptOf(row),
     since,
     until,
     failures,
@@ -75,7 +75,7 @@ export async function readGuessState(
   };
 }
 
-function triedGuessOf(row: StateRow | undefined): TriedGuess {
+function attemptOf(row: StateRow | undefined): GuessAttempt {
   if (row === undefined) return { outcome: 'taken', retry_after: null };
   const { outcome, retry_after } = row;
   return outcome === 'locked' ? { outcome, retry_after: retry_after ?? 0 } : { outcome, retry_after: null };

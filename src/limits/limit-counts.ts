@@ -26,7 +26,7 @@ export interface RequestCount {
   readonly limitWindow: number;
 }
 
-/** Requests in a window; 0 is no limit. */
+/** The sizes of the limits: requests in a window. 0: no limit. */
 export interface LimitCountsOptions {
   readonly keys: SecretKeys;
   /** Logins per minute, of an address and of an account. */

@@ -24,10 +24,10 @@ export interface RequestLimits {
   countLoginByAccount(userId: string, knownDevice: string | undefined): Promise<void>;
   /** The key and the size of each limit. */
   readonly counts: LimitCounts;
-  /** The parameters of `countRequest`, for a statement that counts as `countLoginByAddress` does and also does other work. */
-  ofAddress(address: string | undefined): RequestCount;
-  /** The same parameters for a statement that counts as `countLoginByAccount` does. */
-  ofAccount(userId: string, knownDevice: string | undefined): RequestCount;
+  /** The parameters of `countRequest`, for a statement that replaces `countLoginByAddress` and also does other work. */
+  loginCountByAddress(address: string | undefined): RequestCount;
+  /** The parameters of `countRequest`, for a statement that replaces `countLoginByAccount`. */
+  loginCountByAccount(userId: string, knownDevice: string | undefined): RequestCount;
   /**
    * Counts a request for a code against the client's address.
    * @returns how many codes the address has requested recently, including this one
@@ -57,13 +57,13 @@ export function countRequest(count: { readonly key: SqlPart; readonly size: SqlP
 }
 
 /** Returns the error for a request that has to wait; undefined if it may continue. */
-export function overLimit(seconds: number | null | undefined): Problem | undefined {
+export function overLimitProblem(seconds: number | null | undefined): Problem | undefined {
   return seconds ? new Problem('too_many_requests', { retryAfter: Math.ceil(seconds) }) : undefined;
 }
 
 /** @throws Problem `too_many_requests` if the request that was counted has to wait */
 export function refuseOverLimit(seconds: number | null | undefined): void {
-  const refusal = overLimit(seconds);
+  const refusal = overLimitProblem(seconds);
   if (refusal !== undefined) throw refusal;
 }
 
@@ -92,7 +92,10 @@ const takeAccountRequest = userStatement<RequestCount, WaitRow>(
  * Counts a request for a code, and how many codes its address has requested recently. Commits without waiting for the disk, as
  * the first statement of a login does (decision 52).
  */
-const takeTurn = directoryStatement<RequestCount & { turnKey: Buffer }, WaitRow & { readonly turn: number | null }>(
+const countCodeRequest = directoryStatement<
+  RequestCount & { turnKey: Buffer },
+  WaitRow & { readonly turn: number | null }
+>(
   'limit_turn',
   (p) => sql`
   with counted as materialized (select ${countByParameters(p)} as wait)
@@ -123,8 +126,8 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
 
   return {
     counts,
-    ofAddress: counts.loginsFrom,
-    ofAccount: counts.loginsTo,
+    loginCountByAddress: counts.loginsFrom,
+    loginCountByAccount: counts.loginsTo,
     async countLoginByAddress(address) {
       refuseOverLimit(await secondsToWait(counts.loginsFrom(address)));
     },
@@ -137,7 +140,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     },
     async countMessageByAddress(address) {
       const { count, turnKey } = counts.messagesFrom(address);
-      const [row] = await database.directory.query(takeTurn({ ...count, turnKey }));
+      const [row] = await database.directory.query(countCodeRequest({ ...count, turnKey }));
       refuseOverLimit(row?.wait);
       return row?.turn ?? 0;
     },

@@ -16,9 +16,9 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import {
   type Guess,
+  type GuessAttempt,
   type GuessBudget,
   type GuessLimitValues,
-  type TriedGuess,
   takeGuessFor,
 } from '../limits/guess-budget.js';
 import type { RequestCount } from '../limits/limit-counts.js';
@@ -72,7 +72,7 @@ const identifyAccount = directoryStatement<
          set_config('synchronous_commit', 'off', true) as flush`,
 );
 
-interface EnterValues extends GuessLimitValues {
+interface LookupValues extends GuessLimitValues {
   readonly userId: string;
   readonly deviceId: string;
   /** The key of the request limit of unknown devices, and of this device. */
@@ -84,13 +84,13 @@ interface EnterValues extends GuessLimitValues {
   readonly slot: string | null;
 }
 
-type EnteredRow = AccountRow & TriedGuess & { readonly known_device: string | null; readonly wait: number | null };
+type LookupRow = AccountRow & GuessAttempt & { readonly known_device: string | null; readonly wait: number | null };
 
 /**
  * Locks the row of the request limit, and then that of the guess budget. Each CTE reads the rows of the one before, so a
  * request that has to wait takes no guess.
  */
-const enterAccount = userStatement<EnterValues, EnteredRow>(
+const lookUpAccount = userStatement<LookupValues, LookupRow>(
   'login_enter',
   (p) => sql`
   with account as materialized (
@@ -119,14 +119,14 @@ export function createAccountLookup(options: {
   const { database, keys, limits, guesses, nextPins } = options;
 
   /** In the user's queue, because a guess may have to wait for the row of its budget. */
-  async function enter(slot: string | null, { userId, deviceId }: LoginAttempt) {
-    const ofUnknownDevices = limits.ofAccount(userId, undefined);
+  async function lookUp(slot: string | null, { userId, deviceId }: LoginAttempt) {
+    const ofUnknownDevices = limits.loginCountByAccount(userId, undefined);
     const [row] = await database.user(userId).query(
-      enterAccount({
+      lookUpAccount({
         userId,
         deviceId,
         unknownDeviceKey: ofUnknownDevices.limitKey,
-        knownDeviceKey: limits.ofAccount(userId, deviceId).limitKey,
+        knownDeviceKey: limits.loginCountByAccount(userId, deviceId).limitKey,
         limitSize: ofUnknownDevices.limitSize,
         limitWindow: ofUnknownDevices.limitWindow,
         slot,
@@ -148,17 +148,17 @@ export function createAccountLookup(options: {
 
   return {
     async identify(identity, address) {
-      const values = { ...limits.ofAddress(address), digest: identityDigest(identity) };
+      const values = { ...limits.loginCountByAddress(address), digest: identityDigest(identity) };
       const [row] = await database.directory.query(identifyAccount(values));
       refuseOverLimit(row?.wait);
       return row?.user_id ?? derivedUserId(keys, identity);
     },
     async find(attempt) {
-      return (await enter(null, attempt)).account;
+      return (await lookUp(null, attempt)).account;
     },
     async findToGuess(attempt) {
       const slot = newId();
-      const { row, account } = await enter(slot, attempt);
+      const { row, account } = await lookUp(slot, attempt);
       const guess = await guesses.continueGuess({ ...attempt, knownDevice: account.knownDevice }, slot, row);
       return { ...account, guess };
     },

@@ -8,8 +8,8 @@ export function countApproval(counters: Counters, authenticator: string, { is_ne
   if (is_new_device) counters.add('devices.new');
 }
 
-/** The same function of a login, which also counts the requests that a limit refuses. */
-export function countingLimits<Request extends unknown[], Result>(
+/** Wraps a step of the login, and counts the requests that a limit refuses. */
+export function countLimitRefusals<Request extends unknown[], Result>(
   counters: Counters,
   step: (...request: Request) => Promise<Result>,
 ): (...request: Request) => Promise<Result> {

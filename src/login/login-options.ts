@@ -1,7 +1,7 @@
 import type { MessageChannel } from '../contract/administration.js';
 import { identityTypes, type LoginOptions } from '../contract/authentication.js';
 import type { PinPolicy } from '../credentials/pins/pin-check.js';
-import { type Authenticator, namesUser } from './authenticators/authenticator.js';
+import { type Authenticator, identifiesUser } from './authenticators/authenticator.js';
 
 /** What clients can offer before anybody logs in, from the configuration alone. */
 export function loginOptions(parts: {
@@ -20,8 +20,8 @@ export function loginOptions(parts: {
     logins: parts.authenticators.map((authenticator) => ({
       authenticator: authenticator.name,
       steps: authenticator.steps,
-      identity_types: namesUser(authenticator) ? [] : [...identityTypes],
-      takes_pin: pinPolicy !== 'off' && !namesUser(authenticator),
+      identity_types: identifiesUser(authenticator) ? [] : [...identityTypes],
+      takes_pin: pinPolicy !== 'off' && !identifiesUser(authenticator),
     })),
     pin: { policy: pinPolicy, min_length: 4, max_length: 12 },
     password: { min_length: parts.passwordMin, max_length: 1024 },

@@ -6,7 +6,7 @@ import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import type { NewAuthentication } from './authentications.js';
 import {
   type Authenticator,
-  namesUser,
+  identifiesUser,
   type SingleStep,
   type TwoStep,
   type UserIdentifying,
@@ -19,7 +19,7 @@ export type CheckedRequest = Pick<NewAuthentication, 'device' | 'keyThumbprint'>
     | { readonly authenticator: UserIdentifying; readonly identity: undefined }
   );
 
-/** @throws Problem `validation_failed` naming every error. */
+/** @throws Problem `validation_failed` with all errors */
 export function checkRequest(
   request: TokenRequest,
   authenticators: ReadonlyMap<string, Authenticator>,
@@ -28,7 +28,7 @@ export function checkRequest(
   const authenticator = authenticators.get(request.authenticator);
   const errors: FieldError[] = [];
   const described = { device: describeDevice(request.device), keyThumbprint: readKey(request.device, errors) };
-  if (authenticator !== undefined && namesUser(authenticator)) {
+  if (authenticator !== undefined && identifiesUser(authenticator)) {
     throwIfErrors(errors);
     return { authenticator, identity: undefined, ...described };
   }
@@ -44,15 +44,15 @@ export function checkRequest(
 }
 
 function readIdentity(
-  { identity: given }: TokenRequest,
+  { identity: requested }: TokenRequest,
   defaultRegion: string | undefined,
   errors: FieldError[],
 ): Identity | undefined {
-  if (given === undefined) {
+  if (requested === undefined) {
     errors.push({ field: 'identity', code: 'required' });
     return undefined;
   }
-  const { type, value } = given;
+  const { type, value } = requested;
   const identity = canonicalIdentity(type, value, defaultRegion);
   if (identity === undefined) errors.push({ field: 'identity.value', code: 'invalid_identity', params: { type } });
   return identity;

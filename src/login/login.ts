@@ -15,7 +15,7 @@ import {
 } from './authentications.js';
 import type { Authenticator, SingleStep, TwoStep, UserIdentifying } from './authenticators/authenticator.js';
 import { createLoginCompletion, type LoginResult, withChallenge } from './completion.js';
-import { countApproval, countingLimits } from './counted-login.js';
+import { countApproval, countLimitRefusals } from './counted-login.js';
 import { checkRequest } from './login-request.js';
 import { type Answer, createSecondStep, type SecondStepOptions } from './second-step.js';
 import { decideStep, guessVerdicts } from './verdict.js';
@@ -54,10 +54,10 @@ export function createLogin(options: LoginOptions): Login {
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
     const { authenticator, identity, device, keyThumbprint } = checkRequest(request, registry, options.defaultRegion);
-    const begun = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
-    if (identity === undefined) return beginWithoutIdentity(authenticator, begun);
+    const started = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
+    if (identity === undefined) return beginWithoutIdentity(authenticator, started);
     const userId = await lookup.identify(identity, origin.address);
-    const attempt = { ...begun, userId, deviceId: device.id };
+    const attempt = { ...started, userId, deviceId: device.id };
     if (authenticator.steps === 1) return decideAtOnce(authenticator, attempt, request);
     return begin(authenticator, attempt, { identity, pin: request.pin });
   }
@@ -80,7 +80,7 @@ export function createLogin(options: LoginOptions): Login {
       if (user !== undefined && areRight) second = await secondFactors.createChallenge(user, login);
       return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
-    // The failure is counted already: if this work fails, the guess is not free.
+    // After the failure is counted: if this work throws, the wrong guess must still count.
     if (verdict === 'wrong') await authenticator.afterFailure?.(user, since);
     if (user === undefined || verdict === 'wrong') return reject(login);
     await completion.refuseLocked(user, login);
@@ -128,9 +128,9 @@ export function createLogin(options: LoginOptions): Login {
   }
 
   /** The answer to the challenge identifies the user. Until then the login has a temporary user id. */
-  async function beginWithoutIdentity(authenticator: UserIdentifying, begun: StartedLogin): Promise<LoginResult> {
-    await limits.countLoginByAddress(begun.origin.address);
-    const login = { ...begun, userId: newId(), epoch: 0, knownDevice: undefined };
+  async function beginWithoutIdentity(authenticator: UserIdentifying, started: StartedLogin): Promise<LoginResult> {
+    await limits.countLoginByAddress(started.origin.address);
+    const login = { ...started, userId: newId(), epoch: 0, knownDevice: undefined };
     return open(login, await authenticator.begin(login.id), { factor: 1 });
   }
 
@@ -175,8 +175,8 @@ export function createLogin(options: LoginOptions): Login {
   }
 
   return {
-    start: countingLimits(counters, start),
-    answer: countingLimits(counters, createSecondStep(options, registry, completion)),
+    start: countLimitRefusals(counters, start),
+    answer: countLimitRefusals(counters, createSecondStep(options, registry, completion)),
   };
 }
 

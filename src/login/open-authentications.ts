@@ -28,7 +28,7 @@ import {
 
 /** Authentications that wait for a secret: take a guess, continue with the second factor, approve, reject. */
 
-/** An authentication with a guess taken, for step 2 to decide on. */
+/** An authentication after one of its guesses was taken. Step 2 decides about it. */
 export interface OpenAuthentication {
   readonly id: string;
   readonly user_id: string;

@@ -14,7 +14,7 @@ import { throwIfErrors } from '../lib/problem.js';
 import type { Guess, GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
-import { type Authenticator, namesUser, takesPin } from './authenticators/authenticator.js';
+import { type Authenticator, identifiesUser, takesPin } from './authenticators/authenticator.js';
 import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
 import { countApproval } from './counted-login.js';
 import { rejection } from './login-request.js';
@@ -85,20 +85,20 @@ export function createSecondStep(
       throwIfErrors([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
     }
     if (owner === undefined) {
-      // The expensive work is done here too. A small difference in time is harmless: ids are random, and only the
-      // client that started the login knows the id.
+      // An unknown id must take about as long as a known one, so it also verifies a PIN. A small difference is harmless:
+      // ids are random, and only the client that started the login knows the id.
       await isPinCorrect(pins, pinPolicy, undefined, given.pin);
       throw countAndReject(givenId);
     }
     const approvalKey = given.idempotencyKey === undefined ? undefined : sha256(given.idempotencyKey);
-    const named = isWithoutUser(owner) ? await identify(owner, given.secret, origin) : undefined;
-    const userId = named?.open.user_id ?? owner.userId;
+    const identified = isWithoutUser(owner) ? await identify(owner, given.secret, origin) : undefined;
+    const userId = identified?.open.user_id ?? owner.userId;
     const { user, guess } = await lookup.findToGuess({
       ...{ userId, deviceId: owner.deviceId, origin },
       authenticator: owner.authenticator,
     });
 
-    let evaluated: Evaluated | undefined = named;
+    let evaluated: Evaluated | undefined = identified;
     let second: Challenge | undefined;
     const verdict = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, given.secret, approvalKey, origin);
@@ -160,7 +160,7 @@ export function createSecondStep(
 
   function isWithoutUser({ authenticator: name, factor, status }: AuthenticationOwner): boolean {
     const authenticator = registry.get(name);
-    return authenticator !== undefined && namesUser(authenticator) && factor === 1 && status !== 'approved';
+    return authenticator !== undefined && identifiesUser(authenticator) && factor === 1 && status !== 'approved';
   }
 
   /**
@@ -188,7 +188,7 @@ export function createSecondStep(
     }
     const authenticator = registry.get(open.authenticator);
     // An authenticator that was removed from the configuration since step 1 approves nothing.
-    const verifies = authenticator?.steps === 2 && !namesUser(authenticator);
+    const verifies = authenticator?.steps === 2 && !identifiesUser(authenticator);
     const isRight = verifies && (await authenticator.verify(challengeAnswer, user)) === true;
     return { open, isRight, isLast: false, since };
   }
@@ -200,23 +200,31 @@ export function createSecondStep(
   async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);
     const authenticator = registry.get(owner.authenticator);
-    if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw countAndReject(owner.id);
+    if (open === undefined || authenticator === undefined || !identifiesUser(authenticator))
+      throw countAndReject(owner.id);
     const since = performance.now();
-    const named = await authenticator.identify({ kept: open.challenge, authenticationId: open.id, secret, origin });
+    const identified = await authenticator.identify({
+      kept: open.challenge,
+      authenticationId: open.id,
+      secret,
+      origin,
+    });
     const { user } =
-      named === undefined ? { user: undefined } : await getAccount(database.user(named.userId), named.userId);
-    if (named === undefined || user === undefined) {
+      identified === undefined
+        ? { user: undefined }
+        : await getAccount(database.user(identified.userId), identified.userId);
+    if (identified === undefined || user === undefined) {
       await refuse({ open, since }, undefined, origin);
       throw rejection(owner.id);
     }
     const assigned = await assignAuthentication(database.users, open, user);
     if (assigned === undefined) throw countAndReject(owner.id);
-    if ((await named.consume?.()) === false) {
+    if ((await identified.consume?.()) === false) {
       await refuse({ open: assigned, since }, user, origin);
       throw rejection(owner.id);
     }
-    const secondFactor = named.isMultiFactor ? authenticator.name : undefined;
-    return { open: assigned, isRight: true, isLast: named.isMultiFactor, since, secondFactor };
+    const secondFactor = identified.isMultiFactor ? authenticator.name : undefined;
+    return { open: assigned, isRight: true, isLast: identified.isMultiFactor, since, secondFactor };
   }
 
   return answer;

@@ -23,7 +23,7 @@ export interface Tokens {
 }
 
 /** Creates the status and the logout of authentication tokens. */
-export function createTokens(database: Database, possession: Pick<Possession, 'demand'>): Tokens {
+export function createTokens(database: Database, possession: Pick<Possession, 'requireProof'>): Tokens {
   return {
     async status(text) {
       const id = parseId(text);
@@ -40,7 +40,7 @@ export function createTokens(database: Database, possession: Pick<Possession, 'd
     async removeHeld(token, use) {
       const { ids, digest } = token;
       const [userId = '', id = ''] = ids;
-      await possession.demand(token, use);
+      await possession.requireProof(token, use);
       const isEnded = await endAuthentication(database.user(userId), { userId, id, digest }, use.origin);
       if (!isEnded) throw new Problem('no_active_token');
       return { id };

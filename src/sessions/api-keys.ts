@@ -166,7 +166,7 @@ export interface FirstKeyOptions {
   readonly environmentKey?: string | undefined;
 }
 
-/** The first key: the token, to print once, or the file that holds it. Empty: there is nothing to show. */
+/** The first key: the token, which is printed once, or the file with the token. Empty: there is nothing to show. */
 export interface FirstKey {
   readonly token?: string;
   readonly file?: string;
@@ -197,7 +197,7 @@ export async function ensureFirstKey(options: FirstKeyOptions): Promise<FirstKey
     await tx.query(lockFirstKey({}));
     if (await anyExists(tx)) return undefined;
     const key = await createKey(tx, { name: 'first key', scopes: ['admin'] }, { actor: 'system' });
-    // Written before the commit: otherwise a failure could leave a first key that nobody has seen.
+    // Write the file before the commit: if writing fails, the key must not exist, because nobody could read it.
     if (!isTerminal) await writePrivateFile(file, `${key.token}\n`, { replace: true });
     return key.token;
   });

@@ -17,7 +17,10 @@ export interface SessionRow {
 export type CreatedRow = ProofState & {
   /** Whether the proof is valid and was not used before. */
   readonly is_proven: boolean;
-  /** Whether this client takes turns with another one, which used the token in `client_network` last. */
+  /**
+   * Whether two clients use the token alternately: this one used it before, and another one, in `client_network`, used it
+   * last.
+   */
   readonly is_shared: boolean | null;
   readonly client_network: string | null;
   readonly current: boolean;
@@ -38,19 +41,19 @@ export interface CreateValues {
 }
 
 /**
- * SQL: whether the User-Agent and the network of the last client differ from those of this one, whose User-Agent was there
- * before. A phone that changes its network keeps its User-Agent, and an app that was updated does not return to its former
- * one (decision 97).
+ * SQL: whether this client used the token before, and the last request came from another User-Agent in another network. A
+ * phone that changes its network keeps its User-Agent, and an app that was updated does not return to its former
+ * User-Agent (decision 97).
  */
 const isShared = (p: Parameters<CreateValues>): Sql => sql`
   token.former_agent = ${p.agent}::bigint and token.client_agent <> ${p.agent}::bigint
     and token.client_network <> ${p.network}::text`;
 
 /**
- * SQL: the CTE `moved`, which writes that another client uses the token `accepted`. It reads no row if the client is the
- * same as before.
+ * SQL: the CTE `moved`, which stores the client of this request with the token of the CTE `accepted`. It changes no row if
+ * the client is the same as before.
  */
-const noteClient = (p: Parameters<CreateValues>): Sql => sql`
+const recordClient = (p: Parameters<CreateValues>): Sql => sql`
   moved as (
     update authentications a
     set client_agent = ${p.agent}, client_network = ${p.network},
@@ -117,7 +120,7 @@ export const createSession = userStatement<CreateValues, CreatedRow>(
   (p) => sql`
   with ${tokenOfRequest(p, noProofState)},
   accepted as (select * from token where current and active and not locked and key_thumbprint is null),
-  ${noteClient(p)},
+  ${recordClient(p)},
   ${sessionOfAccepted(p, sql`false`)}`,
 );
 

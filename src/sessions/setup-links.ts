@@ -12,8 +12,9 @@ import { writePrivateFile } from '../lib/private-file.js';
 import { Problem } from '../lib/problem.js';
 
 /**
- * Set-up links: the holder of one creates an operator or a supporter in the console. The link is used by the transaction
- * that creates the user, and not before, so that an interrupted set-up can be repeated (decision 81).
+ * Set-up links: a person with such a link creates the user of an operator or of a member of the support staff in the
+ * console. Only the transaction that creates the user marks the link as used, so an interrupted set-up can be repeated
+ * (decision 81).
  */
 
 /** A new link. Its secret is shown once. */

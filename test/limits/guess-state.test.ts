@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TriedGuess } from '../../src/limits/guess-budget.js';
+import type { GuessAttempt } from '../../src/limits/guess-budget.js';
 import { readGuessState } from '../../src/limits/guess-state.js';
 import { createTestDatabase } from '../support/database.js';
 import { testSql } from '../support/sql.js';
@@ -53,9 +53,9 @@ test('a budget is read as the next guess would find it, and is not changed', asy
       );
       const rows = () => everyone.query(testSql('select * from guess_budgets where user_id = $1', [userId]));
       const before = await rows();
-      const { tried } = await readGuessState(test_.database.user(userId), { userId, knownDevice: undefined }, limits);
+      const { attempt: tried } = await readGuessState(test_.database.user(userId), { userId, knownDevice: undefined }, limits);
       expect(await rows()).toEqual(before);
-      const [taken] = await everyone.query<TriedGuess>(
+      const [taken] = await everyone.query<GuessAttempt>(
         testSql('select outcome, retry_after from take_guess($1, $2, $3, 3, 9, 30, 600)', [
           userId,
           device,

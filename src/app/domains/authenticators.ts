@@ -9,7 +9,7 @@ import type { Outbound } from '../../delivery/outbound.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Authenticator } from '../../login/authenticators/authenticator.js';
 import { emailAuthenticator, smsAuthenticator } from '../../login/authenticators/code.js';
-import { guarded } from '../../login/authenticators/guarded.js';
+import { guardPlugin } from '../../login/authenticators/guarded.js';
 import { type IdTokens, oidcAuthenticator } from '../../login/authenticators/oidc.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
 import type { Plugin } from '../../login/authenticators/plugin.js';
@@ -35,7 +35,7 @@ export function createAuthenticators(parts: {
     ...(channels.includes('email') ? [emailAuthenticator(parts)] : []),
     parts.passkey,
     ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
-    ...[...plugins, ...webhookPlugins(config, outbound)].map((plugin) => guarded(plugin, { channels })),
+    ...[...plugins, ...webhookPlugins(config, outbound)].map((plugin) => guardPlugin(plugin, { channels })),
   ];
 }
 

@@ -9,10 +9,10 @@ export function createConfiguredGuessBudget(
   notices: Notices,
 ): GuessBudget {
   const bounds = {
-    limit: config.GUESS_LIMIT,
+    failureLimit: config.GUESS_LIMIT,
     permanentLimit: config.GUESS_LIMIT_PERMANENT,
-    lock: config.GUESS_LOCK,
-    lockMax: config.GUESS_LOCK_MAX,
+    lockMs: config.GUESS_LOCK,
+    maxLockMs: config.GUESS_LOCK_MAX,
   };
   return createGuessBudget(database, bounds, { notices, counters });
 }

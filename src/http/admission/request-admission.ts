@@ -6,7 +6,7 @@ import type { BucketState } from '../../limits/admission/token-buckets.js';
  * Counts each request once, whichever code admits it: the fast path of session checks, which the framework does not see, or
  * the hooks of the routes.
  */
-export interface RequestAdmission extends Pick<Admission, 'isOpen' | 'isBlocked' | 'limitsApiKeys'> {
+export interface RequestAdmission extends Pick<Admission, 'admitsAll' | 'isBlocked' | 'limitsApiKeys'> {
   /** For the fast path: whether the request of an address may continue. Otherwise the routes refuse it. */
   admits(request: IncomingMessage): boolean;
   /** For the fast path: whether the request of a session may continue. */
@@ -39,18 +39,18 @@ export function createRequestAdmission(
     return state;
   }
   const countAddress = (request: IncomingMessage, address: string) =>
-    count(request, 'address', () => admission.takeOfAddress(address));
+    count(request, 'address', () => admission.countByAddress(address));
   const countSession = (request: IncomingMessage, id: string) =>
-    count(request, 'session', () => admission.takeOfSession(id));
+    count(request, 'session', () => admission.countBySession(id));
 
   return {
-    isOpen: admission.isOpen,
+    admitsAll: admission.admitsAll,
     isBlocked: admission.isBlocked,
     limitsApiKeys: admission.limitsApiKeys,
     countAddress,
     countSession,
     admits(request) {
-      if (admission.isOpen()) return true;
+      if (admission.admitsAll()) return true;
       const address = addressOf(request);
       return !admission.isBlocked(address) && countAddress(request, address)?.isEmpty !== true;
     },

@@ -59,7 +59,7 @@ export function countRefused(admission: RequestAdmission, request: FastifyReques
 }
 
 function admitAddress(admission: RequestAdmission, request: FastifyRequest, reply: FastifyReply): void {
-  if (admission.isOpen()) return;
+  if (admission.admitsAll()) return;
   const address = clientAddress(request);
   refuseBlocked(admission, address);
   if (isExempt(admission, request)) return;

@@ -4,17 +4,17 @@ import { type BucketState, createTokenBuckets, type Rate, type TokenBuckets } fr
 
 /** Decides which requests this process admits: not those of blocked addresses, and not more than the limits allow. */
 export interface Admission {
-  /** Whether there is nothing to decide: no block and no limit. */
-  isOpen(): boolean;
+  /** Whether all requests are admitted, because there is no block and no limit. */
+  admitsAll(): boolean;
   isBlocked(address: string): boolean;
   /** Whether requests are limited. Then every response has RateLimit headers. */
   readonly isLimited: boolean;
   /** Whether the limit for addresses also counts requests with API keys. */
   readonly limitsApiKeys: boolean;
   /** Counts a request of an address. Undefined without a limit. */
-  takeOfAddress(address: string): BucketState | undefined;
+  countByAddress(address: string): BucketState | undefined;
   /** Counts a request of a session. Undefined without a limit. */
-  takeOfSession(id: string): BucketState | undefined;
+  countBySession(id: string): BucketState | undefined;
   /** The value of `RateLimit-Policy`: all limits. */
   readonly policy: string;
 }
@@ -26,15 +26,15 @@ export interface AdmissionOptions {
   readonly limitsApiKeys: boolean;
 }
 
-/** The networks of addresses are remembered: parsing an address takes longer than everything else. */
+/** The maximum number of addresses whose network is cached. Parsing an address takes longer than the rest of the work. */
 const maxNetworks = 20_000;
 
 /** Creates the decisions of one process. */
 export function createAdmission({ blocks, perAddress, perSession, limitsApiKeys }: AdmissionOptions): Admission {
-  const ofAddresses = perAddress && createTokenBuckets(perAddress);
-  const ofSessions = perSession && createTokenBuckets(perSession);
+  const addressBuckets = perAddress && createTokenBuckets(perAddress);
+  const sessionBuckets = perSession && createTokenBuckets(perSession);
   const networks = new Map<string, string>();
-  const isLimited = ofAddresses !== undefined || ofSessions !== undefined;
+  const isLimited = addressBuckets !== undefined || sessionBuckets !== undefined;
   const networkOf = (address: string) => {
     const known = networks.get(address);
     if (known !== undefined) return known;
@@ -44,13 +44,13 @@ export function createAdmission({ blocks, perAddress, perSession, limitsApiKeys 
     return found;
   };
   return {
-    isOpen: () => !isLimited && blocks.isEmpty(),
+    admitsAll: () => !isLimited && blocks.isEmpty(),
     isBlocked: blocks.isBlocked,
     isLimited,
     limitsApiKeys,
-    takeOfAddress: (address) => ofAddresses?.take(networkOf(address)),
-    takeOfSession: (id) => ofSessions?.take(id),
-    policy: [policyOf('address', ofAddresses), policyOf('session', ofSessions)].flat().join(', '),
+    countByAddress: (address) => addressBuckets?.take(networkOf(address)),
+    countBySession: (id) => sessionBuckets?.take(id),
+    policy: [policyOf('address', addressBuckets), policyOf('session', sessionBuckets)].flat().join(', '),
   };
 }
 

@@ -16,16 +16,16 @@ export interface BlockList {
 
 export interface BlockListOptions {
   readonly database: { readonly directory: Queryable<'directory'> };
-  /** Called for each reading that fails; the list stays as it is. */
+  /** Called when a read fails. The list then stays as it is. */
   readonly onError: (error: Error) => void;
-  /** Milliseconds from one look for changes to the next. */
+  /** Milliseconds between two reads of the list. */
   readonly interval?: number;
 }
 
-/** Twice in the two seconds within which a block takes effect on every instance. */
+/** A block takes effect on every instance within two seconds, so each process looks for changes twice in this time. */
 const defaultInterval = 900;
-/** Addresses whose answers are remembered until the list changes. */
-const maxRemembered = 20_000;
+/** The maximum number of addresses whose result is cached until the list changes. */
+const maxCachedAddresses = 20_000;
 
 const findVersion = directoryStatement<object, { version: string }>(
   'block_list_version',
@@ -46,10 +46,10 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
   const stopping = new AbortController();
   let version = '';
   let blocks = 0;
-  /** The values are the ends, by `performance.now()`. */
+  /** The blocked networks. The value of each is the time when its block ends, by `performance.now()`. */
   let table: NetworkTable<number> = createNetworkTable<number>([]);
   /** By address: when the last block of the address ends; 0 if there is none. */
-  let remembered = new Map<string, number>();
+  let endByAddress = new Map<string, number>();
   let reading = Promise.resolve();
 
   async function read(): Promise<void> {
@@ -65,7 +65,7 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
     });
     table = createNetworkTable(entries);
     blocks = entries.length;
-    remembered = new Map();
+    endByAddress = new Map();
     version = rows[0]?.version ?? '';
   }
   const refresh = () => {
@@ -86,11 +86,11 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
     isEmpty: () => blocks === 0,
     isBlocked(address) {
       if (blocks === 0) return false;
-      let end = remembered.get(address);
+      let end = endByAddress.get(address);
       if (end === undefined) {
         end = Math.max(0, ...table.find(address));
-        if (remembered.size >= maxRemembered) remembered.clear();
-        remembered.set(address, end);
+        if (endByAddress.size >= maxCachedAddresses) endByAddress.clear();
+        endByAddress.set(address, end);
       }
       return end !== 0 && end > performance.now();
     },

@@ -15,13 +15,13 @@ import { createNetworkTable, type Network, parseNetwork } from './networks.js';
 export interface Blocks {
   /**
    * Blocks an address or a range. A block of the same range is replaced.
-   * @throws Problem `validation_failed`, also for a range with the address of the caller without `allow_own`
+   * @throws Problem `validation_failed`, also if the range contains the caller's address and `allow_own` is not true
    */
   create(tx: Transaction<'directory'>, input: NewBlock, origin: Origin): Promise<Block>;
   list(request: ListRequest): Promise<Page<Block>>;
   /** @throws Problem `not_found` */
   remove(tx: Transaction<'directory'>, id: string, origin: Origin): Promise<void>;
-  /** Waits until this process knows the changes. After a failure, it finds them when it looks for changes. */
+  /** Waits until this process has read the changes. If that fails, the process reads them later. */
   refresh(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ const deleteBlock = directoryStatement<{ id: string }, Block>(
   (p) => sql`delete from address_blocks where id = ${p.id} returning ${columns}`,
 );
 
-/** @param list the list of this process, if there is one: it reads each change at once */
+/** @param list the list of this process, if there is one. `refresh` makes it read changes at once. */
 export function createBlocks(database: Pick<Database, 'directory'>, list?: Pick<BlockList, 'refresh'>): Blocks {
   return {
     async create(tx, input, origin) {

@@ -23,8 +23,8 @@ export function parseNetwork(text: string): Network | undefined {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   // `ipaddr.js` also reads forms such as 0x7f.1. `isIP` accepts zones.
   if (isIP(address) === 0 || address.includes('%')) return undefined;
-  const given = ipaddr.parse(address);
-  const isMapped = given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress();
+  const original = ipaddr.parse(address);
+  const isMapped = original instanceof ipaddr.IPv6 && original.isIPv4MappedAddress();
   const parsed = ipaddr.process(address);
   const addressLength = parsed instanceof ipaddr.IPv6 ? 128 : 32;
   const length = prefix === undefined ? addressLength : Number(prefix) - (isMapped ? mappedPrefixLength : 0);

@@ -1,4 +1,4 @@
-/** A rate: so many requests in a window. A bucket begins full and refills evenly. */
+/** A number of requests in a window of time. A bucket begins full and refills evenly. */
 export interface Rate {
   readonly size: number;
   /** Milliseconds in which an empty bucket refills. */
@@ -31,10 +31,10 @@ interface Bucket {
 }
 
 /**
- * Creates buckets. They are kept in two maps: if the newer one is full, it becomes the older one, and the older one is dropped.
- * So memory is bounded, each key costs two look-ups at most, and a bucket that is in use stays. A bucket that was dropped
- * begins full: this needs requests with as many other keys in between.
- * @param options.maxKeys the most keys that are kept
+ * Creates buckets in two maps. When the newer map is full, the older one is dropped, and the newer one becomes the older
+ * one. So memory is bounded, each key costs at most two look-ups, and a bucket that is in use stays. A dropped bucket
+ * would be full again. To get there, a client would need requests with half of `maxKeys` other keys.
+ * @param options.maxKeys the maximum number of keys in both maps
  * @param options.now milliseconds of a clock that never steps back
  */
 export function createTokenBuckets(

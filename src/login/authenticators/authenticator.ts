@@ -9,7 +9,7 @@ import type { AccountUser, Candidate } from '../../identities/accounts.js';
  */
 export type Authenticator = SingleStep | TwoStep | UserIdentifying;
 
-interface Named {
+interface AuthenticatorBase {
   /** The value that clients send as `authenticator`. */
   readonly name: string;
   /**
@@ -28,7 +28,7 @@ interface Named {
 export type Requirement = 'password' | 'readable_password_hash' | 'phone' | 'email' | 'passkey' | 'external_identity';
 
 /** Decides in one step, from the secret of the login request. */
-export interface SingleStep extends Named {
+export interface SingleStep extends AuthenticatorBase {
   readonly steps: 1;
   /** Must take the same time for every candidate (together with `afterFailure`), and must not throw for a wrong secret. */
   verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
@@ -37,7 +37,7 @@ export interface SingleStep extends Named {
 }
 
 /** Begins a challenge and decides by its answer. */
-export interface TwoStep extends Named {
+export interface TwoStep extends AuthenticatorBase {
   readonly steps: 2;
   /** Must do the same work for every candidate. The queue drops a message without a recipient. */
   begin(candidate: Candidate | undefined, authenticationId: string): Promise<Challenge>;
@@ -49,15 +49,15 @@ export interface TwoStep extends Named {
  * Begins a challenge without an identity: the answer, such as a passkey assertion or an id_token, identifies the user.
  * Such a login takes no PIN.
  */
-export interface UserIdentifying extends Named {
+export interface UserIdentifying extends AuthenticatorBase {
   readonly steps: 2;
   readonly namesUser: true;
   begin(authenticationId: string): Promise<Challenge>;
   /** @returns the user; undefined for an answer that identifies nobody */
-  identify(answer: ChallengeAnswer): Promise<NamedUser | undefined>;
+  identify(answer: ChallengeAnswer): Promise<IdentifiedUser | undefined>;
 }
 
-export interface NamedUser {
+export interface IdentifiedUser {
   readonly userId: string;
   /** Whether the proof counts as two factors, such as a passkey with user verification: then no second factor is required. */
   readonly isMultiFactor: boolean;
@@ -70,10 +70,10 @@ export interface NamedUser {
 
 /** Whether a login takes a PIN with its first secret. A passkey or an id_token needs none. */
 export function takesPin(authenticator: Authenticator | undefined): boolean {
-  return authenticator === undefined || !namesUser(authenticator);
+  return authenticator === undefined || !identifiesUser(authenticator);
 }
 
 /** Whether the answer to the authenticator identifies the user, so that a login needs no identity. */
-export function namesUser(authenticator: Authenticator): authenticator is UserIdentifying {
+export function identifiesUser(authenticator: Authenticator): authenticator is UserIdentifying {
   return 'namesUser' in authenticator && authenticator.namesUser;
 }

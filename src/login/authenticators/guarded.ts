@@ -4,7 +4,7 @@ import type { Candidate } from '../../identities/accounts.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import { TimeoutError, withTimeout } from '../../lib/time-limit.js';
-import type { Authenticator, NamedUser } from './authenticator.js';
+import type { Authenticator, IdentifiedUser } from './authenticator.js';
 import type { Plugin, PluginAnswer, PluginUser } from './plugin.js';
 import { PluginFailure } from './plugin-thread.js';
 
@@ -29,7 +29,7 @@ const lifetimes = { default: 300, longest: 600 };
  * Failures and challenges are returned at a multiple of the tick after the evaluation began. Otherwise the response
  * time would reveal how long the plug-in worked, which may differ between known and unknown users (decision 39).
  */
-export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
+export function guardPlugin(plugin: Plugin, options: GuardOptions): Authenticator {
   const { name } = plugin;
   const { tickMs: tick = 500, timeoutMs = 10_000 } = options;
 
@@ -66,7 +66,7 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
       steps: 2,
       namesUser: true,
       begin: (id: string) => begin(() => plugin.begin(id), undefined),
-      identify: (answer: ChallengeAnswer) => call(() => plugin.identify(pluginAnswerOf(answer)), readNamed),
+      identify: (answer: ChallengeAnswer) => call(() => plugin.identify(pluginAnswerOf(answer)), readIdentified),
       afterFailure,
     };
   }
@@ -98,7 +98,7 @@ function readChallenge(
   candidate: Candidate | undefined,
   channels: GuardOptions['channels'],
 ): Challenge {
-  const { kept = {}, lifetime = lifetimes.default, shown, message } = demandObject(answer, 'a challenge');
+  const { kept = {}, lifetime = lifetimes.default, shown, message } = requireObject(answer, 'a challenge');
   if (!Number.isInteger(lifetime) || Number(lifetime) < 1 || Number(lifetime) > lifetimes.longest) {
     throw new InvalidResult(`lifetime must be 1 to ${lifetimes.longest} whole seconds`);
   }
@@ -111,14 +111,14 @@ function readChallenge(
 }
 
 function readKept(value: unknown): Challenge['kept'] {
-  const kept = copyOf(demandObject(value, 'kept'), maxBytes.kept, 'kept');
+  const kept = copyOf(requireObject(value, 'kept'), maxBytes.kept, 'kept');
   const texts = Object.entries(kept).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   if (texts.length < Object.keys(kept).length) throw new InvalidResult('kept must contain strings only');
   return Object.fromEntries(texts);
 }
 
 function readShown(value: unknown): NonNullable<Challenge['shown']> {
-  const { type, ...others } = copyOf(demandObject(value, 'shown'), maxBytes.shown, 'shown');
+  const { type, ...others } = copyOf(requireObject(value, 'shown'), maxBytes.shown, 'shown');
   if (typeof type !== 'string') throw new InvalidResult('shown needs a type');
   return { ...others, type };
 }
@@ -129,33 +129,33 @@ function readMessage(
   candidate: Candidate | undefined,
   channels: GuardOptions['channels'],
 ): CodeMessage {
-  const { channel: asked, code } = demandObject(value, 'message');
-  const channel = channels.find((known) => known === asked);
+  const { channel: channelName, code } = requireObject(value, 'message');
+  const channel = channels.find((known) => known === channelName);
   if (channel === undefined) throw new InvalidResult('message.channel is not configured');
   if (typeof code !== 'string' || !/^[A-Za-z0-9-]{4,32}$/.test(code))
     throw new InvalidResult('message.code is invalid');
   return { channel, code, recipient: channel === 'sms' ? candidate?.phone : candidate?.email };
 }
 
-function readNamed(answer: unknown): NamedUser | undefined {
+function readIdentified(answer: unknown): IdentifiedUser | undefined {
   if (answer === undefined || answer === null) return undefined;
-  const { userId, isMultiFactor } = demandObject(answer, 'who it is');
+  const { userId, isMultiFactor } = requireObject(answer, 'the result of identify');
   const id = typeof userId === 'string' ? parseId(userId) : undefined;
   return id === undefined ? undefined : { userId: id, isMultiFactor: isMultiFactor === true };
 }
 
-function demandObject(value: unknown, what: string): Readonly<Record<string, unknown>> {
+function requireObject(value: unknown, label: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new InvalidResult(`${what} must be an object`);
+    throw new InvalidResult(`${label} must be an object`);
   return value as Readonly<Record<string, unknown>>;
 }
 
 /** A copy as the database returns it: JSON values only, with a maximum number of bytes. */
-function copyOf(value: object, bytes: number, what: string): Readonly<Record<string, unknown>> {
+function copyOf(value: object, bytes: number, label: string): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(value);
-  if (Buffer.byteLength(text) > bytes) throw new InvalidResult(`${what} may take at most ${bytes} bytes`);
+  if (Buffer.byteLength(text) > bytes) throw new InvalidResult(`${label} may take at most ${bytes} bytes`);
   // PostgreSQL accepts neither NUL nor a lone surrogate, and JSON.stringify escapes both.
-  if (/\\u(?:0000|d[89a-f])/.test(text)) throw new InvalidResult(`${what} must not contain NUL or a lone surrogate`);
+  if (/\\u(?:0000|d[89a-f])/.test(text)) throw new InvalidResult(`${label} must not contain NUL or a lone surrogate`);
   return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }
 

@@ -10,7 +10,7 @@ export interface LoadOptions {
   readonly modules: readonly string[];
   readonly contextOf: (module: string) => PluginContext;
   /** Called for unhandled errors of a module, and when a thread has ended by itself. */
-  readonly onError: (module: string, what: string, failure?: Error) => void;
+  readonly onError: (module: string, message: string, failure?: Error) => void;
 }
 
 export interface LoadedPlugins {
@@ -38,7 +38,7 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
       const thread = await supervisePlugin({
         url: resolveModule(module),
         context: contextOf(module),
-        onUnhandled: (failure) => onError(module, 'a plug-in left an error unhandled', failure),
+        onUnhandled: (failure) => onError(module, 'a plug-in did not handle an error', failure),
         onLost: (reason) => onError(module, `the thread of a plug-in was lost: ${reason}`),
       });
       threads.push(thread);
@@ -58,9 +58,9 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
 /** Returns the plug-in of a module. Its functions run in the thread of the module. @param description without errors: see `errorsOf` */
 function pluginOf({ call }: SupervisedPlugin, description: PluginDescription): Plugin {
   const name = String(description.name);
-  const begin = (...given: unknown[]) => call('begin', given) as Promise<PluginChallenge>;
-  const verify = async (...given: unknown[]) => (await call('verify', given)) === true;
-  const identify = (...given: unknown[]) => call('identify', given) as Promise<NamedByPlugin | undefined>;
+  const begin = (...args: unknown[]) => call('begin', args) as Promise<PluginChallenge>;
+  const verify = async (...args: unknown[]) => (await call('verify', args)) === true;
+  const identify = (...args: unknown[]) => call('identify', args) as Promise<NamedByPlugin | undefined>;
   if (description.steps === 1) return { name, steps: 1, verify };
   return description.namesUser === true
     ? { name, steps: 2, namesUser: true, begin, identify }

@@ -4,13 +4,13 @@ import type { Database } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
 import type { SingleStep } from './authenticator.js';
 
-/** Replaces only the hash that was verified: a password that was changed meanwhile stays changed. */
+/** Replaces only the hash that was verified, so that it does not undo a change of the password in the meantime. */
 const replaceHash = userStatement<{ userId: string; verified: string; hash: string }>(
   'password_rehash',
   (p) => sql`update users set password_hash = ${p.hash} where id = ${p.userId} and password_hash = ${p.verified}`,
 );
 
-/** A password, in one step. Hashes of other schemes or parameters are rehashed at the next login. */
+/** A password, in one step. A hash of another scheme is replaced after the next login. */
 export function passwordAuthenticator(database: Database, hasher: PasswordHasher): SingleStep {
   const schemes = createPasswordSchemes(database, hasher);
   return {

@@ -67,7 +67,7 @@ export async function startPluginThread(options: PluginThreadOptions): Promise<P
   const { url, context, startTimeoutMs = 30_000 } = options;
   const { port1: port, port2 } = new MessageChannel();
   const worker = startWorker({ url, env: context.env, port: port2 });
-  const { lost, endFor: terminate } = watch(worker);
+  const { lost, terminateBecause: terminate } = watch(worker);
   const calls = createCalls(options, (message) => port.postMessage(message), terminate);
   void lost.then((reason) => {
     calls.failAll(reason);
@@ -126,8 +126,8 @@ function watch(worker: Worker) {
   });
   return {
     lost,
-    endFor(why: string): void {
-      reason ??= why;
+    terminateBecause(cause: string): void {
+      reason ??= cause;
       void worker.terminate();
     },
   };
@@ -185,7 +185,7 @@ function createCalls(
   }
 
   return {
-    call: (member: PluginFunction, given: readonly unknown[]) =>
+    call: (member: PluginFunction, args: readonly unknown[]) =>
       new Promise<unknown>((resolve, reject) => {
         last += 1;
         const id = last;
@@ -195,7 +195,7 @@ function createCalls(
         };
         const inContext = AsyncLocalStorage.snapshot();
         open.set(id, { resolve, reject, timer: setTimeout(timeOut, timeoutMs), inContext });
-        send({ type: 'call', id, member, args: given });
+        send({ type: 'call', id, member, args });
       }),
     receive(message: FromThread): void {
       if (message.type === 'answer') close(message.id)?.resolve(JSON.parse(message.json));

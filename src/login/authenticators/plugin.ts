@@ -10,7 +10,7 @@
  * match these types approve nothing and count as a wrong guess; the client gets a 503. Postern sends failures at multiples of
  * 500 ms, so the response time reveals no user as long as the work takes less than that.
  */
-export type Plugin = SingleStepPlugin | TwoStepPlugin | UserIdentifyingPlugin;
+export type Plugin = SingleStepPlugin | TwoStepPlugin | SelfNamingPlugin;
 
 /** Creates a plug-in when the service starts. An error stops the start, and the operator sees its message. */
 export type PluginFactory = (context: PluginContext) => Plugin | Promise<Plugin>;
@@ -38,7 +38,7 @@ export interface TwoStepPlugin {
 }
 
 /** A plug-in with two steps whose answer identifies the user. Such a login has no identity and takes no PIN. */
-export interface UserIdentifyingPlugin {
+export interface SelfNamingPlugin {
   readonly name: string;
   readonly steps: 2;
   readonly namesUser: true;

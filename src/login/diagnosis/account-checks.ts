@@ -5,20 +5,20 @@ import type { Identity } from '../../identities/identity.js';
 import { type GuessBudget, guessLockProblem } from '../../limits/guess-budget.js';
 import { readGuessState } from '../../limits/guess-state.js';
 import { readRequestLimits, type UsedUpLimit } from '../../limits/limit-states.js';
-import { overLimit, type RequestLimits } from '../../limits/request-limits.js';
+import { overLimitProblem, type RequestLimits } from '../../limits/request-limits.js';
 import { blocker, type Check, type Finding, note, refusalWith } from './finding.js';
 import { type RemediedUser, remedies } from './remedies.js';
 import { lastEventAt, type Subject } from './subject.js';
 
 /** The rules that concern every way to log in to an account. */
 export interface AccountChecks {
-  /** The limit of the client's address. @param turn 1 for the first request of the login, 2 for the second */
-  address(turn: number): Check | undefined;
+  /** The limit of the client's address. @param requestNumber 1 for the first request of the login, 2 for the second */
+  address(requestNumber: number): Check | undefined;
   /** The limit of the account, which counts fewer requests than the address if the login starts without a user. */
-  account(turn: number): Check | undefined;
+  account(requestNumber: number): Check | undefined;
   readonly guessLock: Check | undefined;
-  /** There is no user who may log in. */
-  readonly absent: Finding | undefined;
+  /** The reason if there is no user, or only a deactivated one. */
+  readonly noActiveUser: Finding | undefined;
   readonly operatorLock: Check | undefined;
   readonly notes: readonly Finding[];
 }
@@ -43,7 +43,7 @@ export async function checkAccount(
   const { userId, knownDevice } = subject;
   const loginLimits = await readLoginLimits(options, subject, request.address);
   const guess = await readGuessState(database.user(userId), { userId, knownDevice }, guesses.limitValues);
-  const refusal = guessLockProblem(guess.tried);
+  const refusal = guessLockProblem(guess.attempt);
   const { since, until, failures, locks, failuresToPermanent: failures_to_permanent } = guess;
   const lock = {
     ...{ since, until, data: { failures, locks, failures_to_permanent } },
@@ -54,10 +54,10 @@ export async function checkAccount(
     address: (turn) => loginLimits.address(turn),
     account: (turn) => loginLimits.account(turn),
     guessLock: refusal && { finding: blocker(code, lock), refusal: refusalWith(refusal), concernsEveryWay: true },
-    absent: await absenceOf(options, subject, request.identity),
+    noActiveUser: await findNoActiveUser(options, subject, request.identity),
     operatorLock: await operatorLockOf(options, subject),
     notes: [
-      ...(guess.tried.outcome === 'busy' ? [note('guesses_in_progress')] : []),
+      ...(guess.attempt.outcome === 'busy' ? [note('guesses_in_progress')] : []),
       ...notesOf(options.secondFactors, subject),
     ],
   };
@@ -83,7 +83,7 @@ async function readLoginLimits(
   const setting = [remedies.configure('LOGIN_LIMIT_PER_ADDRESS')];
   // A limit that refuses only a later step of the login belongs to the ways that have such a step.
   const checkOf = (code: 'account_limit' | 'address_limit', limit: UsedUpLimit | undefined, turn: number) => {
-    const refusal = overLimit(limit?.wait);
+    const refusal = overLimitProblem(limit?.wait);
     if (limit === undefined || refusal === undefined) return undefined;
     const finding = blocker(code, { until: limit.until, remedies: setting });
     return { finding, refusal: refusalWith(refusal), concernsEveryWay: turn === 1 };
@@ -94,7 +94,7 @@ async function readLoginLimits(
   };
 }
 
-async function absenceOf(
+async function findNoActiveUser(
   { database }: AccountCheckOptions,
   subject: Subject,
   identity: Identity | undefined,

@@ -3,7 +3,7 @@ import type { TestCodes } from '../../credentials/test-identities/test-codes.js'
 import type { Database } from '../../database/database.js';
 import { type Identity, identityDigest } from '../../identities/identity.js';
 import { readMessageLimits, readRequestLimits, type UsedUpLimit } from '../../limits/limit-states.js';
-import { overLimit, type RequestLimits } from '../../limits/request-limits.js';
+import { overLimitProblem, type RequestLimits } from '../../limits/request-limits.js';
 import { hasFailed, lastCodeTo } from '../../messages/last-code.js';
 import { addressTypeOf, recipientBy } from '../authenticators/code.js';
 import { blocker, type Check, type Finding, note, refusalWith } from './finding.js';
@@ -54,7 +54,7 @@ export async function checkCode(
 
   const start: Check[] = [];
   const refuse = (finding: Finding, limit: UsedUpLimit) => {
-    const problem = overLimit(limit.wait);
+    const problem = overLimitProblem(limit.wait);
     if (problem !== undefined) start.push({ finding, refusal: refusalWith(problem), concernsEveryWay: false });
   };
   const limited = (setting: string, { until }: UsedUpLimit) => ({ until, remedies: [remedies.configure(setting)] });

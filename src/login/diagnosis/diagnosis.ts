@@ -7,7 +7,7 @@ import { createUserReferences } from '../../identities/user-references.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
 import type { Authenticator } from '../authenticators/authenticator.js';
-import { namesUser } from '../authenticators/authenticator.js';
+import { identifiesUser } from '../authenticators/authenticator.js';
 import { type AccountCheckOptions, type AccountChecks, checkAccount } from './account-checks.js';
 import { channelOf, checkCode } from './code-checks.js';
 import type { Finding } from './finding.js';
@@ -145,14 +145,14 @@ const unknownOwner = { field: 'identity.value', code: 'unknown_user' } as const;
 const publicIdentity = ({ type, canonical }: Identity) => ({ type, value: canonical });
 
 function identityFor(authenticator: AnyAuthenticator, identity: Identity | undefined): Identity | undefined {
-  return 'isMissing' in authenticator || !namesUser(authenticator) ? identity : undefined;
+  return 'isMissing' in authenticator || !identifiesUser(authenticator) ? identity : undefined;
 }
 
 function summaryOf(
   account: AccountChecks,
   ways: readonly DiagnosedWay[],
 ): Pick<Diagnosis, 'verdict' | 'since' | 'until' | 'reasons'> {
-  const { absent, guessLock, operatorLock, notes } = account;
+  const { noActiveUser: absent, guessLock, operatorLock, notes } = account;
   const checks = [account.address(1), account.account(1), guessLock, operatorLock];
   const blockers = [...(absent === undefined ? [] : [absent]), ...checks.flatMap((check) => check?.finding ?? [])];
   const reasons = [...blockers, ...notes];

@@ -7,7 +7,7 @@ export interface RemediedUser {
   readonly hasRole: boolean;
 }
 
-const nothing = { method: null, path: null, scope: null, body: null, fields: [], setting: null };
+const emptyRemedy = { method: null, path: null, scope: null, body: null, fields: [], setting: null };
 
 function byRoute(
   user: RemediedUser,
@@ -18,7 +18,7 @@ function byRoute(
   const { method, path, scope = 'users:write' } = route;
   const needed = user.hasRole ? 'admin' : scope;
   return {
-    ...nothing,
+    ...emptyRemedy,
     action,
     by: 'operator',
     method,
@@ -57,7 +57,7 @@ export const remedies = {
     byRoute(user, 'create_enrollment_link', { method: 'POST', path: '/enrollment-links', scope: 'admin' }),
   /** @param identity the member of the new user that names the identity */
   createUser: (identity: Readonly<Record<string, string>>): Remedy => ({
-    ...nothing,
+    ...emptyRemedy,
     action: 'create_user',
     by: 'operator',
     method: 'POST',
@@ -66,7 +66,7 @@ export const remedies = {
     body: identity,
   }),
   retryMessage: (id: string): Remedy => ({
-    ...nothing,
+    ...emptyRemedy,
     action: 'retry_message',
     by: 'operator',
     method: 'POST',
@@ -75,7 +75,7 @@ export const remedies = {
   }),
   /** Only the user can create a passkey, in a session. */
   enrolPasskey: (): Remedy => ({
-    ...nothing,
+    ...emptyRemedy,
     action: 'enrol_passkey',
     by: 'user',
     method: 'POST',
@@ -83,5 +83,5 @@ export const remedies = {
     body: {},
     fields: ['proof', 'name'],
   }),
-  configure: (setting: string): Remedy => ({ ...nothing, action: 'configure', by: 'administrator', setting }),
+  configure: (setting: string): Remedy => ({ ...emptyRemedy, action: 'configure', by: 'administrator', setting }),
 };

@@ -5,7 +5,7 @@ import { type PinPolicy, pinRule } from '../../credentials/pins/pin-check.js';
 import type { Pins } from '../../credentials/pins/pins.js';
 import type { Identity } from '../../identities/identity.js';
 import { Problem } from '../../lib/problem.js';
-import { type Authenticator, namesUser, type Requirement, takesPin } from '../authenticators/authenticator.js';
+import { type Authenticator, identifiesUser, type Requirement, takesPin } from '../authenticators/authenticator.js';
 import type { AccountChecks } from './account-checks.js';
 import { remediedUser } from './account-checks.js';
 import type { CodeChecks } from './code-checks.js';
@@ -173,7 +173,7 @@ async function secondFactorOf(
 interface StepParts {
   readonly account: AccountChecks;
   readonly code: CodeChecks;
-  /** Reasons of this way for which no secret is right. */
+  /** The reasons, of this way only, why every secret is wrong. */
   readonly own: readonly Finding[];
   readonly factor: boolean;
   readonly unreadableApp: Finding | undefined;
@@ -183,12 +183,12 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
   const { account, code, own, factor, unreadableApp } = parts;
   const isKnown = authenticator.findMissing !== undefined;
   const answer = factor ? 'pending' : 'approved';
-  const decided = isKnown ? answer : undefined;
-  const absent = (refusal: typeof rejectedLater) =>
-    account.absent && { finding: account.absent, refusal, concernsEveryWay: true };
+  const answerIfKnown = isKnown ? answer : undefined;
+  const userIsMissing = (refusal: typeof rejectedLater) =>
+    account.noActiveUser && { finding: account.noActiveUser, refusal, concernsEveryWay: true };
   const rejected = (refusal: typeof rejectedLater): Check[] =>
     own.map((finding) => ({ finding, refusal: unreadableHash(finding) ?? refusal, concernsEveryWay: false }));
-  const last = (turn: number, accountTurn = turn): Step[] => {
+  const secondFactorStep = (turn: number, accountTurn = turn): Step[] => {
     if (!factor) return [];
     const refusal = refusalWith(new Problem('secret_unreadable'));
     const app = unreadableApp && { finding: unreadableApp, refusal, concernsEveryWay: false };
@@ -197,28 +197,28 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
   };
   if (authenticator.steps === 1) {
     const checks = [
-      ...[account.address(1), account.account(1), account.guessLock, absent(rejectedAtStart)],
+      ...[account.address(1), account.account(1), account.guessLock, userIsMissing(rejectedAtStart)],
       ...[...rejected(rejectedAtStart), account.operatorLock],
     ];
-    return [{ name: 'start', checks, answer: decided }, ...last(2)];
+    return [{ name: 'start', checks, answer: answerIfKnown }, ...secondFactorStep(2)];
   }
-  if (namesUser(authenticator)) {
+  if (identifiesUser(authenticator)) {
     const checks = [
-      ...[account.address(2), absent(rejectedLater), ...rejected(rejectedLater)],
+      ...[account.address(2), userIsMissing(rejectedLater), ...rejected(rejectedLater)],
       ...[account.account(1), account.guessLock, account.operatorLock],
     ];
     const start: Step = { name: 'start', checks: [account.address(1)], answer: isKnown ? 'pending' : undefined };
-    return [start, { name: 'secret', checks, answer: decided }, ...last(3, 2)];
+    return [start, { name: 'secret', checks, answer: answerIfKnown }, ...secondFactorStep(3, 2)];
   }
   const start = [account.address(1), account.account(1), ...code.start];
   const checks = [
-    ...[account.address(2), account.account(2), account.guessLock, absent(rejectedLater)],
+    ...[account.address(2), account.account(2), account.guessLock, userIsMissing(rejectedLater)],
     ...[...rejected(rejectedLater), account.operatorLock],
   ];
   return [
     { name: 'start', checks: start, answer: isKnown ? 'created' : undefined },
-    { name: 'secret', checks, answer: decided },
-    ...last(3),
+    { name: 'secret', checks, answer: answerIfKnown },
+    ...secondFactorStep(3),
   ];
 }
 
@@ -228,9 +228,9 @@ function unreadableHash({ code }: Finding) {
   return { status: errors.internal_error.status, authentication_status: null, code: 'internal_error' };
 }
 
-function missingFinding(lack: Requirement, authenticator: string, subject: Subject): Finding {
+function missingFinding(missing: Requirement, authenticator: string, subject: Subject): Finding {
   const user = remediedUser(subject);
-  switch (lack) {
+  switch (missing) {
     case 'password':
       return blocker('no_password', { remedies: [remedies.setPassword(user)] });
     case 'readable_password_hash':

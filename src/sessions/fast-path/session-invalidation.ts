@@ -5,7 +5,10 @@ import { compose, literal, sql } from '../../database/sql.js';
 const maxDeleted = 1000;
 const deleteLimit = literal(maxDeleted);
 
-/** Raises the floor to the value of the run before, so that a row stays for at least one `restMs`. */
+/**
+ * Raises the floor, the number of a transaction below which changes may be deleted. It becomes the number that the last
+ * run of this task read, so that every change stays for at least one `restMs`.
+ */
 const raiseFloor = compose<object, 'everyone'>(
   'everyone',
   sql`

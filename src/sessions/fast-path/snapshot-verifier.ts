@@ -38,7 +38,7 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
   const cache = createSessionCache(maxSessions);
   /** The running queries. An array, not a Set, as in `createBatchLoader`. */
   let running: readonly ReportedChanges[] = [];
-  let seen: SeenSnapshot | undefined;
+  let lastSeen: SeenSnapshot | undefined;
 
   /** @param since the snapshot that the query continued from */
   function applyChanges({ snapshot, runId, complete, changed }: SessionChanges, since: SeenSnapshot | undefined): void {
@@ -51,7 +51,7 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
       cache.clear();
       for (const reported of running) reported.ofAllUsers = true;
     }
-    seen = { snapshot, runId };
+    lastSeen = { snapshot, runId };
   }
 
   /**
@@ -63,7 +63,7 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
     const reported: ReportedChanges = { users: new Set(), ofAllUsers: false };
     const hasChanged = ({ user_id }: Session) => reported.ofAllUsers || reported.users.has(user_id);
     const uncached = tokens.filter((_, index) => cached[index] === undefined).flatMap(parsed);
-    const since = seen;
+    const since = lastSeen;
     running = [...running, reported];
     try {
       const { changes, found } = await readChanges(database, uncached, since);
@@ -98,15 +98,15 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
     verify(text) {
       const sha256 = sha256Hex(text);
       // A cached token was parsed before, so it is well formed.
-      if (cache.get(sha256) !== undefined) return lookUp({ text, sha256 }).then(demandSession);
+      if (cache.get(sha256) !== undefined) return lookUp({ text, sha256 }).then(requireSession);
       const token = parseToken('session', text);
       if (token === undefined) return Promise.reject(new Problem('invalid_session_token'));
-      return lookUp({ text, sha256, token }).then(demandSession);
+      return lookUp({ text, sha256, token }).then(requireSession);
     },
   };
 }
 
-function demandSession(session: Session | undefined): Session {
+function requireSession(session: Session | undefined): Session {
   if (session === undefined) throw new Problem('invalid_session_token');
   return session;
 }

@@ -115,7 +115,7 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
 interface SessionForm {
   /** ASCII only, as a session has nothing else: see `sessionOf`. */
   readonly json: string;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly sessionHeaders: readonly string[];
 }
 

@@ -20,10 +20,11 @@ export interface Possession {
   /** Reads the proof of a request, as far as this is possible without the database. */
   read(token: ParsedToken, proof: PresentedProof): ReadProof;
   /**
-   * Demands a valid proof if the token is bound. For operations that end the token: they do not store that the proof was used.
+   * Refuses a request without a valid proof, if the token is bound. For operations that end the token: they need not store
+   * that the proof was used.
    * @throws Problem `invalid_dpop_proof`, `use_dpop_nonce`
    */
-  demand(token: ParsedToken, use: TokenUse): Promise<void>;
+  requireProof(token: ParsedToken, use: TokenUse): Promise<void>;
   /**
    * The problem of a request with a bound token and without a valid proof. A request that the key has not signed shows
    * that somebody copied the token: the event is recorded and the user gets a notice.
@@ -40,8 +41,8 @@ interface Refused {
   readonly cause: 'no_proof' | 'wrong_key' | 'invalid_proof' | 'used_proof';
 }
 
-/** The causes of which a client with the key is not the reason, unless it has a bug. */
-const alarming: readonly Refused['cause'][] = ['no_proof', 'wrong_key', 'used_proof'];
+/** The causes that suggest a copied token: a client that has the key produces them only if it has a bug. */
+const causesOfCopying: readonly Refused['cause'][] = ['no_proof', 'wrong_key', 'used_proof'];
 
 /** Creates the checks of proofs. */
 export function createPossession(options: {
@@ -54,7 +55,7 @@ export function createPossession(options: {
 
   const possession: Possession = {
     read: (token, proof) => readPresentedProof(options, token, proof),
-    async demand(token, use) {
+    async requireProof(token, use) {
       const read = possession.read(token, use.proof);
       const [userId = '', authenticationId = ''] = token.ids;
       const held = { userId, authenticationId, authenticationDigest: token.digest };
@@ -68,7 +69,11 @@ export function createPossession(options: {
       const refused = refusedBy(read, state);
       if (refused === undefined) return new Problem('use_dpop_nonce', { headers });
       const { cause } = refused;
-      await report(token, use.origin, { type: 'token.misused', data: { cause }, isNotified: alarming.includes(cause) });
+      await report(token, use.origin, {
+        type: 'token.misused',
+        data: { cause },
+        isNotified: causesOfCopying.includes(cause),
+      });
       const url = 'fault' in read ? read.fault.url : undefined;
       return new Problem('invalid_dpop_proof', {
         headers,

@@ -80,10 +80,10 @@ function valuesOf({ jti, iat, nonce }: ProofClaims, thumbprint: string, nonces: 
  * Then `http` and `https` are the same, because a proxy may speak TLS for the service.
  */
 function isOwnUrl(htu: string, publicUrl: string, called: string): boolean {
-  const [given, own] = [urlOf(htu), urlOf(called)];
-  if (given === undefined || !/^https?:$/.test(given.protocol)) return false;
-  const isPublic = urlOf(publicUrl)?.href === `${given.origin}${given.pathname}`;
-  return isPublic || (own?.host === given.host && own.pathname === given.pathname);
+  const [proofUrl, calledUrl] = [urlOf(htu), urlOf(called)];
+  if (proofUrl === undefined || !/^https?:$/.test(proofUrl.protocol)) return false;
+  const isPublic = urlOf(publicUrl)?.href === `${proofUrl.origin}${proofUrl.pathname}`;
+  return isPublic || (calledUrl?.host === proofUrl.host && calledUrl.pathname === proofUrl.pathname);
 }
 
 const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);

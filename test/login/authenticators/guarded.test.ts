@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AccountUser } from '../../../src/identities/accounts.js';
 import { Problem } from '../../../src/lib/problem.js';
 import type { SingleStep, TwoStep, UserIdentifying } from '../../../src/login/authenticators/authenticator.js';
-import { guarded } from '../../../src/login/authenticators/guarded.js';
+import { guardPlugin } from '../../../src/login/authenticators/guarded.js';
 import type { Plugin, PluginUser } from '../../../src/login/authenticators/plugin.js';
 
 const user: AccountUser = {
@@ -17,7 +17,7 @@ const shown: PluginUser = {
 const options = { channels: ['sms'], tick: 20, timeoutMs: 100 } as const;
 
 /** A plug-in of any type, as JavaScript can export it. */
-const anything = (plugin: object) => guarded(plugin as Plugin, options);
+const anything = (plugin: object) => guardPlugin(plugin as Plugin, options);
 const singleStep = (verify: (...given: unknown[]) => unknown) =>
   anything({ name: 'single', steps: 1, verify }) as SingleStep;
 const twoSteps = (begin: (...given: unknown[]) => unknown, verify: (...given: unknown[]) => unknown = () => false) =>
