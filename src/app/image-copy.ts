@@ -49,7 +49,7 @@ export async function copyImagesToBucket(
     }
     // The service may have removed an image in the meantime, from the disk only.
     const existing = await existingImages(database, copied);
-    for (const id of copied) await (existing.has(id) ? to.settle(id) : to.remove(id));
+    for (const id of copied) await (existing.has(id) ? to.markSettled(id) : to.remove(id));
     if (deletes) for (const id of ids) await from.remove(id);
   }
 

@@ -8,8 +8,8 @@ import { OutboundError } from './outbound-guard.js';
 const totalTimeoutMs = 6000;
 
 /**
- * Downloads images through `Outbound`. Errors of the URL itself name their reason. All failures of the host are one
- * error, so that callers cannot scan names and ports of an internal network (OWASP SSRF Prevention Cheat Sheet).
+ * Downloads images through `Outbound`. An error of the URL itself contains its reason. All failures of the host give the
+ * same error, so that callers cannot scan names and ports of an internal network (OWASP SSRF Prevention Cheat Sheet).
  *
  * @param checkUrl returns why a URL may not be called, as text for people; undefined if it may
  */

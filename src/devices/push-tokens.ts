@@ -63,13 +63,13 @@ function readToken(type: TokenType, token: unknown, checkUrl: CheckUrl, errors: 
 
 /** Reads a browser's `PushSubscription`, an object or its JSON text. Keeps only the members that sending needs. */
 function readSubscription(token: unknown, checkUrl: CheckUrl, errors: FieldError[]): WebPushSubscription | undefined {
-  const given = typeof token === 'string' ? parseObject(token) : token;
-  if (!isJsonObject(given)) {
+  const subscription = typeof token === 'string' ? parseObject(token) : token;
+  if (!isJsonObject(subscription)) {
     errors.push({ field: 'token', code: 'invalid_format' });
     return undefined;
   }
-  const { endpoint } = given;
-  const keys = isJsonObject(given.keys) ? given.keys : {};
+  const { endpoint } = subscription;
+  const keys = isJsonObject(subscription.keys) ? subscription.keys : {};
   const before = errors.length;
   if (typeof endpoint !== 'string' || endpoint === '') {
     errors.push({ field: 'token.endpoint', code: 'required' });

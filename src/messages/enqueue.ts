@@ -8,7 +8,7 @@ import type { CodeKind } from './kinds.js';
 
 /** Attempts to send a code. With the back-off of the queue, these last longer than a code is valid. */
 export const codeAttempts = 8;
-/** Attempts to send a notice: about ten hours with the queue's back-off, because a late notice is still useful. */
+/** Attempts to send a notice. With the back-off of the queue, they last about ten hours: a late notice is still useful. */
 export const noticeAttempts = 11;
 
 /** The queue's task that sends by a channel. Each channel has its own, so that each can have its own workers. */
@@ -54,7 +54,7 @@ export function addMessageJobs(from: SqlPart, jobs: MessageJobs): Sql {
  * SQL: queues rows of the outbox for `dispatchMessages`.
  *
  * @param rows.from the rows (user_id, id, created_at)
- * @param rows.turn how many codes the client's address requested recently: see `RequestLimits.messageFrom`
+ * @param rows.turn how many codes the client's address requested recently: see `RequestLimits.countMessageByAddress`
  */
 export function queueForDispatch({ from, turn }: { readonly from: SqlPart; readonly turn: SqlPart }): Sql {
   return sql`

@@ -90,9 +90,8 @@ const insertMessages = userStatement<MessagesValues>(
 
 /**
  * The maximum number of notices of a kind that an account gets in an hour. Anyone who knows a user's name can lock the
- * account repeatedly, anyone who knows the password can log in on many new devices, and anyone who has copied tokens can use
- * them again and again. Events that need
- * re-authentication have no limit.
+ * account repeatedly, anyone who knows the password can log in on many new devices, and anyone who has copied tokens can
+ * use them repeatedly. Events that need re-authentication have no limit.
  */
 const hourlyLimits: Readonly<Partial<Record<NoticeKind, number>>> = {
   account_locked: 1,

@@ -21,8 +21,8 @@ export function describeDevice(device: {
  */
 function sanitize(text: string | undefined): string {
   const plain = (text ?? '').normalize('NFKC').replaceAll(/[^\p{L}\p{M}\p{Nd} .,_+()-]+/gu, ' ');
-  const linkless = plain.replaceAll(/(?<!\d)\.|\.(?!\d)/g, ' ').replaceAll(/ {2,}/g, ' ');
-  return [...linkless.trim()].slice(0, maxLength).join('').trim();
+  const withoutLinks = plain.replaceAll(/(?<!\d)\.|\.(?!\d)/g, ' ').replaceAll(/ {2,}/g, ' ');
+  return [...withoutLinks.trim()].slice(0, maxLength).join('').trim();
 }
 
 /** The network of an address: /24 of IPv4, /48 of IPv6. Users recognise it, but it does not locate a person. */

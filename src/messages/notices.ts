@@ -21,7 +21,7 @@ export interface NewNotice {
 
 /** Notifies users of events of their accounts, once for each event. */
 export interface Notices {
-  /** The channels that the setting names and that are configured. */
+  /** The channels that the setting `SECURITY_NOTICES` lists and that have a provider. */
   readonly channels: readonly NoticeChannel[];
   /**
    * Writes a row and a job in the transaction of the event. The row belongs to the user. It is written for derived ids
@@ -118,12 +118,12 @@ interface ChangedValues {
 /**
  * The notices of a change of a user. A notice of a changed address goes to the former address too.
  *
- * @param as send one notice of this kind instead, for any change
+ * @param onlyKind send one notice of this kind instead, for any change
  */
 export function noticesOfChange(
   before: { readonly email: string | null; readonly phone: string | null },
   values: ChangedValues,
-  as?: NoticeKind,
+  onlyKind?: NoticeKind,
 ): Pick<NewNotice, 'kind' | 'former'>[] {
   const notices: Pick<NewNotice, 'kind' | 'former'>[] = [];
   if (values.password_hash !== undefined) notices.push({ kind: 'password_changed' });
@@ -134,5 +134,5 @@ export function noticesOfChange(
   if (values.phone !== undefined && values.phone !== before.phone) {
     notices.push({ kind: 'phone_changed', former: before.phone === null ? {} : { phone: before.phone } });
   }
-  return as === undefined || notices.length === 0 ? notices : [{ kind: as }];
+  return onlyKind === undefined || notices.length === 0 ? notices : [{ kind: onlyKind }];
 }

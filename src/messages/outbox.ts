@@ -14,7 +14,7 @@ export interface Outbox {
   /** @param options.withCodes whether to show valid codes. It has an effect only with the development provider `console`. */
   list(request: ListRequest, options: { readonly withCodes: boolean }): Promise<Page<OutboxMessage>>;
   /**
-   * Queues a message again that failed or did not arrive. A queued one stays as it is.
+   * Queues a message again if it failed or did not arrive. If it is already queued, this changes nothing.
    * @returns the message, without its code
    * @throws Problem `not_found`, `message_not_failed`, `message_outdated`, `message_tried_too_often`
    */
@@ -50,7 +50,10 @@ const maxAttempts = 20;
 const messageColumns = sql`o.id, o.user_id, o.authentication_id, o.channel, o.kind, o.recipient, o.state, o.provider, o.attempts,
             o.last_error, null as code, o.expires_at, o.created_at, o.updated_at`;
 
-/** Locks the message, so only one of parallel retries queues it. A login code is useful only while the login waits. */
+/**
+ * Locks the message, so only one of parallel retries queues it. `is_awaited`: it has not expired and, if it has the code of
+ * a login, the login still waits for the code.
+ */
 const lockMessage = spanningStatement<{ id: string }, OutboxMessage & { readonly is_awaited: boolean }>(
   'outbox_retry_lock',
   (p) => sql`

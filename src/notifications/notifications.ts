@@ -67,7 +67,7 @@ export interface NotificationsOptions extends PublisherOptions {
 /** Creates the lists, changes and publishing of notifications. */
 export function createNotifications(options: NotificationsOptions): Notifications {
   const { retainedFrom = () => ({}), pacer, connections, ...publisherOptions } = options;
-  const { database, changed: notifyChanged, batching, types, imageUrlsOf } = publisherOptions;
+  const { database, onChanged: notifyChanged, batching, types, imageUrlsOf } = publisherOptions;
   const limitCostlyReads = createCostlyReadLimit({ connections });
   const list = async (userId: string, query: NotificationQuery): Promise<InboxPage | undefined> => {
     const page = await selectPage(database.user(userId), userId, query);

@@ -155,11 +155,11 @@ export function createUsers(options: UsersOptions): Users {
     get: async (id) => toUser(await demandUser(findUser(database.user(id), id))),
     list: createUserList({ database, defaultRegion: options.defaultRegion, concurrency: options.searches ?? 2 }),
     prepareChange: (id, change) => prepareChange(options, pins, id, change),
-    async change(tx, id, prepared, origin, as) {
+    async change(tx, id, prepared, origin, noticeKind) {
       const before = await demandUser(findUserForUpdate(tx, id));
       const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
       const after = await changeUser(tx, before, prepared, endLogins, origin);
-      const notices = noticesOfChange(before, prepared.values, as);
+      const notices = noticesOfChange(before, prepared.values, noticeKind);
       for (const notice of notices) await options.notices?.notify(tx, { ...notice, userId: id, origin });
       return after;
     },

@@ -53,7 +53,11 @@ test('a budget is read as the next guess would find it, and is not changed', asy
       );
       const rows = () => everyone.query(testSql('select * from guess_budgets where user_id = $1', [userId]));
       const before = await rows();
-      const { attempt: tried } = await readGuessState(test_.database.user(userId), { userId, knownDevice: undefined }, limits);
+      const { attempt: tried } = await readGuessState(
+        test_.database.user(userId),
+        { userId, knownDevice: undefined },
+        limits,
+      );
       expect(await rows()).toEqual(before);
       const [taken] = await everyone.query<GuessAttempt>(
         testSql('select outcome, retry_after from take_guess($1, $2, $3, 3, 9, 30, 600)', [

@@ -24,7 +24,7 @@ export function createTestNotifications(database: Database): Notifications {
     types,
     checkUrl,
     imageUrlsOf,
-    changed: () => undefined,
+    onChanged: () => undefined,
     batching: true,
     counters: createCounters(),
     pacer: createPacer(),

@@ -61,10 +61,10 @@ export async function createNotificationServices(
     connections: resources.connections,
     types: config.NOTIFICATION_TYPES,
     batching: config.DATABASE_BATCHING,
-    changed: signals.send,
+    onChanged: signals.send,
     counters: statistics.counters,
     retainedFrom,
-    ...(published && { published }),
+    ...(published && { onPublished: published }),
   });
   const { storage } = lifecycle.add(await openImageStorage(config), (part) => part.close());
   const images = createImages({

@@ -133,7 +133,7 @@ function outcomeOf({ status, headers, body }: OutboundResponse): PushOutcome {
   const code = errorCode(error);
   const reason = ['fcm answered', status, code].filter(Boolean).join(' ');
   // Only errors about the token itself: a 404 of a wrong URL must not remove the token of every device.
-  if (code === 'UNREGISTERED' || (status === 400 && namesToken(error))) return { outcome: 'gone', reason };
+  if (code === 'UNREGISTERED' || (status === 400 && isAboutToken(error))) return { outcome: 'gone', reason };
   if (isTransientStatus(status) || status === 401 || status === 403 || (status === 404 && code === undefined)) {
     if (code === 'SENDER_ID_MISMATCH') return { outcome: 'failed', reason };
     return { outcome: 'retry', reason, afterSeconds: retryAfterSeconds(headers['retry-after']) };
@@ -149,7 +149,7 @@ function errorCode(error: unknown): string | undefined {
 }
 
 /** Whether a google.rpc.BadRequest names the token as invalid. */
-function namesToken(error: unknown): boolean {
+function isAboutToken(error: unknown): boolean {
   if (!isJsonObject(error)) return false;
   const violations = detailsOf(error).flatMap(({ fieldViolations: list }) => (Array.isArray(list) ? list : []));
   return violations.some((violation) => isJsonObject(violation) && violation.field === 'message.token');

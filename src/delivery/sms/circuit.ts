@@ -11,8 +11,8 @@ export interface CircuitOptions {
 /** Remembers whether a provider fails, so that messages do not wait for it (a circuit breaker). */
 export interface Circuit {
   /**
-   * Whether a message may go to the provider: yes while it works. While it fails, only one message after each pause, as a
-   * trial. After `true`, call `succeed` or `fail`.
+   * Returns whether a message may go to the provider. While the provider works, this is always true. While it fails, it is
+   * true for one message after each pause, as a trial. After `true`, call `succeed` or `fail`.
    */
   admit(): boolean;
   succeed(): void;

@@ -12,7 +12,7 @@ export interface Refusal {
 }
 
 /** What a refusal means. */
-export interface Meaning {
+export interface RefusalMeaning {
   readonly failure: SmsFailure;
   /** In words. */
   readonly reason: string;
@@ -25,11 +25,11 @@ export interface ProviderCall {
   readonly request: OutboundRequest;
   /** Reads the id that the provider gave to the message from the body of a 2xx answer; undefined without one. */
   reference(body: string): string | undefined;
-  /** Undefined: the status decides. */
-  meaning(refusal: Refusal): Meaning | undefined;
+  /** Finds what a refusal means. Undefined: the status decides. */
+  interpret(refusal: Refusal): RefusalMeaning | undefined;
 }
 
-/** Ids of providers are stored and compared only. A longer one is not kept. */
+/** A longer id of a provider is not stored. */
 const maxReferenceLength = 255;
 
 /**
@@ -45,7 +45,7 @@ export async function callProvider(call: ProviderCall): Promise<AcceptedSms> {
     const isKept = reference !== undefined && reference !== '' && reference.length <= maxReferenceLength;
     return { provider: name, reference: isKept ? reference : null };
   }
-  const { failure, reason } = call.meaning({ status, body }) ?? byStatus(status);
+  const { failure, reason } = call.interpret({ status, body }) ?? byStatus(status);
   throw new SmsError(name, failure, `${reason} (${status})`, retryAfter);
 }
 
@@ -63,7 +63,7 @@ async function exchange({ name, outbound, request }: ProviderCall) {
 }
 
 /** What a status means without a known error code. An operator can correct the account, so that a retry succeeds. */
-function byStatus(status: number): Meaning {
+function byStatus(status: number): RefusalMeaning {
   if (status === 401 || status === 403)
     return { failure: 'unavailable', reason: 'the account or its credentials are refused' };
   if (status === 402) return { failure: 'unavailable', reason: 'the account has no credit' };

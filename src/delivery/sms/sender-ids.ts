@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js';
 
-/** Who a message comes from: a number in E.164, a short code, a name of up to 11 characters, or a service of the provider. */
+/** The senders of messages. A sender is a number in E.164, a short code, a name of up to 11 characters, or a service of the provider. */
 export interface SenderIds {
   /** For all countries without a sender of their own. */
   readonly fallback: string | undefined;

@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import type { SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Meaning, type Refusal } from './provider-call.js';
+import { callProvider, type Refusal, type RefusalMeaning } from './provider-call.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
 export interface SnsOptions {
@@ -48,7 +48,7 @@ export function createSns({ region, accessKeyId, secretAccessKey, url, senders, 
         outbound,
         request: { url: target, method: 'POST', headers: Object.fromEntries(signed.headers), body },
         reference: (text) => elementOf(text, 'MessageId'),
-        meaning,
+        interpret: interpret,
       });
     },
   };
@@ -66,11 +66,11 @@ function elementOf(xml: string, name: 'MessageId' | 'Code' | 'Message'): string 
   return new RegExp(`<${name}>([^<]{1,1000})</${name}>`).exec(xml)?.[1];
 }
 
-const busy: Meaning = { failure: 'unavailable', reason: 'too many messages at a time' };
-const badCredentials: Meaning = { failure: 'unavailable', reason: 'the account or its credentials are refused' };
+const busy: RefusalMeaning = { failure: 'unavailable', reason: 'too many messages at a time' };
+const badCredentials: RefusalMeaning = { failure: 'unavailable', reason: 'the account or its credentials are refused' };
 
 /** The codes of refused requests (API reference of Publish, and the errors that all actions have). */
-const meanings: Readonly<Record<string, Meaning>> = {
+const meanings: Readonly<Record<string, RefusalMeaning>> = {
   OptedOut: { failure: 'invalid', reason: 'the recipient has refused messages of this account' },
   Throttled: busy,
   Throttling: busy,
@@ -83,7 +83,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   ServiceUnavailable: { failure: 'unavailable', reason: 'the provider failed' },
 };
 
-function meaning({ body }: Refusal): Meaning | undefined {
+function interpret({ body }: Refusal): RefusalMeaning | undefined {
   const code = elementOf(body, 'Code') ?? '';
   // SNS has one code for all parameters. Only its text names the parameter.
   if (code === 'InvalidParameter' && /\bPhoneNumber\b/.test(elementOf(body, 'Message') ?? '')) {

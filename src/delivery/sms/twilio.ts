@@ -4,7 +4,7 @@ import { parseJsonObject } from '../../lib/json-object.js';
 import type { Receipt, ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Meaning, type Refusal } from './provider-call.js';
+import { callProvider, type Refusal, type RefusalMeaning } from './provider-call.js';
 import type { ReceiptUrl } from './receipt-url.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
@@ -42,7 +42,7 @@ export function createTwilio(options: TwilioOptions): SmsSender {
           body: form.toString(),
         },
         reference: (body) => stringOf(parseJsonObject(body)?.sid),
-        meaning,
+        interpret: interpret,
       });
     },
   };
@@ -51,7 +51,7 @@ export function createTwilio(options: TwilioOptions): SmsSender {
 const stringOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 /** The codes of refused requests (twilio.com/docs/api/errors). All others depend on the account, which can be corrected. */
-const meanings: Readonly<Record<number, Meaning>> = {
+const meanings: Readonly<Record<number, RefusalMeaning>> = {
   21211: { failure: 'invalid', reason: 'the number is not valid' },
   21217: { failure: 'invalid', reason: 'the number is not valid' },
   21614: { failure: 'invalid', reason: 'the number cannot receive text messages' },
@@ -68,7 +68,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   14107: { failure: 'unavailable', reason: 'too many messages at a time' },
 };
 
-function meaning({ body }: Refusal): Meaning | undefined {
+function interpret({ body }: Refusal): RefusalMeaning | undefined {
   const code = parseJsonObject(body)?.code;
   if (typeof code !== 'number') return undefined;
   const known = meanings[code];
@@ -92,7 +92,7 @@ const delivered = ['delivered', 'read'];
 const undelivered = ['undelivered', 'failed', 'canceled'];
 
 /**
- * Reads status callbacks. Twilio signs the URL that it was given and the sorted parameters with HMAC-SHA1
+ * Reads status callbacks. Twilio signs the URL of the callback and the sorted parameters with HMAC-SHA1
  * (twilio.com/docs/usage/security).
  */
 export function createTwilioReceipts(options: {
@@ -109,8 +109,8 @@ export function createTwilioReceipts(options: {
       const sorted = [...form].sort(([one, first], [other, second]) => compare(one, other) || compare(first, second));
       const signed = receiptUrl(messageId) + sorted.flat().join('');
       const expected = createHmac('sha1', authToken).update(signed).digest();
-      const given = Buffer.from(String(headers['x-twilio-signature'] ?? ''), 'base64');
-      if (!equalBytes(given, expected) || form.get('AccountSid') !== accountSid) return undefined;
+      const signature = Buffer.from(String(headers['x-twilio-signature'] ?? ''), 'base64');
+      if (!equalBytes(signature, expected) || form.get('AccountSid') !== accountSid) return undefined;
       return receiptOf(messageId, form);
     },
   };

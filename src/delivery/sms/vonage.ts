@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, parseJsonObject } from '../../lib/json-o
 import type { Receipt, ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsMessage, SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Meaning, type Refusal } from './provider-call.js';
+import { callProvider, type Refusal, type RefusalMeaning } from './provider-call.js';
 import type { ReceiptUrl } from './receipt-url.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
@@ -46,7 +46,7 @@ export function createVonage(options: VonageOptions): SmsSender {
           const id = parseJsonObject(body)?.message_uuid;
           return typeof id === 'string' ? id : undefined;
         },
-        meaning,
+        interpret: interpret,
       });
     },
   };
@@ -77,11 +77,11 @@ function bodyOf({ id, to, text }: SmsMessage, from: string, webhookUrl: string |
   });
 }
 
-const busy: Meaning = { failure: 'unavailable', reason: 'too many messages at a time' };
-const invalidNumber: Meaning = { failure: 'invalid', reason: 'the number is not valid' };
+const busy: RefusalMeaning = { failure: 'unavailable', reason: 'too many messages at a time' };
+const invalidNumber: RefusalMeaning = { failure: 'invalid', reason: 'the number is not valid' };
 
 /** The codes of refused requests (developer.vonage.com/api-errors/messages), and the words that other errors have instead. */
-const meanings: Readonly<Record<string, Meaning>> = {
+const meanings: Readonly<Record<string, RefusalMeaning>> = {
   throttled: busy,
   'low-balance': { failure: 'unavailable', reason: 'the account has no credit' },
   unauthorized: { failure: 'unavailable', reason: 'the account or its credentials are refused' },
@@ -96,16 +96,16 @@ const meanings: Readonly<Record<string, Meaning>> = {
   1170: invalidNumber,
 };
 
-function meaning({ body }: Refusal): Meaning | undefined {
+function interpret({ body }: Refusal): RefusalMeaning | undefined {
   const problem = parseJsonObject(body);
-  if (namesRecipient(problem?.invalid_parameters)) return invalidNumber;
+  if (isAboutRecipient(problem?.invalid_parameters)) return invalidNumber;
   const code = /#([a-z0-9-]{1,32})$/.exec(typeof problem?.type === 'string' ? problem.type : '')?.[1];
   const known = code === undefined || !Object.hasOwn(meanings, code) ? undefined : meanings[code];
   return known === undefined ? undefined : { failure: known.failure, reason: `${known.reason}, code ${code}` };
 }
 
 /** Whether a validation error is about the number of the recipient. */
-function namesRecipient(parameters: unknown): boolean {
+function isAboutRecipient(parameters: unknown): boolean {
   return (
     Array.isArray(parameters) && parameters.some((parameter) => isJsonObject(parameter) && parameter.name === 'to')
   );

@@ -34,7 +34,7 @@ export function createImageDisk({
   const unsettledPathOf = (id: string) => join(unsettledFolder, id);
   const unsettledAges = createUnsettledAges(now);
 
-  async function unsettle(id: string): Promise<void> {
+  async function markUnsettled(id: string): Promise<void> {
     await createPrivateFolder(unsettledFolder);
     await writeFile(unsettledPathOf(id), '', { mode: 0o600 });
     await syncFolder(unsettledFolder);
@@ -47,7 +47,7 @@ export function createImageDisk({
   return {
     async put(id, renditions) {
       try {
-        await unsettle(id);
+        await markUnsettled(id);
         await writeAll(draftOf(id), renditions);
         await moveTo(pathOf(id), draftOf(id));
       } catch (error) {
@@ -56,8 +56,8 @@ export function createImageDisk({
       }
     },
     open: (id, rendition) => openFile(join(pathOf(id), imageFiles[rendition])),
-    settle: (id) => rm(unsettledPathOf(id), { force: true }),
-    unsettle,
+    markSettled: (id) => rm(unsettledPathOf(id), { force: true }),
+    markUnsettled: markUnsettled,
     remove,
     async longUnsettled() {
       const names = await readdir(unsettledFolder).catch(ifMissing<string[]>([]));

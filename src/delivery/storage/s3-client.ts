@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Outbound, OutboundResponse } from '../outbound.js';
-import { codeOf, download, refusal, type StoreRequest, upload } from './s3-large.js';
+import { codeOf, download, refusalError, type StoreRequest, upload } from './s3-large.js';
 
 export interface S3Options {
   /** The URL of the store, without a path. */
@@ -67,22 +67,22 @@ export function createS3Bucket(options: S3Options): S3Bucket {
   return {
     async put(key, body, contentType) {
       const answer = await call({ method: 'PUT', key, body, headers: { 'content-type': contentType } });
-      if (answer.status !== 200) throw refusal('store', answer);
+      if (answer.status !== 200) throw refusalError('store', answer);
     },
     async get(key) {
       const answer = await call({ method: 'GET', key });
       if (answer.status === 404 && codeOf(answer.body) !== 'NoSuchBucket') return undefined;
-      if (answer.status !== 200) throw refusal('read', answer);
+      if (answer.status !== 200) throw refusalError('read', answer);
       return answer.body;
     },
     async remove(key) {
       const answer = await call({ method: 'DELETE', key });
-      if (answer.status !== 204 && answer.status !== 200 && answer.status !== 404) throw refusal('remove', answer);
+      if (answer.status !== 204 && answer.status !== 200 && answer.status !== 404) throw refusalError('remove', answer);
     },
     async list(prefix, after) {
       const query = { 'list-type': '2', 'max-keys': '1000', prefix, ...(after && { 'start-after': after }) };
       const answer = await call({ method: 'GET', key: '', query });
-      if (answer.status !== 200) throw refusal('list', answer);
+      if (answer.status !== 200) throw refusalError('list', answer);
       return [...answer.body.toString('utf8').matchAll(/<Key>([^<&]{1,1024})<\/Key>/g)].map(([, key]) => key ?? '');
     },
     upload: (key, content) => upload(call, key, content),

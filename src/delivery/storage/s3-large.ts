@@ -22,7 +22,7 @@ class S3Error extends Error {
 }
 
 /** The error for an answer that refuses to do `what` with an object. */
-export function refusal(what: string, { status, body }: Pick<OutboundResponse, 'status' | 'body'>): S3Error {
+export function refusalError(what: string, { status, body }: Pick<OutboundResponse, 'status' | 'body'>): S3Error {
   const code = codeOf(body);
   return new S3Error(`the store refused to ${what} an object: ${status}${code === undefined ? '' : ` ${code}`}`);
 }
@@ -41,8 +41,8 @@ const partTimeoutMs = 300_000;
 const attempts = 3;
 const pauseMs = 500;
 
-/** Repeats a request that failed for a reason that may pass. */
-async function repeated(call: Call, request: StoreRequest): Promise<OutboundResponse> {
+/** Sends a request. If it fails for a reason that may pass, it sends it again. */
+async function sendWithRetries(call: Call, request: StoreRequest): Promise<OutboundResponse> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const answer = await call({ ...request, totalTimeoutMs: partTimeoutMs });
@@ -60,8 +60,8 @@ export async function upload(call: Call, key: string, content: AsyncIterable<Buf
   try {
     const first = await source.read(partBytes);
     if (first.length === partBytes) return await uploadParts(call, key, first, () => source.read(partBytes));
-    const answer = await repeated(call, { method: 'PUT', key, body: first });
-    if (answer.status !== 200) throw refusal('store', answer);
+    const answer = await sendWithRetries(call, { method: 'PUT', key, body: first });
+    if (answer.status !== 200) throw refusalError('store', answer);
     return first.length;
   } finally {
     await source.close();
@@ -69,17 +69,17 @@ export async function upload(call: Call, key: string, content: AsyncIterable<Buf
 }
 
 async function uploadParts(call: Call, key: string, first: Buffer, next: () => Promise<Buffer>): Promise<number> {
-  const created = await repeated(call, { method: 'POST', key, query: { uploads: '' } });
+  const created = await sendWithRetries(call, { method: 'POST', key, query: { uploads: '' } });
   const uploadId = /<UploadId>([^<&]{1,1024})<\/UploadId>/.exec(created.body.toString('utf8'))?.[1];
-  if (created.status !== 200 || uploadId === undefined) throw refusal('store', created);
+  if (created.status !== 200 || uploadId === undefined) throw refusalError('store', created);
   try {
     const tags: string[] = [];
     let bytes = 0;
     for (let body = first; body.length > 0; body = await next()) {
       if (tags.length === maxParts) throw new S3Error('an object in this store cannot be larger than 160 GB');
       const query = { partNumber: String(tags.length + 1), uploadId };
-      const answer = await repeated(call, { method: 'PUT', key, query, body });
-      if (answer.status !== 200) throw refusal('store', answer);
+      const answer = await sendWithRetries(call, { method: 'PUT', key, query, body });
+      if (answer.status !== 200) throw refusalError('store', answer);
       tags.push(answer.headers.etag ?? '');
       bytes += body.length;
     }
@@ -87,9 +87,9 @@ async function uploadParts(call: Call, key: string, first: Buffer, next: () => P
       (tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag.replaceAll('"', '&quot;')}</ETag></Part>`,
     );
     const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-    const completed = await repeated(call, { method: 'POST', key, query: { uploadId }, body });
+    const completed = await sendWithRetries(call, { method: 'POST', key, query: { uploadId }, body });
     // The status was sent before the store put the parts together, so an error may follow it.
-    if (completed.status !== 200 || codeOf(completed.body) !== undefined) throw refusal('store', completed);
+    if (completed.status !== 200 || codeOf(completed.body) !== undefined) throw refusalError('store', completed);
     return bytes;
   } catch (error) {
     await call({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
@@ -125,9 +125,9 @@ async function readPart(call: Call, key: string, from: number, tag: string | und
     range: `bytes=${from}-${from + partBytes - 1}`,
     ...(tag !== undefined && { 'if-match': tag }),
   };
-  const answer = await repeated(call, { method: 'GET', key, headers });
+  const answer = await sendWithRetries(call, { method: 'GET', key, headers });
   if (answer.status === 404 && codeOf(answer.body) !== 'NoSuchBucket') return undefined;
   const total = Number(/^bytes \d+-\d+\/(\d+)$/.exec(answer.headers['content-range'] ?? '')?.[1]);
-  if (answer.status !== 206 || !Number.isSafeInteger(total)) throw refusal('read', answer);
+  if (answer.status !== 206 || !Number.isSafeInteger(total)) throw refusalError('read', answer);
   return { body: answer.body, total, tag: answer.headers.etag };
 }

@@ -62,8 +62,8 @@ export function createImageBucket(options: ImageBucketOptions): ImageStorage {
         validFor: presignedFor,
       }),
     }),
-    settle: (id) => bucket.remove(markPrefix + id),
-    unsettle: (id) => bucket.put(markPrefix + id, Buffer.alloc(0), 'application/octet-stream'),
+    markSettled: (id) => bucket.remove(markPrefix + id),
+    markUnsettled: (id) => bucket.put(markPrefix + id, Buffer.alloc(0), 'application/octet-stream'),
     remove,
     async longUnsettled() {
       const names = (await bucket.list(markPrefix)).map((key) => key.slice(markPrefix.length));

@@ -55,7 +55,7 @@ interface ReceiptValues {
   readonly reference: string;
 }
 
-/** While it is locked, the attempt that sends the message cannot commit. */
+/** While this lock is held, the attempt that sends the message cannot commit. */
 const lockMessage = spanningStatement<{ id: string }>(
   'message_receipt_lock',
   (p) => sql`select from outbox where id = ${p.id} for update`,
@@ -86,10 +86,10 @@ const markUndelivered = spanningStatement<ReceiptValues & { reason: string | nul
 );
 
 /**
- * The report may arrive before the attempt is committed. The attempt uses it if it is about the same reference. A report
- * about the attempt before is known already.
+ * A report may arrive before the attempt is committed. It is stored with the message, and the attempt uses it if it is about
+ * the same reference. A report about an earlier attempt is not stored.
  */
-const keepEarly = spanningStatement<ReceiptValues & { reason: string | null }>(
+const storeEarlyReceipt = spanningStatement<ReceiptValues & { reason: string | null }>(
   'message_receipt_early',
   (p) => sql`
   update outbox set early_receipt = jsonb_build_object(
@@ -118,7 +118,7 @@ export function createReceipts(options: {
           ? await tx.query(markDelivered(values))
           : await tx.query(markUndelivered({ ...values, reason }));
       if (changed === undefined) {
-        if (outcome === 'undelivered') await tx.query(keepEarly({ ...values, reason }));
+        if (outcome === 'undelivered') await tx.query(storeEarlyReceipt({ ...values, reason }));
         return;
       }
       const { user_id: userId, kind, authentication_id } = changed;

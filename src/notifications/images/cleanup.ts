@@ -44,7 +44,7 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }
 );
 
 /** Runs after the statement that locks these rows: it sees every notification that was committed before the lock. */
-export const deleteUnshown = everyoneStatement<{ ids: readonly string[] }, { id: string }>(
+export const deleteUnused = everyoneStatement<{ ids: readonly string[] }, { id: string }>(
   'images_clean_delete',
   (p) => sql`
     delete from images where id = any(${p.ids}::uuid[])
@@ -100,11 +100,11 @@ export async function cleanUpImages({ database, storage }: ImageCleanupOptions):
   let total = 0;
   for (;;) {
     const due = await database.everyone.query(selectDue({}));
-    const unshown = due.filter(({ shown }) => !shown);
-    const stored = idsOf(unshown.filter((image) => image.stored));
-    for (const id of stored) await storage.unsettle(id);
+    const unused = due.filter(({ shown }) => !shown);
+    const stored = idsOf(unused.filter((image) => image.stored));
+    for (const id of stored) await storage.markUnsettled(id);
     const { removed, checked } = await database.everyone.transaction((tx) =>
-      removeUnshown(tx, idsOf(due), idsOf(unshown)),
+      removeUnused(tx, idsOf(due), idsOf(unused)),
     );
     total += removed.size;
     // The other images stay unsettled: another instance may just have removed their rows.
@@ -121,16 +121,16 @@ const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }
  * Does nothing while another instance cleans up. Removes only the images in `unshown`: other images are not marked as
  * unsettled, so nothing would find their files. A later run removes them.
  */
-async function removeUnshown(
+async function removeUnused(
   tx: Queryable<'directory' | 'everyone'>,
   ids: readonly string[],
-  unshown: readonly string[],
+  unused: readonly string[],
 ): Promise<{ removed: ReadonlySet<string>; checked: number }> {
   const [lock] = await tx.query(tryLock({}));
   if (lock?.acquired !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
   const locked = idsOf(await tx.query(lockImages({ ids })));
-  const removable = locked.filter((id) => unshown.includes(id));
-  const removed = new Set(idsOf(await tx.query(deleteUnshown({ ids: removable }))));
+  const removable = locked.filter((id) => unused.includes(id));
+  const removed = new Set(idsOf(await tx.query(deleteUnused({ ids: removable }))));
   await tx.query(postponeShown({ ids: locked.filter((id) => !removed.has(id)) }));
   return { removed, checked: locked.length };
 }
@@ -140,5 +140,5 @@ async function settleLeftovers({ database, storage }: ImageCleanupOptions): Prom
   const ids = await storage.longUnsettled();
   if (ids.length === 0) return;
   const existing = new Set(idsOf(await database.directory.query(selectExisting({ ids }))));
-  for (const id of ids) await (existing.has(id) ? storage.settle(id) : storage.remove(id));
+  for (const id of ids) await (existing.has(id) ? storage.markSettled(id) : storage.remove(id));
 }

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.js';
 import { directoryStatement, everyoneStatement, literal, sql } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
-import { deleteUnshown, type ImageCleanupOptions } from './cleanup.js';
+import { deleteUnused, type ImageCleanupOptions } from './cleanup.js';
 
 /** The number of rows that one step reads. */
 const batch = 100;
@@ -29,9 +29,9 @@ export type RemoveImageFrom = (
 ) => Promise<unknown>;
 
 /**
- * Removes all uploads of a deleted user, shown or not. The job that erases a user calls it after the head of the inbox is
- * removed. Users who are shown an image first get a change of the notification. Repeating it, or continuing after a
- * failure, does no harm.
+ * Removes all uploads of a deleted user, whether notifications show them or not. The job that erases a user calls it after
+ * the head of the inbox is removed. First, each notification that shows an image is changed, so that clients no longer
+ * show it. It is safe to repeat, also after a failure.
  */
 export async function eraseImagesOf(
   { database, storage, hide }: ImageCleanupOptions & { readonly hide: RemoveImageFrom },
@@ -42,13 +42,13 @@ export async function eraseImagesOf(
     if (ids.length === 0) return;
     const showing = await database.everyone.query(selectShowing({ imageIds: ids }));
     const hidden = await hideAll(database, hide, idsOf(showing));
-    for (const id of ids) await storage.unsettle(id);
+    for (const id of ids) await storage.markUnsettled(id);
     const removed = await database.everyone.transaction(async (tx) => {
       await tx.query(lockImages({ ids }));
-      return idsOf(await tx.query(deleteUnshown({ ids })));
+      return idsOf(await tx.query(deleteUnused({ ids })));
     });
     for (const id of removed) await storage.remove(id);
-    // Notifications of a user who is also being erased still show them. The job is repeated later.
+    // Another user's notifications still show them, and that user is being erased too. The job is repeated later.
     if (hidden + removed.length === 0) throw new Error('images of a deleted user are still shown');
   }
 }

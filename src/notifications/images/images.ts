@@ -19,8 +19,8 @@ export type DownloadImage = (url: string) => Promise<Buffer>;
 /** Uploaded images, stored in three renditions. */
 export interface Images {
   /**
-   * Adds an image: the slow work first, then `commit`, which calls `insert` in its transaction. The slow work has a time
-   * limit; `commit` is never called after it.
+   * Adds an image. It downloads, renders and stores the files first, within a time limit. Then it calls `commit`, which
+   * must call `insert` in its transaction. After the time limit, it does not call `commit`.
    * @param userId the user who uploads, if it is one: users have a quota
    * @throws Problem `image_not_stored` at the time limit; `invalid_image`, `overloaded`, `storage_unavailable`,
    *   `too_many_images`, `too_many_requests`; `validation_failed` for the field `url`
@@ -56,7 +56,7 @@ export function createImages(options: ImagesOptions): Images {
   return {
     add: (source, userId, commit) =>
       withTimeLimit(timeoutMs, timedOut, async (limit) => {
-        // Checked before the work too, so that a refused upload costs little.
+        // Also checked before the rendering, so that a refused upload costs little.
         if (userId !== undefined) await refuseBeyondQuota(database.directory, userId);
         const file = 'file' in source ? source.file : await download(source.url);
         const renditions = await render(file, limit.left);
@@ -70,7 +70,7 @@ export function createImages(options: ImagesOptions): Images {
           return insertImage(tx, { id, userId, bytes }, urls);
         });
         // If this fails, the cleanup finds the row and settles the files.
-        await storage.settle(id).catch(() => undefined);
+        await storage.markSettled(id).catch(() => undefined);
         return done;
       }),
     locate: async (id, rendition) => storage.locate?.(id, rendition),

@@ -13,9 +13,9 @@ export type Render = (file: Buffer, left: () => number) => Promise<Renditions>;
 
 /** The maximum size: 25 megapixels. */
 const maxPixels = 25_000_000;
-/** A running decoder takes up to 150 MB, a waiting file up to 5 MiB. `timeoutMs` is the longest wait. */
+/** A running decoder needs up to 150 MB, and a waiting file up to 5 MiB. `timeoutMs` limits the wait. */
 const concurrency = { concurrency: 1, maxWaiting: 8, timeoutMs: 3000 };
-/** Seconds for one step. A file that takes longer was made to be slow. */
+/** Seconds for one step. Only a file that was built to be slow takes longer. */
 const maxSeconds = 4;
 
 /** `failOn: 'error'` also refuses truncated files. Only the first frame or page is read. */
@@ -59,9 +59,9 @@ async function loadLibrary(): Promise<Library> {
   return sharp;
 }
 
-async function render(sharp: Library, file: Buffer, left: () => number): Promise<Renditions> {
+async function render(sharp: Library, file: Buffer, remainingMs: () => number): Promise<Renditions> {
   // A decoder cannot be stopped from outside, so its timeout is the time that the upload has left.
-  const timeout = () => ({ seconds: Math.min(maxSeconds, Math.ceil(left() / 1000) || 1) });
+  const timeout = () => ({ seconds: Math.min(maxSeconds, Math.ceil(remainingMs() / 1000) || 1) });
   const format = formatOf(file);
   if (format === undefined) throw new Problem('invalid_image');
   // Reads the header only: nothing is decoded before the size is known.

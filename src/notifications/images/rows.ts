@@ -109,7 +109,7 @@ async function imagesOf(
 }
 
 function toImage({ id, external_url: url, created_at, updated_at }: ImageRow, urls?: ImageUrls): Image {
-  const where = url === null ? urls?.(id) : { url, full_screen_url: url, thumbnail_url: url };
-  if (where === undefined) throw new Error('the URLs of an uploaded image are missing');
-  return { id, ...where, created_at, updated_at };
+  const urlFields = url === null ? urls?.(id) : { url, full_screen_url: url, thumbnail_url: url };
+  if (urlFields === undefined) throw new Error('the URLs of an uploaded image are missing');
+  return { id, ...urlFields, created_at, updated_at };
 }

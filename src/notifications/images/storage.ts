@@ -7,7 +7,7 @@ export type Renditions = Readonly<Record<Rendition, Buffer>>;
 export interface StoredFile {
   /** Bytes. */
   readonly size: number;
-  /** It is open: read it or destroy it. */
+  /** An open stream: read it to its end or destroy it. */
   readonly content: Readable;
 }
 
@@ -33,10 +33,10 @@ export interface ImageStorage {
   open(id: string, rendition: Rendition): Promise<StoredFile | undefined>;
   /** Where clients read a file themselves. Absent: they read it from this service. */
   locate?(id: string, rendition: Rendition): Promise<FileLocation>;
-  /** Removes the mark: the image has its row. */
-  settle(id: string): Promise<void>;
-  /** Marks the image: its row is about to be deleted. */
-  unsettle(id: string): Promise<void>;
+  /** Removes the mark. Call it after the row of the image was committed. */
+  markSettled(id: string): Promise<void>;
+  /** Sets the mark. Call it before the row of the image is deleted. */
+  markUnsettled(id: string): Promise<void>;
   /** Removes the files of an image, and the mark. */
   remove(id: string): Promise<void>;
   /** Some of the images that have been unsettled for longer than any request runs. */

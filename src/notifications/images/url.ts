@@ -29,7 +29,7 @@ export function imageUrlError(url: string, field: string, checkUrl: CheckUrl): F
   return reason === undefined ? undefined : { field, code: 'invalid_url', params: { reason } };
 }
 
-/** The URL as it is checked and stored: the parser repairs backslashes, odd hosts and characters beyond ASCII. */
+/** The URL as it is checked and stored. The parser changes backslashes, unusual hosts and characters beyond ASCII. */
 export function canonicalUrl(url: string): string {
   return new URL(url).href;
 }

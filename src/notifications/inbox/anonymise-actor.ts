@@ -12,7 +12,7 @@ interface NamedRow {
 }
 
 /** Inboxes without a head are left out: they are being erased, and there is no head to number the change by. */
-const findNamed = everyoneStatement<{ actorId: string }, NamedRow>(
+const findNotificationsOfActor = everyoneStatement<{ actorId: string }, NamedRow>(
   'actor_find',
   (p) => sql`
     select n.user_id, n.id from notifications n
@@ -68,8 +68,8 @@ const clearNames = userStatement<
 );
 
 /**
- * Removes a deleted user's name from the notifications of other users. The id stays: it no longer names anybody. Each
- * removal is a change of its notification. It is safe to repeat, also after a failure.
+ * Removes a deleted user's name from the notifications of other users. The id stays, because it no longer leads to a
+ * person. Each removal is a change of its notification. It is safe to repeat, also after a failure.
  *
  * @param changed called after each commit with the users whose inboxes changed
  * @throws Problem `storage_unavailable` if all remaining rows belong to inboxes that other transactions have locked
@@ -80,7 +80,7 @@ export async function anonymiseActor(
   changed: (userIds: readonly string[]) => void,
 ): Promise<void> {
   for (;;) {
-    const named = await database.everyone.query(findNamed({ actorId }));
+    const named = await database.everyone.query(findNotificationsOfActor({ actorId }));
     if (named.length === 0) return;
     const anonymised = await database.users.transaction((tx) => anonymiseBatch(tx, actorId, named));
     if (anonymised.length === 0) throw new Problem('storage_unavailable');

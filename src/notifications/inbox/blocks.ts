@@ -36,62 +36,62 @@ export interface PlaceInBlocks {
  */
 export function placeInBlocks(parts: PlaceInBlocks): Sql {
   const { userId, direction, type } = parts;
-  const owned =
+  const matchingRows =
     type === undefined ? sql`user_id = ${userId}` : sql`user_id = ${userId} and notification_type = ${type}`;
-  return direction === 'desc' ? placeDownwards(parts, owned) : placeUpwards(parts, owned);
+  return direction === 'desc' ? placeDownwards(parts, matchingRows) : placeUpwards(parts, matchingRows);
 }
 
 /**
  * Rows per block, from the newest block down: the first block is counted row by row, because counting may start in its
  * middle; then the blocks with a count; then the rows that are not counted yet.
  */
-function placeDownwards({ from, skip }: PlaceInBlocks, owned: Sql): Sql {
+function placeDownwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
   const first = sql`(${from}) / ${blockRows}`;
   return sql`select place from (
       select block, ${skip} - passed + rows as within from (
         select block, rows, (sum(rows) over (order by block desc))::bigint as passed from (
           select ${first} as block, count(*) as rows
-          from notifications where ${owned} and sequence <= (${from}) and sequence >= ${first} * ${blockRows}
+          from notifications where ${matchingRows} and sequence <= (${from}) and sequence >= ${first} * ${blockRows}
           union all
           select block, sum(rows)::bigint
-          from inbox_blocks where ${owned} and block < ${first} and block < ${firstUncounted} group by block
+          from inbox_blocks where ${matchingRows} and block < ${first} and block < ${firstUncounted} group by block
           union all
           select sequence / ${blockRows}, count(*)
           from notifications
-          where ${owned} and sequence < ${first} * ${blockRows} and sequence >= ${firstUncounted} * ${blockRows}
+          where ${matchingRows} and sequence < ${first} * ${blockRows} and sequence >= ${firstUncounted} * ${blockRows}
           group by 1
         ) blocks
       ) passing
       where passed > ${skip} order by block desc limit 1
     ) target cross join lateral (
       select sequence as place
-      from notifications where ${owned} and sequence <= least((${from}), block * ${blockRows} + ${literal(blockSize - 1)})
+      from notifications where ${matchingRows} and sequence <= least((${from}), block * ${blockRows} + ${literal(blockSize - 1)})
       order by sequence desc offset within limit 1
     ) found`;
 }
 
 /** The same from the oldest block up. */
-function placeUpwards({ from, skip }: PlaceInBlocks, owned: Sql): Sql {
+function placeUpwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
   const first = sql`(${from}) / ${blockRows}`;
   return sql`select place from (
       select block, ${skip} - passed + rows as within from (
         select block, rows, (sum(rows) over (order by block asc))::bigint as passed from (
           select ${first} as block, count(*) as rows
-          from notifications where ${owned} and sequence > (${from}) and sequence < (${first} + 1) * ${blockRows}
+          from notifications where ${matchingRows} and sequence > (${from}) and sequence < (${first} + 1) * ${blockRows}
           union all
           select block, sum(rows)::bigint
-          from inbox_blocks where ${owned} and block > ${first} and block < ${firstUncounted} group by block
+          from inbox_blocks where ${matchingRows} and block > ${first} and block < ${firstUncounted} group by block
           union all
           select sequence / ${blockRows}, count(*)
           from notifications
-          where ${owned} and sequence >= (${first} + 1) * ${blockRows} and sequence >= ${firstUncounted} * ${blockRows}
+          where ${matchingRows} and sequence >= (${first} + 1) * ${blockRows} and sequence >= ${firstUncounted} * ${blockRows}
           group by 1
         ) blocks
       ) passing
       where passed > ${skip} order by block asc limit 1
     ) target cross join lateral (
       select sequence as place
-      from notifications where ${owned} and sequence >= greatest((${from}) + 1, block * ${blockRows})
+      from notifications where ${matchingRows} and sequence >= greatest((${from}) + 1, block * ${blockRows})
       order by sequence asc offset within limit 1
     ) found`;
 }

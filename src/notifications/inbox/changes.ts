@@ -23,7 +23,7 @@ export interface InboxChanges {
   /** The last change sequence. It may be higher than that of the last change, because some changes leave no row. */
   readonly head: number;
   /** Tombstones up to this change sequence have been removed. */
-  readonly forgottenUpTo: number;
+  readonly tombstonesRemovedUpTo: number;
   /** The `last_read_sequence` of the read position; null when there is none. */
   readonly lastRead: number | null;
   readonly changes: readonly ChangeRow[];
@@ -46,7 +46,7 @@ const tombstoneColumns = join(
 );
 
 /**
- * Reads many inboxes in one statement: each costs a few look-ups by key, and at most `limit` rows. The subqueries are
+ * Reads many inboxes in one statement. Each inbox costs a few look-ups by key and at most `limit` rows. The subqueries are
  * lateral and limited, so the planner can only look up key by key. The statement is planned at each use: an old plan from
  * a time when the tables were nearly empty would read a whole table for each inbox.
  */
@@ -89,7 +89,7 @@ export async function readChanges(
   const afters = arrayText(wanted.map(({ after }) => after));
   for (const row of await handle.query(selectChanges({ userIds, afters, limit }))) {
     const { nth, head, forgotten, marker } = row;
-    const inbox = found.get(nth) ?? { head, forgottenUpTo: forgotten, lastRead: marker, changes: [] };
+    const inbox = found.get(nth) ?? { head, tombstonesRemovedUpTo: forgotten, lastRead: marker, changes: [] };
     found.set(nth, inbox);
     if (row.id !== null) inbox.changes.push(row);
   }
@@ -113,7 +113,7 @@ export async function notificationsOf(
  */
 export function needsReset(
   after: number,
-  { head, forgottenUpTo: forgotten }: Pick<InboxChanges, 'head' | 'forgottenUpTo'>,
+  { head, tombstonesRemovedUpTo: forgotten }: Pick<InboxChanges, 'head' | 'tombstonesRemovedUpTo'>,
 ): boolean {
   return (after > 0 && after < forgotten) || after > head;
 }
@@ -164,7 +164,7 @@ export async function listChanges(
   }
   const notificationOf = await notificationsOf(database.directory, imageUrlsOf, rows);
   const changes: Change[] = [];
-  const begun = begunAt ?? (after === 0 ? head : undefined);
+  const firstReadEnd = begunAt ?? (after === 0 ? head : undefined);
   let reached = after;
   for (const row of rows) {
     if (changes.length === limit) break;
@@ -174,14 +174,17 @@ export async function listChanges(
     reached = row.change_sequence;
     // In a first read, all notifications that existed at its start are new to the client, and earlier deletions are
     // skipped.
-    const isFirst = begun !== undefined && reached <= begun;
+    const isFirst = firstReadEnd !== undefined && reached <= firstReadEnd;
     if (notification === null ? isFirst : !matches(filter, notification)) continue;
     changes.push(toChange(row, notification, isFirst ? 0 : after));
   }
   const hasMore = rows.length === readLimit || reached < (rows.at(-1)?.change_sequence ?? 0);
   return {
     changes,
-    after: formatPosition({ after: hasMore ? reached : head, ...(begun !== undefined && { begunAt: begun }) }),
+    after: formatPosition({
+      after: hasMore ? reached : head,
+      ...(firstReadEnd !== undefined && { begunAt: firstReadEnd }),
+    }),
     has_more: hasMore,
     reset: false,
   };

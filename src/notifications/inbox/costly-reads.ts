@@ -12,9 +12,9 @@ export interface CostlyReadLimitOptions {
 }
 
 /** Limits for one user: costly reads that run at a time, reads that may wait, and the maximum wait in milliseconds. */
-const ofUser = { concurrency: 2, maxWaiting: 100, timeoutMs: 1000 };
+const userLimits = { concurrency: 2, maxWaiting: 100, timeoutMs: 1000 };
 /** Limits for all users together. Costly reads use half of the connections; the other half serves all other requests. */
-const ofAll = { maxWaiting: 400, timeoutMs: 2000 };
+const totalLimits = { maxWaiting: 400, timeoutMs: 2000 };
 /** The time that one user may use: the maximum in milliseconds, and the milliseconds that are refilled per millisecond. */
 const allowance = { max: 10_000, refill: 0.2 };
 /** After this many reads, users whose allowance is full again are removed from memory. */
@@ -28,9 +28,9 @@ export function createCostlyReadLimit({
   connections,
   now = () => performance.now(),
 }: CostlyReadLimitOptions): CostlyReadLimit {
-  const enterUserQueue = createKeyedLimiter(ofUser);
+  const enterUserQueue = createKeyedLimiter(userLimits);
   const enterSharedQueue = createConcurrencyLimiter({
-    ...ofAll,
+    ...totalLimits,
     concurrency: Math.max(2, Math.floor(connections / 2)),
   });
   const spending = createSpending(now);

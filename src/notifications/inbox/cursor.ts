@@ -8,7 +8,10 @@ export interface NotificationSort {
  * A position in a paged list. Links and the parameter `cursor` contain it, so that pages neither repeat nor miss a row.
  */
 export interface Cursor {
-  /** Leaves out notifications after this sequence: the head's sequence when the first page was read. */
+  /**
+   * The sequence of the head when the client read the first page. The list has no notifications after it, so that pages do
+   * not shift.
+   */
   readonly mark: number;
   /** From 1. */
   readonly page: number;

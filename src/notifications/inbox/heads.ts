@@ -16,7 +16,7 @@ const lockUnlocked = userStatement<{ userIds: readonly string[] }, { user_id: st
 );
 
 /**
- * Locks the head of an inbox until commit. It is a statement of its own: the next statement of the transaction sees
+ * Locks the head of an inbox until commit. It is a separate statement, so that the next statement of the transaction sees
  * everything that was committed while this one waited.
  * @returns false when there is no head: the user is being deleted
  */
@@ -25,7 +25,7 @@ export async function lockHead(tx: Queryable<'user'>, userId: string): Promise<b
   return heads.length > 0;
 }
 
-/** Locks the heads of these users that nobody else has locked. @returns their users, in order */
+/** Locks the heads of these users that no other transaction has locked. @returns the users of the locked heads, in order */
 export async function lockUnlockedHeads(tx: Queryable<'user'>, userIds: readonly string[]): Promise<string[]> {
   const heads = await tx.query(lockUnlocked({ userIds: [...new Set(userIds)] }));
   return heads.map(({ user_id }) => user_id);

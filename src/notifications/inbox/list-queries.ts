@@ -32,7 +32,7 @@ export interface NotificationQuery {
   /** Only rows strictly newer than this, by the time that the list is sorted by. */
   readonly since?: Instant;
   readonly filter: readonly FilterClause[];
-  /** Leaves out notifications after this sequence, so that pages do not shift while others are published. */
+  /** The list has no notifications after this sequence, so that pages do not shift while others are published. */
   readonly mark?: number;
   /** Where the page starts or ends. It is found by the index, however deep: nothing is counted or skipped. */
   readonly anchor?: Anchor;
@@ -47,7 +47,7 @@ export interface PageOfRows {
   readonly total: number;
   /** False: there are more than `total`. */
   readonly totalIsExact: boolean;
-  /** The mark for further pages, so that they continue this one. */
+  /** The value of `mark` for further pages. */
   readonly mark: number;
   readonly state: InboxState;
 }

@@ -6,7 +6,10 @@ import { sql, userStatement } from '../../database/sql.js';
 export interface InboxState {
   /** Grows with every change of the inbox. */
   readonly changeSequence: number;
-  /** The same with the time of the last change. A restored database may repeat a number, but not with the same time. */
+  /**
+   * The change sequence and the time of the last change. A restored database may repeat a change sequence, but not with the
+   * same time.
+   */
   readonly stamp: string;
 }
 
@@ -29,7 +32,7 @@ export async function selectState(handle: Queryable<'user'>, userId: string): Pr
   return head && stateOf(head);
 }
 
-/** The subquery is lateral and limited, so that the planner looks up each key by the index. One plan is for all lengths. */
+/** The subquery is lateral and limited, so that the planner looks up each key by the index, for arrays of any length. */
 const selectHeads = userStatement<{ userIds: string }, HeadRow & { place: number }>(
   'inboxes_heads',
   (p) => sql`

@@ -45,12 +45,12 @@ export function contentErrors(
   return errors;
 }
 
-/** The ids of the images that these refer to, in lower case. */
+/** The ids of the images that the items refer to, in lower case. */
 export function imageIds(written: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
   return new Set(written.flatMap(({ input }) => input.image_id?.toLowerCase() ?? []));
 }
 
-/** The URLs of the images that these show. */
+/** The URLs of the images that the items show. */
 export function imageUrls(written: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
   return new Set(written.flatMap(({ input }) => input.image ?? []));
 }

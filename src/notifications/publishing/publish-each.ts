@@ -10,11 +10,11 @@ export interface Publication {
   readonly number: string | undefined;
 }
 
-/** The ids of the notifications that were published, or why none was. */
+/** The ids of the published notifications, or the errors for which the publication was refused. */
 export type Outcome = { readonly ids: readonly string[] } | { readonly errors: readonly FieldError[] };
 
-/** The reason why this would not be published; undefined if it would be. */
-export type Forecast = { readonly errors: readonly FieldError[] } | undefined;
+/** Why a publication would be refused; undefined if it would be published. */
+export type PublicationRefusal = { readonly errors: readonly FieldError[] } | undefined;
 
 export interface EachPublisherOptions {
   readonly database: Pick<Database, 'spanning'>;
@@ -44,9 +44,9 @@ export async function publishEach(
 ): Promise<Outcome[]> {
   const refused = new Map<Publication, Outcome>();
   const published = new Map<Publication, Outcome>();
-  for (const [index, forecast] of (await forecastEach(notifications, publications)).entries()) {
+  for (const [index, refusal] of (await validatePublications(notifications, publications)).entries()) {
     const publication = publications[index];
-    if (publication !== undefined && forecast !== undefined) refused.set(publication, forecast);
+    if (publication !== undefined && refusal !== undefined) refused.set(publication, refusal);
   }
   while (published.size + refused.size < publications.length) {
     const open = publications.filter((publication) => !refused.has(publication));
@@ -65,11 +65,11 @@ export async function publishEach(
   return publications.flatMap((publication) => refused.get(publication) ?? published.get(publication) ?? []);
 }
 
-/** The result of `publishEach` without publishing. */
-export async function forecastEach(
+/** Checks publications as `publishEach` does, and publishes nothing. */
+export async function validatePublications(
   notifications: EachPublisherOptions['notifications'],
   publications: readonly Publication[],
-): Promise<Forecast[]> {
+): Promise<PublicationRefusal[]> {
   const inputs = publications.map(({ input }) => input);
   const numbers = publications.map(({ number }) => number);
   const found = await notifications.validateEach(inputs, numbers);

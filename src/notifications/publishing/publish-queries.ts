@@ -196,7 +196,7 @@ const insertInboxRows = insertStatement<RowArrays>('notifications_publish_inbox'
   lockedHeads: sql`user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id for update`,
 }));
 
-/** Requests for several inboxes that arrived together. None waits for another's user: locked inboxes are skipped. */
+/** Requests for several inboxes that arrived together. Locked inboxes are skipped, so no request waits for another user. */
 const insertUnlockedRows = insertStatement<RowArrays>('notifications_publish_together', (p) => ({
   deliveries: rowsOf(p),
   lockedHeads: sql`user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id for update skip locked`,

@@ -149,7 +149,7 @@ interface ValidRequest {
   readonly created: ReadonlyMap<string, Image>;
   /** All images that the items show, by id. */
   readonly images: ReadonlyMap<string, Image>;
-  /** The function of this name, for this request. */
+  /** Calls the function `refuseMissing` for this request. */
   refuseMissing(inserted: readonly unknown[]): never;
 }
 

@@ -45,9 +45,9 @@ export interface Publisher {
 export interface PublisherOptions extends ContentRules {
   readonly database: Database;
   /** Called after the commit with the users whose inboxes changed. */
-  readonly changed: (userIds: readonly string[]) => void;
-  /** Called after the commit, for the push relay. Without it nothing is pushed. */
-  readonly published?: () => void;
+  readonly onChanged: (userIds: readonly string[]) => void;
+  /** Called after the commit, so that the push fan-out runs. Without it nothing is pushed. */
+  readonly onPublished?: () => void;
   /** Whether single notifications that are published at the same time share a statement. */
   readonly batching: boolean;
   readonly counters: Counters;
@@ -55,11 +55,11 @@ export interface PublisherOptions extends ContentRules {
 
 /** Creates the publishing of one notification and of many. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { database, changed, published, batching, counters, ...content } = options;
+  const { database, onChanged: changed, onPublished: published, batching, counters, ...content } = options;
   const rules = { ...content, pushes: published !== undefined };
   const publishAlone = createOnePublisher(database, rules, batching);
   /** Signals committed notifications to streams, caches and the push relay. */
-  const announce = (notifications: readonly Notification[], isPushed: boolean) => {
+  const signalCommitted = (notifications: readonly Notification[], isPushed: boolean) => {
     counters.add('notifications.published', '', notifications.length);
     changed(notifications.map(({ user_id }) => user_id));
     if (isPushed) published?.();
@@ -67,18 +67,18 @@ export function createPublisher(options: PublisherOptions): Publisher {
   return {
     async publish(tx, request, numbers = [], onPart) {
       const notifications = await publish(tx, rules, request, numbers, onPart);
-      tx.onCommit(() => announce(notifications, true));
+      tx.onCommit(() => signalCommitted(notifications, true));
       return notifications;
     },
     async publishOne(request, numbers = []) {
       const notification = await publishAlone(request, numbers);
-      announce([notification], true);
+      signalCommitted([notification], true);
       return notification;
     },
     async publishWithoutPush(tx, input) {
       const [notification] = await publish(tx, { ...rules, pushes: false }, input, []);
       if (notification === undefined) throw new Error('one notification was published, and none was returned');
-      tx.onCommit(() => announce([notification], false));
+      tx.onCommit(() => signalCommitted([notification], false));
       return notification;
     },
     validateEach: (requests, numbers) => validateEach(database.spanning, rules, requests, numbers),

@@ -34,7 +34,7 @@ export interface NewDelivery extends PushDevice {
 }
 
 /** The maximum number of rows of one statement, which must end long before the statement timeout. */
-const rowsAtOnce = 1000;
+const maxRowsPerStatement = 1000;
 
 /** The row of each push, and its job in the queue unless it is muted. */
 const insertRows = userStatement<
@@ -79,8 +79,8 @@ export async function insertDeliveries(
   deliveries: readonly NewDelivery[],
   notice: string | null = null,
 ): Promise<void> {
-  for (let start = 0; start < deliveries.length; start += rowsAtOnce) {
-    const some = deliveries.slice(start, start + rowsAtOnce);
+  for (let start = 0; start < deliveries.length; start += maxRowsPerStatement) {
+    const some = deliveries.slice(start, start + maxRowsPerStatement);
     await tx.query(
       insertRows({
         userIds: some.map(({ user_id }) => user_id),

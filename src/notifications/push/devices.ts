@@ -10,7 +10,7 @@ export interface PushDevice {
 
 /** Queries on devices and logins that push needs. The composition root implements them. */
 export interface PushDevices {
-  /** The devices of these users that can be pushed to now, each by one of these channels. */
+  /** The devices of these users that can get pushes now, each with one of these channels. */
   reachable(
     handle: Queryable<'user'>,
     userIds: readonly string[],

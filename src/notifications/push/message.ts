@@ -9,22 +9,22 @@ const maxTitle = 100;
 /** The content of a push about a notification. A text that does not fit is cut at its end. */
 export function pushContent(row: NotificationRow): PushContent {
   const { id, notification_type, notification_key, sequence, actor } = row;
-  const title = actor === null || actor === '' ? null : cut([...actor], maxTitle);
+  const title = actor === null || actor === '' ? null : truncate([...actor], maxTitle);
   const content = (body: string) => ({ id, notification_type, notification_key, title, body, sequence });
   if (bytesOf(content(row.description)) <= maxBytes) return content(row.description);
   const characters = [...row.description];
-  let fits = 0;
+  let fittingLength = 0;
   let tooMany = characters.length;
-  while (tooMany - fits > 1) {
-    const middle = Math.floor((fits + tooMany) / 2);
-    if (bytesOf(content(cut(characters, middle))) <= maxBytes) fits = middle;
+  while (tooMany - fittingLength > 1) {
+    const middle = Math.floor((fittingLength + tooMany) / 2);
+    if (bytesOf(content(truncate(characters, middle))) <= maxBytes) fittingLength = middle;
     else tooMany = middle;
   }
-  return content(cut(characters, fits));
+  return content(truncate(characters, fittingLength));
 }
 
 /** Cuts between code points, so that no half of a character is left. */
-function cut(characters: readonly string[], length: number): string {
+function truncate(characters: readonly string[], length: number): string {
   return characters.length <= length ? characters.join('') : `${characters.slice(0, length).join('')}…`;
 }
 

@@ -13,7 +13,7 @@ export interface Mutes {
   /** Newest first. */
   list(userId: string): Promise<Mute[]>;
   /**
-   * Adds a mute. A filter that the user has already is not added again.
+   * Adds a mute. If the user has a mute with the same filter, it returns that mute.
    * @returns the mute, and whether it is new
    * @throws Problem `validation_failed`; `invalid_session_token` when the user was deleted in the meantime
    */

@@ -36,7 +36,7 @@ interface DeliveryRow {
   notice: StoredNotice | null;
 }
 
-/** The states in which a push ends. */
+/** The final states of a push. */
 type EndState = Exclude<DeliveryState, 'queued'>;
 
 const countOf = {
@@ -110,7 +110,7 @@ interface End {
   readonly state: EndState;
   readonly reason: DeliveryReason;
   readonly error?: string;
-  /** Whether the push service was called. */
+  /** Whether this attempt has called the push service. */
   readonly attempted?: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface DeliveryTraces {
    * @param userId the user of the notification; undefined: any user
    * @throws Problem `not_found`
    */
-  of(notificationId: string, userId?: string): Promise<DeliveryTrace>;
+  traceOf(notificationId: string, userId?: string): Promise<DeliveryTrace>;
 }
 
 interface DeliveryRow {
@@ -35,7 +35,7 @@ interface ListedRow {
   user_id: string;
   created_at: string;
   is_read: boolean;
-  /** Whether its publication waits for the push relay. */
+  /** Whether its publication still waits for the fan-out to devices. */
   waits: boolean;
 }
 
@@ -68,7 +68,7 @@ export function createDeliveryTraces(
   { devices, channels }: Pick<PushOptions, 'devices' | 'channels'>,
 ): DeliveryTraces {
   return {
-    async of(notificationId, userId) {
+    async traceOf(notificationId, userId) {
       const [listed] =
         userId === undefined
           ? await database.spanning.query(selectAny({ id: notificationId }))

@@ -155,7 +155,7 @@ const arraysOf = (typeRules: readonly RetentionRule[]): RuleArrays => ({
   ages: typeRules.map(({ age }) => age),
 });
 
-/** Reads all inboxes in keyset order, some at a time. It repeats a step as long as the step removes rows. */
+/** Reads all inboxes in keyset order, in batches. It repeats a step as long as the step removes rows. */
 export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceTask {
   const ruleArrays = arraysOf(typeRules);
   return {

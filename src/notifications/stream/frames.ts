@@ -5,20 +5,20 @@ import type { ChangeRow } from '../inbox/changes.js';
 
 /* The server-sent events of an inbox. Notifications have no event name. */
 
-export function changed(change: ChangeRow, notification: Notification | null): string {
+export function changeEvent(change: ChangeRow, notification: Notification | null): string {
   const { change_sequence: place, id, sequence } = change;
   if (notification === null) return `event: deleted\n${message(place, { id, sequence })}`;
   return message(place, notification);
 }
 
-export function readPosition(data: Marker): string {
+export function readPositionEvent(data: Marker): string {
   return `event: marker\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-export function sessionExpiring(expiresAt: string): string {
+export function sessionExpiringEvent(expiresAt: string): string {
   return `event: session_expiring\ndata: ${JSON.stringify({ expires_at: expiresAt })}\n\n`;
 }
 
-export function retainedFrom(times: Readonly<Record<string, string>>): string {
+export function retainedFromEvent(times: Readonly<Record<string, string>>): string {
   return Object.keys(times).length === 0 ? '' : `event: retained_from\ndata: ${JSON.stringify(times)}\n\n`;
 }

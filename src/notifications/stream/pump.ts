@@ -14,7 +14,7 @@ import type { Stream } from './stream.js';
 
 /** Writes new changes to streams. */
 export interface Pump {
-  /** The inbox of the stream may have changed. */
+  /** Call it when the inbox of the stream may have changed. */
   wake(stream: Stream): void;
 }
 
@@ -202,7 +202,7 @@ function writeChanges(stream: Stream, { head, changes, isAll }: Update): boolean
   for (const item of changes) {
     const { change, notification } = item;
     if (isWanted(stream, change, notification)) {
-      item.text ??= frames.changed(change, notification);
+      item.text ??= frames.changeEvent(change, notification);
       text += item.text;
       stream.sentPosition = change.change_sequence;
     }
@@ -225,5 +225,5 @@ function isWanted({ filter, history }: Stream, change: ChangeRow, notification: 
 function writeReadPosition(stream: Stream, readPosition: Marker | undefined): void {
   if (readPosition === undefined || readPosition.last_read_sequence <= stream.lastRead) return;
   stream.lastRead = readPosition.last_read_sequence;
-  write(stream, frames.readPosition(readPosition));
+  write(stream, frames.readPositionEvent(readPosition));
 }

@@ -41,7 +41,7 @@ export interface Finding {
 
 interface HeadRow {
   head: number;
-  forgottenUpTo: number;
+  tombstonesRemovedUpTo: number;
   remaining: number;
 }
 interface FindingRow {
@@ -79,7 +79,7 @@ interface CheckedStreams {
   readonly sessionIds: string;
   readonly positions: string;
   readonly readPositions: string;
-  readonly leads: string;
+  readonly warningLeads: string;
 }
 
 /** Creates the queries that all streams of a process share. */
@@ -87,7 +87,7 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
   const selectHead = userStatement<{ userId: string; sessionId: string }, HeadRow>(
     'streams_begin',
     (p) => sql`
-    select head.last_change_sequence as head, head.forgotten_change_sequence as "forgottenUpTo",
+    select head.last_change_sequence as head, head.forgotten_change_sequence as "tombstonesRemovedUpTo",
            (extract(epoch from session.expires_at - db_now()) * 1000)::float8 as remaining
     from (select ${p.userId}::uuid as user_id, ${p.sessionId}::uuid as session_id) requested
       join inboxes head on head.user_id = requested.user_id
@@ -110,7 +110,7 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
              head.last_change_sequence <> checked.position
                or coalesce(markers.last_read_sequence > checked.marker, false) as is_behind
       from unnest((select ${p.userIds}::uuid[]), (select ${p.sessionIds}::uuid[]), (select ${p.positions}::bigint[]),
-                  (select ${p.readPositions}::bigint[]), (select ${p.leads}::float8[]))
+                  (select ${p.readPositions}::bigint[]), (select ${p.warningLeads}::float8[]))
           with ordinality as checked (user_id, session_id, position, marker, lead, nth)
         left join lateral (${validSession(sql`checked.user_id`, sql`checked.session_id`)} limit 1) session on true
         left join lateral (select * from inboxes where user_id = checked.user_id limit 1) head on true
@@ -142,7 +142,7 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
         sessionIds: arrayText(streams.map(({ sessionId }) => sessionId)),
         positions: arrayText(streams.map(({ position }) => position)),
         readPositions: arrayText(streams.map(({ lastRead: marker }) => marker)),
-        leads: arrayText(streams.map(({ warningLeadMs: lead }) => lead)),
+        warningLeads: arrayText(streams.map(({ warningLeadMs: lead }) => lead)),
       });
       const rows = await database.users.query(statement);
       return rows.flatMap(({ nth, expires_at: expiresAt, is_expiring: isExpiring, is_behind: isBehind }) => {

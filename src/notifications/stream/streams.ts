@@ -21,7 +21,7 @@ export interface Streams {
    * @throws Problem `too_many_streams`, `invalid_session_token`, `shutting_down`
    */
   open(request: StreamRequest): Promise<void>;
-  /** The inboxes of these users may have changed. */
+  /** Call it when the inboxes of these users may have changed. */
   wake(userIds: readonly string[]): void;
   /** The number of open streams. */
   count(): number;
@@ -97,10 +97,10 @@ export function createStreams(options: StreamsOptions): Streams {
         const checkedAt = performance.now();
         const { position, history, isReset, remaining } = await queries.begin({ userId, sessionId }, start);
         if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
-        const text = opening(position) + (isReset ? reset(position) : '') + frames.retainedFrom(retainedFrom());
+        const text = opening(position) + (isReset ? reset(position) : '') + frames.retainedFromEvent(retainedFrom());
         const sink = connect();
         if (sink.destroyed) return slots.leave(userId);
-        const lead = Math.min(maxLead, remaining * leadPart);
+        const warningLeadMs = Math.min(maxLead, remaining * leadPart);
         // All properties from the start: with objects of different shapes, thousands of streams cost a sixth more.
         const stream: Stream = {
           userId,
@@ -111,7 +111,7 @@ export function createStreams(options: StreamsOptions): Streams {
           sentPosition: position,
           history,
           lastRead: -1,
-          warningLeadMs: lead,
+          warningLeadMs: warningLeadMs,
           checkedAt,
           writtenAt: checkedAt,
           blockedAt: undefined,

@@ -43,7 +43,7 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
         else if (isBehind) pump.wake(stream);
         if (expiresAt !== null && isExpiring && stream.blockedAt === undefined) {
           stream.warningLeadMs = 0;
-          write(stream, frames.sessionExpiring(expiresAt));
+          write(stream, frames.sessionExpiringEvent(expiresAt));
         }
       }
     }

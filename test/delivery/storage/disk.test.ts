@@ -86,25 +86,25 @@ describe('images on disk', () => {
   it('are unsettled until they are settled, and listed after an hour', async () => {
     const [settled, left, again] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
     for (const id of [settled, left, again]) await disk.put(id, renditions);
-    await disk.settle(settled);
-    await disk.settle(again);
+    await disk.markSettled(settled);
+    await disk.markSettled(again);
     expect(await disk.longUnsettled()).toEqual([]);
     now += hour / 2;
-    await disk.unsettle(again);
+    await disk.markUnsettled(again);
     expect(await disk.longUnsettled()).toEqual([]);
     now += hour / 2 + 1;
     expect(await disk.longUnsettled()).toEqual([left]);
     now += hour;
     expect((await disk.longUnsettled()).sort()).toEqual([left, again].sort());
-    await disk.settle(left);
-    await disk.settle(left);
+    await disk.markSettled(left);
+    await disk.markSettled(left);
     expect(await disk.longUnsettled()).toEqual([again]);
     expect(await content(left, 'card')).toBe('card');
   });
 
   it('of a killed process are found by the next one, including unfinished files', async () => {
     const id = crypto.randomUUID();
-    await disk.unsettle(id);
+    await disk.markUnsettled(id);
     await mkdir(join(folder, 'drafts', id), { recursive: true });
     await writeFile(join(folder, 'drafts', id, 'card.jpg.123'), 'ca');
     await writeFile(join(folder, 'unsettled', 'something else'), '');

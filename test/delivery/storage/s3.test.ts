@@ -47,7 +47,7 @@ describe('images in a bucket', () => {
     const folder = `images-of-tests/a/b/${id.slice(0, 2)}/${id.slice(2, 4)}/${id}`;
     const files = ['card.jpg', 'full.jpg', 'thumbnail.jpg'].map((file) => `${folder}/${file}`);
     expect([...store.objects.keys()].sort()).toEqual([...files, `images-of-tests/a/b/unsettled/${id}`].sort());
-    await images.settle(id);
+    await images.markSettled(id);
     expect([...store.objects.keys()].sort()).toEqual(files);
   });
 
@@ -86,9 +86,9 @@ describe('images in a bucket', () => {
   it('are reported after an hour without a result, and not after they are settled', async () => {
     const [old, settled, young] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
     await images.put(old, renditions);
-    await images.unsettle(settled);
+    await images.markUnsettled(settled);
     expect(await images.longUnsettled()).toEqual([]);
-    await images.settle(settled);
+    await images.markSettled(settled);
     now += hour + 1;
     await images.put(young, renditions);
     store.objects.set('images-of-tests/a/b/unsettled/junk', Buffer.alloc(0));

@@ -125,7 +125,7 @@ describe('the cleanup', () => {
 
   it('keeps the files of an upload with a row, even when its process died before it settled them', async () => {
     const id = await upload();
-    await storage.unsettle(id);
+    await storage.markUnsettled(id);
     await clean();
     now += hour + 1;
     await clean();

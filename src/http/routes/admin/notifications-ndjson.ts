@@ -7,10 +7,10 @@ import { Problem } from '../../../lib/problem.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import {
   type EachPublisherOptions,
-  forecastEach,
   type Outcome,
   type Publication,
   publishEach,
+  validatePublications,
 } from '../../../notifications/publishing/publish-each.js';
 import { countDeliveries, maxDeliveries } from '../../../notifications/publishing/validation.js';
 import { createNdjsonHandler } from '../../ndjson/exchange.js';
@@ -39,7 +39,7 @@ export function createItemPublisher(
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   return createNdjsonHandler<Publication>(app, services.pacer, (request, { dryRun }) => {
     const publishIdentified: Publish = dryRun
-      ? (publications) => forecastEach(services.notifications, publications)
+      ? (publications) => validatePublications(services.notifications, publications)
       : (publications) => publishEach(services, publications);
     const publish: Publish = async (publications) => {
       const inputs = await withUserIds(

@@ -84,7 +84,7 @@ function traceRoutes(app: App, { traces }: Push): void {
     },
     config: { access: 'session', problems: ['not_found'] },
     async handler(request, reply) {
-      return reply.send(await traces.of(pathId(request.params), sessionOf(request).user_id));
+      return reply.send(await traces.traceOf(pathId(request.params), sessionOf(request).user_id));
     },
   });
 
@@ -101,7 +101,7 @@ function traceRoutes(app: App, { traces }: Push): void {
     },
     config: { access: { scope: 'users:read' }, problems: ['not_found'] },
     async handler(request, reply) {
-      return reply.send(await traces.of(pathId(request.params)));
+      return reply.send(await traces.traceOf(pathId(request.params)));
     },
   });
 }
