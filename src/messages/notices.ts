@@ -21,7 +21,7 @@ export interface NewNotice {
 
 /** Notifies users of events of their accounts, once for each event. */
 export interface Notices {
-  /** The channels that the setting `SECURITY_NOTICES` lists and that have a provider. */
+  /** The channels that the setting `NOTICES` lists and that have a provider. */
   readonly channels: readonly NoticeChannel[];
   /**
    * Writes a row and a job in the transaction of the event. The row belongs to the user. It is written for derived ids
