@@ -22,7 +22,7 @@ import type { PinRecoveries } from './pin-recoveries.js';
 import { type AllowedProofs, type CallingSession, defaultProofs, type Proofs, type VerifiedProof } from './proofs.js';
 
 /**
- * Self-service for users. Everything needs a session, and everything except a change of name or language needs a proof.
+ * Self-service for users. Every method needs a session. Every change needs a proof, except of the name and the language.
  */
 export interface OwnAccount {
   get(userId: string): Promise<Account>;
@@ -134,7 +134,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
   const { database, users, proofs, pinRecoveries, rules } = options;
 
   /** Checks the proof before it hashes, so that a session alone cannot keep the CPU busy with hashing. */
-  async function changeProven(
+  async function changeWithProof(
     callingSession: CallingSession,
     change: UserChange,
     proof: Proof | undefined,
@@ -165,7 +165,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
         const change = { ...unproven, username };
         // Reports validation errors before the proof is used, since a proof can often be used only once.
         await users.prepareChange(userId, change);
-        return changeProven(callingSession, change, proof, defaultProofs);
+        return changeWithProof(callingSession, change, proof, defaultProofs);
       }
       const prepared = await users.prepareChange(userId, unproven);
       return inTransaction(userId, (tx) => users.change(tx, userId, prepared, origin));
@@ -174,16 +174,22 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       const { userId, sessionId } = callingSession;
       const id = newId();
       const { token, digest } = newToken('authentication', [userId, id]);
-      const account = await changeProven(callingSession, { password }, proof, defaultProofs, async (tx, { type }) => {
-        const renewed = await tx.query(renewLogin({ userId, sessionId, id, digest }));
-        // Logged out at the same time.
-        if (renewed.length === 0) throw new Problem('invalid_session_token');
-        await pinRecoveries.guard(tx, userId, type);
-      });
+      const account = await changeWithProof(
+        callingSession,
+        { password },
+        proof,
+        defaultProofs,
+        async (tx, { type }) => {
+          const renewed = await tx.query(renewLogin({ userId, sessionId, id, digest }));
+          // The calling login was ended at the same time.
+          if (renewed.length === 0) throw new Problem('invalid_session_token');
+          await pinRecoveries.guard(tx, userId, type);
+        },
+      );
       return { ...account, token, authentication_id: id };
     },
-    setPin: (callingSession, { pin, proof }) => changeProven(callingSession, { pin }, proof, pinProofs),
-    removePin: (callingSession, proof) => changeProven(callingSession, { pin: null }, proof, changedPinProofs),
+    setPin: (callingSession, { pin, proof }) => changeWithProof(callingSession, { pin }, proof, pinProofs),
+    removePin: (callingSession, proof) => changeWithProof(callingSession, { pin: null }, proof, changedPinProofs),
     async prove(callingSession, proof) {
       const proven = await proofs.check(callingSession, proof, defaultProofs);
       const { userId, origin } = callingSession;

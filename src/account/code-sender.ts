@@ -27,7 +27,7 @@ export interface CodeSender {
 
 /** A code that was counted. */
 export interface CountedCode {
-  /** Undefined if a limit refuses the code. Do not tell the client: that would show the requests of others. */
+  /** Undefined if a limit refuses the code. Do not show this to the client: it would reveal the requests of other people. */
   readonly recipient: string | undefined;
   /** When the next code may be requested. */
   readonly resendAt: string;
@@ -42,7 +42,7 @@ export interface CodeRequest {
   readonly address: Identity;
   /** Undefined if no message will be sent. The request is counted in any case. */
   readonly recipient: string | undefined;
-  /** A device of an earlier approved login. It has its own limit, so strangers cannot use up the owner's. */
+  /** A device of an earlier approved login. It has a separate limit, so other people cannot use up the owner's limit. */
   readonly knownDevice: string | undefined;
   /** The client's IP address. */
   readonly clientAddress: string | undefined;

@@ -21,7 +21,7 @@ import { finishPinRecovery } from '../users/change-effects.js';
 import { findEpochForUpdate } from '../users/queries.js';
 import type { Users } from '../users/users.js';
 import { type AddressType, addressTypes, type CodeSender } from './code-sender.js';
-import type { GivenAddress, SessionlessCodes } from './sessionless-codes.js';
+import type { AddressInput, SessionlessCodes } from './sessionless-codes.js';
 
 /**
  * Recoveries of a PIN by a code take effect after a delay. Login codes go to the same address, so the request may come
@@ -48,7 +48,7 @@ export interface PinRecoveries extends PendingPins {
    * @throws Problem `code_rejected` for a wrong code, an address without an account, or no pending PIN;
    *   `validation_failed`, `too_many_requests`
    */
-  cancelByCode(identity: GivenAddress, code: string, origin: Origin): Promise<void>;
+  cancelByCode(identity: AddressInput, code: string, origin: Origin): Promise<void>;
 }
 
 export interface RecoveredPin {
@@ -118,8 +118,8 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data: { reason: 'asked' } });
   }
 
-  async function cancelByCode(given: GivenAddress, code: string, origin: Origin): Promise<void> {
-    const address = sessionless.readAddress(given);
+  async function cancelByCode(input: AddressInput, code: string, origin: Origin): Promise<void> {
+    const address = sessionless.readAddress(input);
     await limits.countLoginByAddress(origin.address);
     const digests = keys.digests('code', digestInput(code));
     // The code cannot be guessed, so the account needs no limit here. With a limit, a stranger could lock out the

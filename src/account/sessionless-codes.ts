@@ -15,7 +15,7 @@ import type { UserRules } from '../users/validation.js';
 import { type AddressType, addressTypes, type CodeSender } from './code-sender.js';
 
 /** An address in a request without a session. */
-export interface GivenAddress {
+export interface AddressInput {
   readonly type: AddressType;
   readonly value: string;
 }
@@ -23,7 +23,7 @@ export interface GivenAddress {
 /** Codes that are entered without a session, by the id of their challenge: for recoveries and registrations. */
 export interface SessionlessCodes {
   /** @throws Problem `validation_failed` for an invalid address, or a type of address without a provider */
-  readAddress(given: GivenAddress): Identity & { readonly type: AddressType };
+  readAddress(input: AddressInput): Identity & { readonly type: AddressType };
   /**
    * Verifies a code. These codes have a guess budget of their own, so that they work while the account is locked by
    * guesses.

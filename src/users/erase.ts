@@ -60,7 +60,7 @@ export async function eraseUser(
     let deleted = batchSize;
     while (deleted === batchSize) deleted = await deleteBatch(database, userId, { table, key });
   }
-  // Last: what still records events of the user holds a lock of a row above.
+  // Events come last: a transaction that still records an event of the user holds a lock on one of the rows above.
   const events = database.user(userId);
   while ((await events.query(eraseChanges({ userId, limit: batchSize }))).length === batchSize);
   await eraseElsewhere(userId);

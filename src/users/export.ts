@@ -50,7 +50,7 @@ export function userSections(database: Database): readonly ExportSection[] {
   ];
 }
 
-/** SQL: who caused an event. Users do not see which key or operator it was. */
+/** SQL: the column `by`, which says who caused an event. Users do not see which key or operator it was. */
 export const actorForUser = sql`case when actor in ('user', 'system') then actor else 'operator' end as "by"`;
 /** SQL: the address of an event that the user caused. */
 export const addressForUser = sql`case when actor = 'user' then host(address) end as address`;

@@ -36,7 +36,7 @@ export function createExternalIdentities(
   return {
     selectLinks: (userId) => listExternalIdentities(database.directory, userId),
     async link(userId, { provider, subject }, origin) {
-      const { issuer } = demandProvider(providers, provider);
+      const { issuer } = requireProvider(providers, provider);
       return database.spanningFor(userId).transaction(async (tx) => {
         // The lock keeps a parallel deletion of the user from leaving the link behind.
         if ((await findUserForUpdate(tx, userId)) === undefined) throw new Problem('not_found');
@@ -49,7 +49,7 @@ export function createExternalIdentities(
 }
 
 /** @throws Problem `validation_failed` that lists the configured providers */
-function demandProvider<Provider extends { readonly name: string }>(
+function requireProvider<Provider extends { readonly name: string }>(
   providers: readonly Provider[],
   name: string,
 ): Provider {

@@ -30,9 +30,9 @@ export async function findImportState(
   candidates: readonly ImportCandidate[],
 ): Promise<ImportState> {
   const digests = candidates.flatMap(({ identities }) => identities.map(({ digest }) => Buffer.from(digest, 'hex')));
-  const given = candidates.filter(({ hasGivenId }) => hasGivenId).map(({ id }) => id);
+  const givenIds = candidates.filter(({ hasGivenId }) => hasGivenId).map(({ id }) => id);
   const owners = await handle.query(findOwners({ digests }));
-  const ids = given.length === 0 ? [] : await handle.query(findIds({ ids: given }));
+  const ids = givenIds.length === 0 ? [] : await handle.query(findIds({ ids: givenIds }));
   const schemes = await importedSchemes(handle);
   const [clock] = await handle.query(readNow({}));
   const idsThat = (areDeleted: boolean) => ids.filter(({ deleted }) => deleted === areDeleted).map(({ id }) => id);

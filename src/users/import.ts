@@ -42,8 +42,8 @@ export interface UserImport {
 }
 
 export interface UserImportOptions extends UsersOptions {
-  /** Passwords and PINs to hash in parallel, beside those of logins. */
-  readonly hashesAtATime: number;
+  /** The maximum number of passwords and PINs that imports hash at the same time. Logins hash more in addition. */
+  readonly maxConcurrentHashes: number;
 }
 
 /** A user of a chunk without errors so far. */
@@ -62,7 +62,7 @@ const checksPerTurn = 20;
 export function createUserImport(options: UserImportOptions): UserImport {
   const { database } = options;
   const limitHashes = createConcurrencyLimiter({
-    concurrency: options.hashesAtATime,
+    concurrency: options.maxConcurrentHashes,
     maxWaiting: Number.POSITIVE_INFINITY,
   });
   const hashers = { hasher: options.hasher, pins: createPins(options) };

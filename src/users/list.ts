@@ -43,9 +43,9 @@ const isIndexed = ({ name, operator, values }: FilterClause) =>
 async function readDirectly(
   database: Database,
   request: Omit<ListRequest, 'filter'>,
-  where: ReturnType<typeof sql>,
+  condition: ReturnType<typeof sql>,
 ): Promise<Page<User>> {
-  const source = { scope: 'everyone', columns: userColumns, from: sql`users u`, where } as const;
+  const source = { scope: 'everyone', columns: userColumns, from: sql`users u`, where: condition } as const;
   const page = await readPage<UserRow, 'everyone'>(database.everyone, source, { ...request, filter: [] });
   return { ...page, items: page.items.map(toUser) };
 }

@@ -239,7 +239,10 @@ const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: Dir
   (p) => sql`select type from identities where digest = any(${p.digests})`,
 );
 
-/** The types of the identities that another user already has. A hint, because it locks nothing: `claimIdentities` decides. */
+/**
+ * The types of the identities that another user already has. This is only a hint, because it locks nothing:
+ * `claimIdentities` decides.
+ */
 export async function takenIdentities(
   handle: Queryable<'directory'>,
   identities: readonly ShownIdentity[],
@@ -297,7 +300,7 @@ const deleteInbox = userStatement<{ userId: string }>(
   'user_delete_inbox',
   (p) => sql`delete from inboxes where user_id = ${p.userId}`,
 );
-/** The job runs twice: a login that was in progress may insert rows after the first run. */
+/** The job runs a second time later, because a login that was in progress may insert rows after the first run. */
 const queueErasure = userStatement<{ userId: string }>(
   'user_queue_erasure',
   (p) => sql`

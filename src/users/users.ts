@@ -137,7 +137,7 @@ export interface UsersOptions extends UserRules {
 export function createUsers(options: UsersOptions): Users {
   const { database } = options;
   const pins = createPins(options);
-  const demandUser = async (row: Promise<UserRow | undefined>): Promise<UserRow> => {
+  const requireUser = async (row: Promise<UserRow | undefined>): Promise<UserRow> => {
     const user = await row;
     if (user === undefined) throw new Problem('not_found');
     return user;
@@ -152,11 +152,11 @@ export function createUsers(options: UsersOptions): Users {
       await recordEvent(tx, { userId: id, type: 'user.created', origin, changes: creationChanges(values) });
       return toUser(user);
     },
-    get: async (id) => toUser(await demandUser(findUser(database.user(id), id))),
+    get: async (id) => toUser(await requireUser(findUser(database.user(id), id))),
     list: createUserList({ database, defaultRegion: options.defaultRegion, concurrency: options.searches ?? 2 }),
     prepareChange: (id, change) => prepareChange(options, pins, id, change),
     async change(tx, id, prepared, origin, noticeKind) {
-      const before = await demandUser(findUserForUpdate(tx, id));
+      const before = await requireUser(findUserForUpdate(tx, id));
       const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
       const after = await changeUser(tx, before, prepared, endLogins, origin);
       const notices = noticesOfChange(before, prepared.values, noticeKind);
@@ -167,10 +167,10 @@ export function createUsers(options: UsersOptions): Users {
       if (!(await deleteUser(tx, id))) throw new Problem('not_found');
       await recordEvent(tx, { userId: id, type: 'user.deleted', origin });
     },
-    getForUpdate: async (tx, id) => toUser(await demandUser(findUserForUpdate(tx, id))),
+    getForUpdate: async (tx, id) => toUser(await requireUser(findUserForUpdate(tx, id))),
     async lock(tx, id, request, origin) {
       const lock = readLock(request);
-      const before = toUser(await demandUser(findUserForUpdate(tx, id)));
+      const before = toUser(await requireUser(findUserForUpdate(tx, id)));
       if (lock.locked_until !== null && !(await isFuture(tx, lock.locked_until))) {
         throwIfErrors([{ field: 'until', code: 'time_in_past' }]);
       }
@@ -181,7 +181,7 @@ export function createUsers(options: UsersOptions): Users {
       return user;
     },
     async unlock(tx, id, origin) {
-      const before = toUser(await demandUser(findUserForUpdate(tx, id)));
+      const before = toUser(await requireUser(findUserForUpdate(tx, id)));
       await clearGuesses(tx, id);
       const user = toUser(await updateUser(tx, id, { lock_kind: null, locked_until: null, lock_reason: null }));
       const changes = [
@@ -192,12 +192,12 @@ export function createUsers(options: UsersOptions): Users {
       return user;
     },
     async removeSecondFactors(tx, id, origin) {
-      await demandUser(findUserForUpdate(tx, id));
+      await requireUser(findUserForUpdate(tx, id));
       await removeSecondFactors(tx, id, origin, options.notices);
       return toUser(await updateUser(tx, id, {}));
     },
     async logout(tx, id, origin) {
-      await demandUser(findUserForUpdate(tx, id));
+      await requireUser(findUserForUpdate(tx, id));
       const ended = await countLogins(tx, id);
       await updateUser(tx, id, {}, { endLogins: true });
       await endChallenges(tx, id);

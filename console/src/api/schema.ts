@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 3ad0bb58038be305a86f2fc9302b8e51d1fc14dd8d62f4032866e9f0ed021493
+// sha256 of the document: 75ebec10c8bcf655a7d7be8ed884d2b3f5dbba2a43e9539e1289ac9f92ccf07f
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -7476,7 +7476,7 @@ export type ChangeUsersError = ChangeUsersErrors[keyof ChangeUsersErrors];
 
 export type ChangeUsersResponses = {
     /**
-     * One result per line, sent when the transaction of this user has committed, and a summary as the last line. A user without a line was not reached; after an error of the storage its state may be unknown. A repeat leaves unchanged what is done.
+     * One result per line, sent when the transaction of this user has committed, and a summary as the last line. Users without a line were not changed; only after an error of the storage, the state of the last ones may be unknown. If you repeat the request, users who are already in the wanted state stay unchanged.
      */
     200: BulkResult;
 };

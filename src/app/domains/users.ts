@@ -50,7 +50,7 @@ export function createUserServices(
     userReferences,
     userBulk: createUserBulk({ database, users, references: userReferences }),
     // An import uses half of the hashes that may run at a time. The other half stays for logins.
-    userImport: createUserImport({ ...rules, hashesAtATime: Math.ceil(resources.hashes / 2) }),
+    userImport: createUserImport({ ...rules, maxConcurrentHashes: Math.ceil(resources.hashes / 2) }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
     userDetails: createUserDetails(database),
     externalIdentities: createExternalIdentities(database, idTokens, notices),

@@ -39,7 +39,10 @@ export async function openUsers(io: Io, database: Database, config: Config): Pro
 /** Creates the import of users of a command. */
 export async function openUserImport(io: Io, database: Database, config: Config): Promise<UserImport> {
   // This process serves no logins that would wait for these hashes.
-  return createUserImport({ ...(await userOptions(io, database, config)), hashesAtATime: resourceLimits(1).hashes });
+  return createUserImport({
+    ...(await userOptions(io, database, config)),
+    maxConcurrentHashes: resourceLimits(1).hashes,
+  });
 }
 
 async function userOptions(io: Io, database: Database, config: Config): Promise<UsersOptions> {

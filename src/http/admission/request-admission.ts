@@ -11,11 +11,11 @@ export interface RequestAdmission extends Pick<Admission, 'admitsAll' | 'isBlock
   admits(request: IncomingMessage): boolean;
   /** For the fast path: whether the request of a session may continue. */
   admitsSession(request: IncomingMessage, sessionId: string): boolean;
-  /** Counts the request of an address, unless it is counted. Undefined without a limit. */
+  /** Counts the request against its address, unless it was counted already. Undefined without a limit. */
   countAddress(request: IncomingMessage, address: string): BucketState | undefined;
-  /** The same for its session. */
+  /** Counts the request against its session, unless it was counted already. Undefined without a limit. */
   countSession(request: IncomingMessage, sessionId: string): BucketState | undefined;
-  /** Names and values of the RateLimit headers of a request that was counted, in turn. Lower case, for `writeHead`. */
+  /** The RateLimit headers of a counted request, for `writeHead`: names in lower case and values alternate. */
   headersOf(request: IncomingMessage): readonly string[];
 }
 

@@ -39,7 +39,7 @@ export interface ListQuery<Field extends string = string> {
   readonly filter: readonly FilterClause[];
   readonly search?: string;
   /** The list's parameters as the client sent them, for the links that keep them. */
-  readonly given: Readonly<Record<string, string>>;
+  readonly sentParameters: Readonly<Record<string, string>>;
 }
 
 export type { QueryParameters } from '../requests/parameters.js';
@@ -89,7 +89,7 @@ export function parseListQuery<Field extends string>(
     ...(since && { since }),
     filter,
     ...(search && { search }),
-    given,
+    sentParameters: given,
   };
 }
 

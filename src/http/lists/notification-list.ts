@@ -59,7 +59,7 @@ export const envelopeForm = {
 /** The query of an inbox, and the form of its response. */
 interface InboxListQuery extends NotificationQuery {
   /** The parameters that its links keep. */
-  readonly given: Readonly<Record<string, string>>;
+  readonly sentParameters: Readonly<Record<string, string>>;
   readonly isEnveloped: boolean;
 }
 
@@ -186,13 +186,13 @@ export function readInboxQuery(
     errors.push(choiceError('envelope', ['true', 'false']));
   }
   throwIfErrors(errors);
-  const given = { ...query.given, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };
+  const given = { ...query.sentParameters, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };
   return {
     ...query,
     // A cursor overrides `page`: otherwise a client that always sends the same number would not get the next page.
     ...cursor,
     sort,
-    given,
+    sentParameters: given,
     isEnveloped: envelopeText === 'true',
     countsExactly: prefersExactCount(request.headers),
   };

@@ -7,7 +7,7 @@ export interface PageDescription {
   /** The path of the list. */
   readonly path: string;
   /** The list's parameters as the client sent them. */
-  readonly given: Readonly<Record<string, string>>;
+  readonly sentParameters: Readonly<Record<string, string>>;
   /** The page's number. */
   readonly page: number;
   readonly limit: number;
@@ -29,7 +29,7 @@ export function describePage(
   description: PageDescription,
   parametersOf: (page: number, relation: Relation) => Readonly<Record<string, string>> = () => ({}),
 ): Readonly<Record<string, string>> {
-  const { path, given, page, hasNext, total, totalIsExact } = description;
+  const { path, sentParameters: given, page, hasNext, total, totalIsExact } = description;
   const last = lastPage(description);
   const to = (target: number, relation: Relation) => ({
     page: String(target),

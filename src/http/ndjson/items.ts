@@ -64,17 +64,17 @@ export function createChunkBuilder<Item>(max: ChunkSize, weightOf: (item: Item) 
   const entries: Entry<Item>[] = [];
   let weight = 0;
   let bytes = 0;
-  const weigh = ({ parsed }: Entry<Item>) => (parsed instanceof Problem ? 0 : weightOf(parsed));
+  const weightOfEntry = ({ parsed }: Entry<Item>) => (parsed instanceof Problem ? 0 : weightOf(parsed));
   return {
     entries,
     hasRoomFor: (entry) =>
       entry === undefined ||
       entries.length === 0 ||
-      (entries.length < max.lines && weight + weigh(entry) <= max.weight && bytes + entry.bytes <= max.bytes),
+      (entries.length < max.lines && weight + weightOfEntry(entry) <= max.weight && bytes + entry.bytes <= max.bytes),
     add(entry) {
       if (entry === undefined) return;
       entries.push(entry);
-      weight += weigh(entry);
+      weight += weightOfEntry(entry);
       bytes += entry.bytes;
     },
   };

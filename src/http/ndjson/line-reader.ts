@@ -18,7 +18,7 @@ export interface LineReader {
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-const nothing = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 /**
  * Joins buffers when there are this many. Otherwise a client that sends single bytes would create a buffer for each.
  */
@@ -26,7 +26,7 @@ const maxParts = 64;
 
 /** @param maxBytes the maximum length of a line, without its line end */
 export function createLineReader(maxBytes: number): LineReader {
-  let unread: Buffer = nothing;
+  let unread: Buffer = emptyBuffer;
   let parts: Buffer[] = [];
   let length = 0;
   let count = 0;
@@ -40,7 +40,7 @@ export function createLineReader(maxBytes: number): LineReader {
   }
 
   function finish(): Line {
-    const whole = parts.length === 1 ? (parts[0] ?? nothing) : Buffer.concat(parts);
+    const whole = parts.length === 1 ? (parts[0] ?? emptyBuffer) : Buffer.concat(parts);
     const bytes = whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole;
     const isTooLong = length > maxBytes + 1 || bytes.length > maxBytes;
     parts = [];
@@ -56,7 +56,7 @@ export function createLineReader(maxBytes: number): LineReader {
     next() {
       const end = unread.indexOf(lineFeed);
       append(end === -1 ? unread : unread.subarray(0, end));
-      unread = end === -1 ? nothing : unread.subarray(end + 1);
+      unread = end === -1 ? emptyBuffer : unread.subarray(end + 1);
       return end === -1 ? undefined : finish();
     },
     end: () => (length === 0 ? undefined : finish()),

@@ -10,7 +10,7 @@ export interface DocumentOptions {
 }
 
 /** The problems with which blocks of addresses and limits of requests can refuse any request. */
-const anywhere = ['address_blocked', 'too_many_requests'] as const;
+const problemsOfAnyRoute = ['address_blocked', 'too_many_requests'] as const;
 
 /** Completes the document that the framework generates: adds problems, components, examples and tags. */
 export function completeDocument<Document extends object>(
@@ -24,7 +24,7 @@ export function completeDocument<Document extends object>(
   });
   document.components = {
     ...objectAt(document, 'components'),
-    responses: problemComponents(new Set([...codes, ...anywhere])),
+    responses: problemComponents(new Set([...codes, ...problemsOfAnyRoute])),
   };
   hoistHeaders(document);
   hoistParameters(document);

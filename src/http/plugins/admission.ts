@@ -4,9 +4,9 @@ import { headerValues } from '../../lib/http-headers.js';
 import { Problem } from '../../lib/problem.js';
 import type { BucketState } from '../../limits/admission/token-buckets.js';
 import type { RequestAdmission } from '../admission/request-admission.js';
-import { type App, type Caller, clientAddress, demandScope } from '../requests/route.js';
+import { type App, type Caller, clientAddress, requireScope } from '../requests/route.js';
 
-/** The header with which a backend names its client, and the one with its API key. */
+/** The header with the address of a backend's client, and the header with the backend's API key. */
 const clientHeader = 'postern-client-address';
 const keyHeader = 'postern-api-key';
 
@@ -90,9 +90,9 @@ function demand(
 }
 
 /**
- * The address that a backend names for its client. The backend proves itself with an API key of the scope `clients:forward`, in a
- * header of its own, because `Authorization` has the credentials of the client, or in `Authorization`. Without such a key the
- * header is ignored: any client can send it.
+ * The address that a backend sends for its client. The backend must send an API key with the scope `clients:forward`: in
+ * `Authorization`, or in a separate header if `Authorization` has the credentials of the client. Without such a key, the
+ * address is ignored, because any client can send it.
  * @throws Problem `invalid_api_key`, `insufficient_scope`, `malformed_request`
  */
 async function forwardedClient(
@@ -106,7 +106,7 @@ async function forwardedClient(
   // The authorization refuses a wrong key in `Authorization`.
   if (own === undefined && (caller === undefined || !isAllowed(caller))) return undefined;
   if (caller === undefined) throw new Problem('invalid_api_key');
-  demandScope(caller, 'clients:forward');
+  requireScope(caller, 'clients:forward');
   const [address = '', ...others] = headerValues(raw.rawHeaders, clientHeader);
   if (others.length > 0 || isIP(address) === 0 || address.includes('%')) {
     throw new Problem('malformed_request', {

@@ -8,7 +8,7 @@ import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js'
 import { headerValues, maxCredentials } from '../../lib/http-headers.js';
 import { Problem } from '../../lib/problem.js';
 import type { Meters } from '../../statistics/meters.js';
-import { type Access, type App, type Caller, demandScope } from '../requests/route.js';
+import { type Access, type App, type Caller, requireScope } from '../requests/route.js';
 
 /** The checks of credentials that the authorization of a request uses. */
 export interface Verifiers {
@@ -19,7 +19,7 @@ export interface Verifiers {
   verifyOperator(token: ParsedToken): Promise<Caller | undefined>;
 }
 
-/** The same, and the session checks that started before routing. */
+/** The checks of credentials, and the session checks that started before routing. */
 export interface RequestVerifiers extends Verifiers {
   /** The check of the request's session if one has started already. */
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
@@ -113,7 +113,7 @@ async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope):
     async recheck() {
       const caller = await identify();
       // A caller that has lost a scope must not continue: the request may have made decisions based on it.
-      for (const held of initial.scopes) demandScope(caller, held);
+      for (const held of initial.scopes) requireScope(caller, held);
       authorized.caller = caller;
     },
   };
@@ -125,7 +125,7 @@ async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope)
   const session = parseToken('session', token);
   const caller = session === undefined ? await verifiers.verifyApiKey(token) : await verifiers.verifyOperator(session);
   if (caller === undefined) throw new Problem('invalid_api_key', session === undefined ? {} : { hint: 'api_key' });
-  demandScope(caller, scope);
+  requireScope(caller, scope);
   return caller;
 }
 

@@ -6,7 +6,7 @@ import type { App } from '../requests/route.js';
 
 /** Shorter answers fit into one or two packets anyway. */
 const minLength = 2048;
-/** Brotli's levels above take much more time for little less data. */
+/** Higher levels of Brotli take much more time and save little data. */
 const brotliQuality = 4;
 
 const compressors = {
@@ -27,7 +27,7 @@ export function compressionPlugin(app: App): void {
   });
 }
 
-/** Notifications and messages may contain secrets of the service that publishes them, beside texts of other people. */
+/** Notifications and messages are not compressed: they may contain both secrets of the publishing service and texts of other people. */
 const isCompressed = (url: string) =>
   url.startsWith('/admin/v1/') && !/\/(?:notifications|messages|outbox)\b/.test(url);
 

@@ -22,8 +22,8 @@ export const dryRunQuery = (description: string) =>
   });
 
 /** @throws Problem `validation_failed` */
-export function readDryRun({ dry_run: given = 'false' }: QueryParameters): boolean {
-  if (Array.isArray(given)) throwIfErrors([{ field: 'dry_run', code: 'repeated_parameter' }]);
-  if (given !== 'true' && given !== 'false') throwIfErrors([choiceError('dry_run', ['true', 'false'])]);
-  return given === 'true';
+export function readDryRun({ dry_run: text = 'false' }: QueryParameters): boolean {
+  if (Array.isArray(text)) throwIfErrors([{ field: 'dry_run', code: 'repeated_parameter' }]);
+  if (text !== 'true' && text !== 'false') throwIfErrors([choiceError('dry_run', ['true', 'false'])]);
+  return text === 'true';
 }

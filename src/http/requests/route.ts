@@ -42,7 +42,7 @@ export interface Caller {
   /** Its name in audit events and for idempotency: `key:<id>`, `key:environment` for ADMIN_API_KEY, or `user:<id>`. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Whether the session's login and proofs are too old for `demandFreshness`. */
+  /** Whether the session's login and proofs are too old for `requireRecentProof`. */
   readonly isStale?: boolean;
 }
 
@@ -84,7 +84,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     rawBody?: string;
-    /** The address of the client of a backend, which has proved itself. */
+    /** The address of a backend's client. The backend has sent an API key that allows this. */
     forwardedClient?: string;
     /** Removes the limit on the time in which the request must arrive. The handler must set another limit. */
     removeReceiveTimeout(): void;
@@ -120,7 +120,7 @@ export function requesterOf(request: FastifyRequest): string {
 }
 
 /** For actions that need more than the scope of the route. @throws Problem `insufficient_scope` */
-export function demandScope({ scopes }: Caller, scope: Scope): void {
+export function requireScope({ scopes }: Caller, scope: Scope): void {
   if (!scopes.includes(scope) && !scopes.includes('admin')) {
     throw new Problem('insufficient_scope', { params: { scope } });
   }
@@ -131,8 +131,8 @@ export function demandScope({ scopes }: Caller, scope: Scope): void {
  * operator out.
  * @throws Problem `insufficient_scope` if the user has a role and the caller does not have the scope `admin`
  */
-export function demandReach(caller: Caller, { role }: { readonly role: string }): void {
-  if (role !== 'user') demandScope(caller, 'admin');
+export function requireRightToChange(caller: Caller, { role }: { readonly role: string }): void {
+  if (role !== 'user') requireScope(caller, 'admin');
 }
 
 /**
@@ -140,7 +140,7 @@ export function demandReach(caller: Caller, { role }: { readonly role: string })
  * secrets and factors of others. API keys need no recent proof.
  * @throws Problem `fresh_proof_required`
  */
-export function demandFreshness({ isStale }: Caller): void {
+export function requireRecentProof({ isStale }: Caller): void {
   if (isStale === true) throw new Problem('fresh_proof_required');
 }
 

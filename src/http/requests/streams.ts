@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** The reason why there is no next piece. */
+/** Why there is no next piece: the body has ended, nothing arrived in time, the service stops, or the client is gone. */
 export type ReadEnd = 'end' | 'idle' | 'stopped' | 'gone';
 
 /**
@@ -37,7 +37,7 @@ export async function writeAll(response: ServerResponse, text: string, timeoutMs
 }
 
 /** How long a sender can read its response after its body is no longer processed, in milliseconds. */
-const linger = 2000;
+const lingerMs = 2000;
 
 /**
  * Ends a response. If the body has not arrived completely, this discards it for a moment instead of closing the
@@ -47,7 +47,7 @@ export function endResponse(body: IncomingMessage, response: ServerResponse): vo
   response.end();
   if (body.complete || body.destroyed) return;
   body.resume();
-  const timer = setTimeout(() => body.socket.destroy(), linger);
+  const timer = setTimeout(() => body.socket.destroy(), lingerMs);
   body.once('close', () => clearTimeout(timer));
 }
 
@@ -59,11 +59,11 @@ function waitForEvent(
   stop?: AbortSignal,
 ): Promise<boolean> {
   return new Promise((resolve) => {
-    const settle = (happened: boolean) => {
+    const settle = (hasHappened: boolean) => {
       clearTimeout(timer);
       for (const event of events) emitter.off(event, yes);
       stop?.removeEventListener('abort', no);
-      resolve(happened);
+      resolve(hasHappened);
     };
     const yes = () => settle(true);
     const no = () => settle(false);

@@ -47,8 +47,8 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
     },
     config: { access: 'public', problems: ['not_found'] },
     async handler(request, reply) {
-      const { id: given, file } = request.params;
-      const id = parseId(given);
+      const { id: idText, file } = request.params;
+      const id = parseId(idText);
       const rendition = renditionOf(file);
       const location = id === undefined || rendition === undefined ? undefined : await images.locate(id, rendition);
       if (location !== undefined) {

@@ -12,7 +12,7 @@ const limits = { users: 48, ofOneUser: 4, keys: 16 };
 export interface UploadGate {
   /** A hook for authorized requests. @throws Problem `too_many_requests`, `overloaded` */
   enter(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Runs the work of an admitted request. Its slot is free when the work has settled, even if the client disconnects. */
+  /** Runs the work of an admitted request. The request keeps its slot until the work ends, even if the client disconnects. */
   during<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T>;
 }
 
@@ -24,19 +24,19 @@ export function createUploadGate(): UploadGate {
   const disconnected = new WeakSet<FastifyRequest>();
   return {
     async enter(request, reply) {
-      const who = requesterOf(request);
-      const own = byUser.get(who) ?? 0;
+      const requester = requesterOf(request);
+      const own = byUser.get(requester) ?? 0;
       // All API keys share one limit.
       const kind = request.authorized.session === undefined ? 'keys' : 'users';
       if (kind === 'users' && own >= limits.ofOneUser) throw new Problem('too_many_requests', { retryAfter: 1 });
       if (taken[kind] >= limits[kind]) throw new Problem('overloaded', { retryAfter: 1 });
       taken[kind] += 1;
-      byUser.set(who, own + 1);
+      byUser.set(requester, own + 1);
       const leave = () => {
         taken[kind] -= 1;
-        const left = (byUser.get(who) ?? 1) - 1;
-        if (left === 0) byUser.delete(who);
-        else byUser.set(who, left);
+        const left = (byUser.get(requester) ?? 1) - 1;
+        if (left === 0) byUser.delete(requester);
+        else byUser.set(requester, left);
       };
       // The response also closes when the client disconnects. Work that has started keeps the slot.
       reply.raw.once('close', () => {

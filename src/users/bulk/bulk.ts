@@ -28,11 +28,11 @@ export interface BulkAction extends Pick<BulkRequest, 'action' | 'lock'> {
   readonly isDryRun: boolean;
 }
 
-/** Who does it. */
+/** The caller of a bulk action. */
 export interface BulkCaller {
   readonly origin: Origin;
   /** Throws if the caller may not change this user. */
-  demandReach(user: User): void;
+  requireRightToChange(user: User): void;
   /** Called before each part. Throws if the action must end. */
   recheck(): Promise<void>;
 }
@@ -48,19 +48,19 @@ export interface BulkOutcome {
   readonly user?: User;
 }
 
-/** Does one thing to many users, each in a transaction of its own. */
+/** Runs one action for many users, each in a separate transaction. */
 export interface UserBulk {
   /** @throws Problem `validation_failed` with all errors */
   check(request: BulkRequest): Promise<BulkAction>;
   /**
-   * Yields the outcomes of a few users at a time. It does nothing until the caller asks for more. A repeat finds what is done
-   * already, and leaves it unchanged.
-   * @throws Problem when the database fails: the outcome of the users in work is unknown then, and a repeat settles it
+   * Yields the outcomes of a few users at a time, and continues only when the caller asks for more. A repeated action leaves
+   * users unchanged who are already in the wanted state.
+   * @throws Problem when the database fails. The outcome of the current users is unknown then, and a repeat decides it.
    */
   run(action: BulkAction, caller: BulkCaller): AsyncGenerator<readonly BulkOutcome[]>;
 }
 
-/** Users that are in work at a time: each needs a connection. */
+/** The number of users that are changed at the same time. Each needs a connection. */
 const concurrency = 4;
 /** Users that are read at a time, if a list selects them. */
 const pageSize = 100;
@@ -111,7 +111,7 @@ export function createUserBulk({ database, users, references }: UserBulkOptions)
   };
 }
 
-/** The users in parts. A list is read from its oldest user on: no action of ours changes this order. */
+/** The users in parts. A list is read from its oldest user on, because no bulk action changes this order. */
 async function* selectUsers(
   database: Database,
   users: Users,
@@ -160,7 +160,7 @@ async function applyAction(
   }
   return database.spanningFor(id).transaction(async (tx): Promise<Result> => {
     const user = await users.getForUpdate(tx, id);
-    action.demandReach(user);
+    action.requireRightToChange(user);
     // An operator must not be locked out by a list that happens to contain the operator.
     if (action.origin.actor === `user:${id}`)
       throw new Problem('validation_failed', { errors: [{ code: 'own_account' }] });

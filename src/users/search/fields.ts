@@ -82,8 +82,8 @@ const columns: Readonly<Record<string, Sql>> = {
 
 function computedCondition({ operator, values }: FilterClause, conditions: Readonly<Record<string, Sql>>): Sql {
   const alternatives = values.flatMap((value) => conditions[value] ?? []);
-  const any = sql`(${join(alternatives, ' or ')})`;
-  return operator === 'neq' ? sql`not ${any}` : any;
+  const anyAlternative = sql`(${join(alternatives, ' or ')})`;
+  return operator === 'neq' ? sql`not ${anyAlternative}` : anyAlternative;
 }
 
 /** A condition that a clause implies, and that the index of searches can answer. */

@@ -124,10 +124,10 @@ function startReading(
 ): Reading {
   const rows: FoundRow[] = [];
   let reached = request.anchor?.key;
-  let seen = 0;
+  let rowsRead = 0;
   let atEnd = false;
   let rowsPerMs = 20;
-  const share = () => rows.length / Math.max(1, seen);
+  const share = () => rows.length / Math.max(1, rowsRead);
   return {
     rows,
     share,
@@ -147,7 +147,7 @@ function startReading(
       const isCut = matching.length === missing;
       const place = isCut ? (last?.place ?? 0) : most;
       atEnd = !isCut && last?.place !== most;
-      seen += place;
+      rowsRead += place;
       rowsPerMs = place / Math.max(1, performance.now() - since);
     },
   };

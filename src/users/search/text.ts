@@ -17,13 +17,13 @@ const surroundingSpace = /^[\p{Z}\p{Cf}\s]+|[\p{Z}\p{Cf}\s]+$/gu;
 const forbiddenCharacters = /[\p{Cc}\p{Cs}]/u;
 
 /** Reads the text of a search. @returns undefined after it has added its error to `errors` */
-export function readSearch(given: string, errors: FieldError[]): string | undefined {
+export function readSearch(input: string, errors: FieldError[]): string | undefined {
   const fail = (code: FieldError['code'], params?: FieldError['params']) => {
     errors.push({ field: 'search', code, ...(params !== undefined && { params }) });
     return undefined;
   };
-  if (given.length > maxLength) return fail('too_long', { max: maxLength });
-  const text = given.replace(surroundingSpace, '').normalize('NFC');
+  if (input.length > maxLength) return fail('too_long', { max: maxLength });
+  const text = input.replace(surroundingSpace, '').normalize('NFC');
   if (text === '') return fail('too_short', { min: 1 });
   return forbiddenCharacters.test(text) ? fail('invalid_characters') : text;
 }

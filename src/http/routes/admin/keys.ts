@@ -5,7 +5,7 @@ import { type ApiKeys, keyFilterFields } from '../../../sessions/api-keys.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, originOf } from '../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof } from '../../requests/route.js';
 
 /** Routes for API keys. All need `admin`: a caller that can create keys can create one with any scope. */
 export function adminKeyRoutes(
@@ -26,7 +26,7 @@ export function adminKeyRoutes(
     },
     config: { access: { scope: 'admin' }, idempotent: true, problems: ['fresh_proof_required'] },
     async handler(request, reply) {
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({ status: 201, body: await apiKeys.create(tx, request.body, originOf(request)) })),
       );

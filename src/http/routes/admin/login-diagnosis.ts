@@ -16,7 +16,7 @@ import { IdParams, pathId, type QueryParameters } from '../../requests/parameter
 import type { App } from '../../requests/route.js';
 
 const description =
-  'Says for each authenticator what a login would answer now, and why: the reasons, since when and until when, and the routes that change it. It assumes the right secrets. It reads only: it takes no guess and counts no request.';
+  'Says for each authenticator how a login with the right secrets would end now, and why: the reasons, when each began and ends, and the routes that change it. It changes nothing: it takes no guess and counts no request.';
 
 /** Routes that answer "Can they log in?". */
 export function adminLoginDiagnosisRoutes(app: App, { loginDiagnoses }: { loginDiagnoses: LoginDiagnoses }): void {

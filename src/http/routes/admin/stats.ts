@@ -65,10 +65,10 @@ export function adminStatisticsRoutes(app: App, { statistics }: { statistics: St
 }
 
 /** @throws Problem `validation_failed` with an error for each invalid parameter */
-function readStatisticsQuery(given: QueryParameters): StatisticsRequest {
+function readStatisticsQuery(query: QueryParameters): StatisticsRequest {
   const errors: FieldError[] = [];
   const once = (field: (typeof parameters)[number]): string | undefined => {
-    const value = given[field];
+    const value = query[field];
     if (value === undefined || typeof value === 'string') return value;
     errors.push({ field, code: 'repeated_parameter' });
     return undefined;
@@ -81,10 +81,10 @@ function readStatisticsQuery(given: QueryParameters): StatisticsRequest {
     }
     return read;
   };
-  const names = given.metric === undefined ? undefined : (once('metric') ?? '').split(',');
+  const names = query.metric === undefined ? undefined : (once('metric') ?? '').split(',');
   if (names === undefined) errors.push({ field: 'metric', code: 'required' });
   const chosen = (names ?? []).flatMap((name) => metricNames.find((metric) => metric === name) ?? []);
-  if (typeof given.metric === 'string') {
+  if (typeof query.metric === 'string') {
     if (chosen.length < (names ?? []).length) errors.push(choiceError('metric', metricNames));
     else if (new Set(chosen).size < chosen.length) errors.push({ field: 'metric', code: 'duplicate_items' });
   }

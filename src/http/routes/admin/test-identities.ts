@@ -5,7 +5,7 @@ import type { Database } from '../../../database/database.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, originOf } from '../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof } from '../../requests/route.js';
 
 /**
  * Routes for test identities. Changes need `admin`: a caller that can fix the code of an address can log in as the user of
@@ -34,7 +34,7 @@ export function adminTestIdentityRoutes(
       problems: ['fresh_proof_required', 'test_identity_exists'],
     },
     async handler(request, reply) {
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({ status: 201, body: await testIdentities.create(tx, request.body, originOf(request)) })),
       );
@@ -45,7 +45,7 @@ export function adminTestIdentityRoutes(
     url: '/admin/v1/test-identities',
     operationIds: ['listTestIdentities', 'getTestIdentityPage'],
     summary: 'List test identities',
-    description: 'Without their codes. Those that have ended are listed for 30 days.',
+    description: 'The list does not show the codes. Test identities that have ended stay in the list for 30 days.',
     tag: 'Administration',
     access: { scope: 'users:read' },
     item: TestIdentity,

@@ -18,9 +18,9 @@ import type { TestWebhook } from '../../../webhooks/test-event.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, originOf } from '../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof } from '../../requests/route.js';
 
-/** What the routes of webhooks need. */
+/** The services of the routes for webhooks. */
 export interface WebhookServices {
   readonly webhooks: Webhooks;
   readonly webhookDeliveries: WebhookDeliveries;
@@ -49,7 +49,7 @@ export function adminWebhookRoutes(
     },
     config: { access, idempotent: true, problems: ['fresh_proof_required', 'too_many_webhooks'] },
     async handler(request, reply) {
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({ status: 201, body: await webhooks.create(tx, request.body, originOf(request)) })),
       );
@@ -91,7 +91,8 @@ export function adminWebhookRoutes(
     schema: {
       operationId: 'changeWebhook',
       summary: 'Change a webhook',
-      description: 'Absent members stay as they are. `enabled: true` also ends a disabling by failures.',
+      description:
+        'Changes only the members that are present. `enabled: true` also enables a webhook that was disabled after failures.',
       tags,
       params: IdParams,
       body: WebhookChange,
@@ -99,7 +100,7 @@ export function adminWebhookRoutes(
     },
     config: { access, problems: ['not_found', 'fresh_proof_required'] },
     async handler(request) {
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       const id = pathId(request.params);
       await database.directory.transaction((tx) => webhooks.change(tx, id, request.body, originOf(request)));
       return webhooks.get(id);
@@ -112,7 +113,7 @@ export function adminWebhookRoutes(
     schema: {
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
-      description: 'Deliveries that wait are dropped.',
+      description: 'Pending deliveries are dropped.',
       tags,
       params: IdParams,
       response: { 204: Type.Null({ description: 'The webhook is deleted.' }) },
@@ -132,7 +133,7 @@ export function adminWebhookRoutes(
       operationId: 'testWebhook',
       summary: 'Send a test event',
       description:
-        'Sends the example of an event once, and answers with the result. Its `data` has `is_test: true` and the sequence 0.',
+        'Sends the example of an event once, and returns the result. Its `data` has `is_test: true` and the sequence 0.',
       tags,
       params: IdParams,
       body: WebhookTestRequest,
@@ -148,14 +149,15 @@ export function adminWebhookRoutes(
     schema: {
       operationId: 'rotateWebhookSecret',
       summary: 'Replace the secret of a webhook',
-      description: 'For 24 hours, the secret before also signs. A second replacement ends it at once.',
+      description:
+        'For 24 hours, requests are also signed with the previous secret. Another replacement ends this at once.',
       tags,
       params: IdParams,
       response: { 200: { ...WebhookSecret, description: 'The new secret.' } },
     },
     config: { access, idempotent: true, problems: ['not_found', 'fresh_proof_required'] },
     async handler(request, reply) {
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       const id = pathId(request.params);
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({

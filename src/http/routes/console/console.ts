@@ -14,7 +14,7 @@ export interface ConsoleOptions {
   readonly files: ConsoleFiles;
 }
 
-/** Registers every route under `/console`, and the root, which leads there. */
+/** Registers every route under `/console`, and the root, which redirects to it. */
 export function consoleRoutes(
   app: App,
   services: ConsoleSessionServices & SetUpServices,

@@ -80,7 +80,7 @@ const pageHeaders = {
 const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' };
 const assetPrefix = 'assets/';
 
-/** Leads a browser that opens the root of the service to the console. For all other clients there is nothing at the root. */
+/** Redirects a browser that opens the root of the service to the console. All other clients get 404 at the root. */
 export function consoleEntryRoute(app: App): void {
   app.route({
     method: 'GET',

@@ -35,13 +35,13 @@ export function deviceRoutes(app: App, { devices }: { devices: Devices }): void 
   for (const target of targets) deviceRoute(app, devices, target);
 }
 
-function deviceRoute(app: App, devices: Devices, { url, name, what, params }: (typeof targets)[number]): void {
+function deviceRoute(app: App, devices: Devices, { url, name, what: label, params }: (typeof targets)[number]): void {
   app.route({
     method: 'GET',
     url,
     schema: {
       operationId: `get${name}`,
-      summary: `Get ${what}`,
+      summary: `Get ${label}`,
       tags: ['Devices'],
       params,
       response: { 200: { ...Device, description: 'The device.' } },
@@ -57,7 +57,7 @@ function deviceRoute(app: App, devices: Devices, { url, name, what, params }: (t
     url,
     schema: {
       operationId: `put${name}`,
-      summary: `Describe ${what}`,
+      summary: `Describe ${label}`,
       description: 'Replaces the whole description. A missing member becomes null. Push tokens are kept.',
       tags: ['Devices'],
       params,
@@ -76,7 +76,7 @@ function deviceRoute(app: App, devices: Devices, { url, name, what, params }: (t
     url,
     schema: {
       operationId: `delete${name}`,
-      summary: `Remove ${what}`,
+      summary: `Remove ${label}`,
       description:
         'Ends its tokens, sessions, streams and push at once, on every instance. Open logins on it fail. You can remove the device of the current session: that session ends.',
       tags: ['Devices'],

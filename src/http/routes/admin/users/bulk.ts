@@ -7,19 +7,26 @@ import { Problem } from '../../../../lib/problem.js';
 import type { BulkAction, BulkOutcome, UserBulk } from '../../../../users/bulk/bulk.js';
 import { toLine } from '../../../ndjson/items.js';
 import { asProblem, problemBody } from '../../../plugins/problems.js';
-import { type App, callerOf, demandFreshness, demandReach, demandScope, originOf } from '../../../requests/route.js';
+import {
+  type App,
+  callerOf,
+  originOf,
+  requireRecentProof,
+  requireRightToChange,
+  requireScope,
+} from '../../../requests/route.js';
 import { writeAll } from '../../../requests/streams.js';
 
 const bulkLines = {
   description:
-    'One result per line, sent when the transaction of this user has committed, and a summary as the last line. A user without a line was not reached; after an error of the storage its state may be unknown. A repeat leaves unchanged what is done.',
+    'One result per line, sent when the transaction of this user has committed, and a summary as the last line. Users without a line were not changed; only after an error of the storage, the state of the last ones may be unknown. If you repeat the request, users who are already in the wanted state stay unchanged.',
   content: { 'application/x-ndjson': { schema: BulkLine } },
 };
 
 /** The maximum time without progress of the reader, in milliseconds. */
 const writeTimeoutMs = 15_000;
 
-/** A route that does one thing to many users. */
+/** A route that runs one action for many users. */
 export function adminUserBulkRoutes(app: App, { userBulk }: { userBulk: UserBulk }): void {
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
@@ -30,7 +37,7 @@ export function adminUserBulkRoutes(app: App, { userBulk }: { userBulk: UserBulk
       operationId: 'changeUsers',
       summary: 'Do one thing to many users',
       description:
-        'Locks, unlocks, logs out, deactivates, activates, deletes or exports users, named by their ids or by a list. Each user is changed separately and gets a line of result. Users with a role are changed only with the scope admin, and the own account never. All actions but export need the scope users:write.',
+        'Locks, unlocks, logs out, deactivates, activates, deletes or exports users, named by their ids or by a list. Each user is changed separately and gets a result line. Users with a role are changed only with the scope admin, and your own account is never changed. All actions except export need the scope users:write.',
       tags: ['Administration'],
       body: BulkRequest,
       response: { 200: bulkLines },
@@ -38,8 +45,8 @@ export function adminUserBulkRoutes(app: App, { userBulk }: { userBulk: UserBulk
     config: { access: { scope: 'users:read' }, isBounded: true, problems: ['fresh_proof_required'] },
     async handler(request, reply) {
       const caller = callerOf(request);
-      if (request.body.action !== 'export') demandScope(caller, 'users:write');
-      demandFreshness(caller);
+      if (request.body.action !== 'export') requireScope(caller, 'users:write');
+      requireRecentProof(caller);
       const action = await userBulk.check(request.body);
       reply.hijack();
       const { raw } = reply;
@@ -73,12 +80,12 @@ async function run(
   const counts = { done: 0, unchanged: 0, failed: 0, valid: 0 };
   const caller = {
     origin: originOf(request),
-    demandReach: (user: { readonly role: string }) => demandReach(callerOf(request), user),
+    requireRightToChange: (user: { readonly role: string }) => requireRightToChange(callerOf(request), user),
     async recheck() {
       if (stop.aborted) throw new Problem('shutting_down');
       // The key may have been revoked, and the proof may have become too old.
       await request.authorized.recheck?.();
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
     },
   };
   try {

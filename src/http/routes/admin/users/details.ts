@@ -89,7 +89,7 @@ function detailRoutes(app: App, users: Users, { name, read, ...list }: DetailLis
     problems: ['not_found'],
     async read(query, request) {
       const id = pathId(request.params as { readonly id: string });
-      // Answers 404 for an unknown user; the list would be empty.
+      // Throws `not_found` for an unknown user. Without this, the answer would be an empty list.
       await users.get(id);
       return read(id, query);
     },

@@ -3,7 +3,7 @@ import { RemovedDevice } from '../../../../contract/device.js';
 import type { Devices } from '../../../../devices/devices.js';
 import type { Users } from '../../../../users/users.js';
 import { pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, demandReach, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRightToChange } from '../../../requests/route.js';
 
 const Params = Type.Object({ id: Type.String(), device_id: Type.String({ description: 'The id of the device.' }) });
 
@@ -25,7 +25,7 @@ export function adminUserDeviceRoutes(app: App, { devices, users }: { devices: D
     async handler(request) {
       const id = pathId({ id: request.params.device_id });
       const userId = pathId(request.params);
-      demandReach(callerOf(request), await users.get(userId));
+      requireRightToChange(callerOf(request), await users.get(userId));
       await devices.remove(userId, id, originOf(request));
       return { id };
     },

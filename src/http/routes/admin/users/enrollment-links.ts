@@ -2,7 +2,7 @@ import { EnrollmentLink } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { EnrollmentLinks } from '../../../../users/enrollment-links.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof } from '../../../requests/route.js';
 
 /** A route that creates enrollment links, with which roles take effect. */
 export function adminEnrollmentLinkRoutes(
@@ -23,7 +23,7 @@ export function adminEnrollmentLinkRoutes(
     },
     config: { access: { scope: 'admin' }, problems: ['not_found', 'validation_failed', 'fresh_proof_required'] },
     async handler(request, reply) {
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       const id = pathId(request.params);
       const link = await database.user(id).transaction((tx) => enrollmentLinks.create(tx, id, originOf(request)));
       return reply.code(201).send(link);

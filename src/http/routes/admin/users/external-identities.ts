@@ -3,7 +3,7 @@ import { ExternalIdentity, ExternalIdentityLink } from '../../../../contract/ext
 import type { ExternalIdentities } from '../../../../users/external-identities.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, demandReach, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof, requireRightToChange } from '../../../requests/route.js';
 
 const url = '/admin/v1/users/:id/external-identities';
 const Params = Type.Object({
@@ -52,8 +52,8 @@ export function adminExternalIdentityRoutes(
     },
     async handler(request) {
       const user = await users.get(pathId(request.params));
-      demandReach(callerOf(request), user);
-      demandFreshness(callerOf(request));
+      requireRightToChange(callerOf(request), user);
+      requireRecentProof(callerOf(request));
       return externalIdentities.link(user.id, request.body, originOf(request));
     },
   });
@@ -73,7 +73,7 @@ export function adminExternalIdentityRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const user = await users.get(pathId(request.params));
-      demandReach(callerOf(request), user);
+      requireRightToChange(callerOf(request), user);
       const id = pathId({ id: request.params.external_identity_id });
       await externalIdentities.unlink(user.id, id, originOf(request));
       return reply.code(204).send(null);

@@ -2,7 +2,7 @@ import { User } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, demandScope, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof, requireScope } from '../../../requests/route.js';
 
 /** A route for users who have lost their second factors. */
 export function adminUserFactorRoutes(
@@ -24,12 +24,12 @@ export function adminUserFactorRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found', 'fresh_proof_required'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       const changed = await database.user(id).transaction(async (tx) => {
         const user = await users.removeSecondFactors(tx, id, originOf(request));
         // Removing an operator's second factor makes it easier to take over the account. If the caller may not, the
         // transaction rolls back.
-        if (user.role !== 'user') demandScope(callerOf(request), 'admin');
+        if (user.role !== 'user') requireScope(callerOf(request), 'admin');
         return user;
       });
       return reply.send(changed);

@@ -3,7 +3,14 @@ import { User, UserChange } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, demandReach, demandScope, originOf } from '../../../requests/route.js';
+import {
+  type App,
+  callerOf,
+  originOf,
+  requireRecentProof,
+  requireRightToChange,
+  requireScope,
+} from '../../../requests/route.js';
 
 /** Members whose change can give access to the account. `email` and `phone` are among them: login codes go there. */
 const accessMembers = ['role', 'password', 'pin', 'second_factor', 'email', 'phone'] as const;
@@ -47,14 +54,14 @@ export function adminUserRoutes(
       const id = pathId(request.params);
       const grantsAccess =
         accessMembers.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
-      if (grantsAccess) demandFreshness(callerOf(request));
+      if (grantsAccess) requireRecentProof(callerOf(request));
       const prepared = await users.prepareChange(id, request.body);
       const changed = await database.spanningFor(id).transaction(async (tx) => {
         const user = await users.change(tx, id, prepared, originOf(request));
         // A caller that can change an operator's account can log in as that operator. If the caller may not, the
         // transaction rolls back.
-        if (request.body.role !== undefined) demandScope(callerOf(request), 'admin');
-        demandReach(callerOf(request), user);
+        if (request.body.role !== undefined) requireScope(callerOf(request), 'admin');
+        requireRightToChange(callerOf(request), user);
         return user;
       });
       return reply.send(changed);
@@ -77,7 +84,7 @@ export function adminUserRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       await database.spanningFor(id).transaction(async (tx) => {
-        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
         await users.remove(tx, id, originOf(request));
       });
       return reply.code(204).send(null);

@@ -7,7 +7,7 @@ import { createNdjsonHandler } from '../../../ndjson/exchange.js';
 import { importChunk, importEntries, importWeight } from '../../../ndjson/import-items.js';
 import { isNdjson } from '../../../plugins/ndjson-body.js';
 import { dryRunQuery, readDryRun } from '../../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof } from '../../../requests/route.js';
 
 const importedLines = {
   description: 'One result per line, sent when its transaction has committed. Read the results while you send.',
@@ -26,7 +26,7 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       toItem: (input) => input as UserToImport,
       weightOf: importWeight,
       process(entries, pace) {
-        demandFreshness(callerOf(request));
+        requireRecentProof(callerOf(request));
         return importEntries(entries, importUsers, language, pace);
       },
     };
@@ -52,7 +52,7 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
     preValidation: async (request, reply) => {
       if (!isNdjson(request)) throw new Problem('unsupported_media_type');
       // An import can contain roles and password hashes.
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       await importLines(request, reply);
     },
     handler: () => Promise.reject(new Error('preValidation answers every request')),

@@ -2,7 +2,7 @@ import { LockRequest, LogoutResult, User } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, demandFreshness, demandReach, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof, requireRightToChange } from '../../../requests/route.js';
 
 /** Routes that lock, unlock and log out a user. Each takes effect from the next request on, on all instances. */
 export function adminUserLockRoutes(
@@ -26,7 +26,7 @@ export function adminUserLockRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       const locked = await database.user(id).transaction(async (tx) => {
-        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
         return users.lock(tx, id, request.body, originOf(request));
       });
       return reply.send(locked);
@@ -46,10 +46,10 @@ export function adminUserLockRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found', 'fresh_proof_required'] },
     async handler(request, reply) {
       // Unlocking allows new guesses at every secret of the user.
-      demandFreshness(callerOf(request));
+      requireRecentProof(callerOf(request));
       const id = pathId(request.params);
       const unlocked = await database.user(id).transaction(async (tx) => {
-        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
         return users.unlock(tx, id, originOf(request));
       });
       return reply.send(unlocked);
@@ -70,7 +70,7 @@ export function adminUserLockRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       const ended = await database.user(id).transaction(async (tx) => {
-        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
         return users.logout(tx, id, originOf(request));
       });
       return reply.send({ ended });

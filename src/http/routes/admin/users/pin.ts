@@ -3,7 +3,7 @@ import { User } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, demandReach, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRightToChange } from '../../../requests/route.js';
 
 /** A route that cancels a pending recovery of a user's PIN. */
 export function adminUserPinRoutes(
@@ -21,7 +21,8 @@ export function adminUserPinRoutes(
     schema: {
       operationId: 'cancelUserPinRecovery',
       summary: "Cancel a recovery of a user's PIN",
-      description: 'Drops the pending PIN that a code has set (pin_recovery of the user).',
+      description:
+        'Cancels a recovery of the PIN that has not taken effect yet (pin_recovery of the user). The current PIN stays valid.',
       tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...User, description: 'The user without a pending PIN.' } },
@@ -30,7 +31,7 @@ export function adminUserPinRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       const user = await database.user(id).transaction(async (tx) => {
-        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
         await pinRecoveries.cancel(tx, id, originOf(request));
         return users.getForUpdate(tx, id);
       });

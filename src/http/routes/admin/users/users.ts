@@ -4,7 +4,7 @@ import { readSearch } from '../../../../users/search/text.js';
 import type { Users } from '../../../../users/users.js';
 import { listRoutes } from '../../../lists/list-routes.js';
 import type { Idempotent } from '../../../requests/idempotent.js';
-import { type App, callerOf, demandFreshness, demandScope, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof, requireScope } from '../../../requests/route.js';
 
 /** Routes that create and list users. */
 export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users; idempotent: Idempotent }): void {
@@ -28,8 +28,8 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     async handler(request, reply) {
       return idempotent(request, reply, async (commit) => {
         if (request.body.role !== undefined && request.body.role !== 'user') {
-          demandScope(callerOf(request), 'admin');
-          demandFreshness(callerOf(request));
+          requireScope(callerOf(request), 'admin');
+          requireRecentProof(callerOf(request));
         }
         const prepared = await users.prepare(request.body);
         const options = { mayAddScheme: callerOf(request).scopes.includes('admin') };

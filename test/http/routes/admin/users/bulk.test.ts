@@ -258,7 +258,7 @@ describe('a bulk action that is interrupted', () => {
     const name = await crowd(50);
     const { userBulk } = postern.services;
     const action = await userBulk.check({ action: 'deactivate', search: name });
-    const caller = { origin: { actor: 'cli' }, demandReach: () => undefined, recheck: async () => undefined };
+    const caller = { origin: { actor: 'cli' }, requireRightToChange: () => undefined, recheck: async () => undefined };
     const seen: string[] = [];
     for await (const outcomes of userBulk.run(action, caller)) {
       seen.push(...outcomes.map(({ id }) => id));
