@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** Tests that need what not every machine has (a browser, reverse proxies, Prometheus, PostgreSQL, PgBouncer, systemd) run with CI_FULL=1 only. */
+/** Tests that need what not every machine has (a browser, reverse proxies, Prometheus, PostgreSQL, PgBouncer, systemd, versitygw) run with CI_FULL=1 only. */
 const withMore = [
   'test/browser/**',
+  'test/delivery/storage/s3-real*',
   'test/deploy/packages*',
   'test/deploy/prometheus*',
   'test/faults/failover*',
