@@ -197,6 +197,7 @@ export const WebhookTestRequest = Type.Object(
   },
   { title: 'WebhookTestRequest', examples: [{ type: 'login.approved' }] },
 );
+export type WebhookTestRequest = Static<typeof WebhookTestRequest>;
 
 export const WebhookReplayRequest = Type.Object(
   {

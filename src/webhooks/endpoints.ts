@@ -119,11 +119,12 @@ const forgetFailures = directoryStatement<{ id: string }>(
   (p) => sql`update webhook_health set failing_since = null where endpoint_id = ${p.id}`,
 );
 
-/** Also its state. Its deliveries and queues are removed by the maintenance tasks. */
+/** Also its state and its replays. Its deliveries and queues are removed by the maintenance tasks. */
 const deleteEndpoint = directoryStatement<{ id: string }, { url: string }>(
   'webhook_delete',
   (p) => sql`
-  with health as (delete from webhook_health where endpoint_id = ${p.id})
+  with health as (delete from webhook_health where endpoint_id = ${p.id}),
+       replays as (delete from webhook_replays where endpoint_id = ${p.id})
   delete from webhook_endpoints where id = ${p.id} returning url`,
 );
 
@@ -237,4 +238,26 @@ export function createWebhooks(options: {
       return secret;
     },
   };
+}
+
+/** `failing`: no success since the last failure. `disabled`: by Postern. `paused`: by an operator. */
+const webhookStates = ['delivering', 'failing', 'disabled', 'paused'] as const;
+type WebhookState = (typeof webhookStates)[number];
+
+const countStates = everyoneStatement<object, { state: WebhookState; count: number }>(
+  'webhook_states',
+  () => sql`
+  select case when not enabled then case disabled_reason when 'operator' then 'paused' else 'disabled' end
+              when failing_since is not null then 'failing'
+              else 'delivering' end as state,
+         count(*)::int as count
+  from webhook_endpoints left join webhook_health on endpoint_id = id group by 1`,
+);
+
+/** The number of webhooks in each state. */
+export async function readWebhookStates(
+  handle: Queryable<'everyone'>,
+): Promise<[state: WebhookState, count: number][]> {
+  const counted = new Map((await handle.query(countStates({}))).map(({ state, count }) => [state, count]));
+  return webhookStates.map((state) => [state, counted.get(state) ?? 0]);
 }

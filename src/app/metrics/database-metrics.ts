@@ -1,6 +1,7 @@
 import { readBackupTimes } from '../../backups/state.js';
 import type { Database } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
+import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type Family, gauge, single } from './families.js';
 import { queueJobs } from './process-metrics.js';
 
@@ -11,6 +12,7 @@ export async function readFromDatabase({ everyone }: Pick<Database, 'everyone'>)
   try {
     const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = await readDatabaseMetrics(everyone);
     const { now, verified } = await readBackupTimes(everyone);
+    const webhooks = await readWebhookStates(everyone);
     return [
       isUp(1),
       queueJobs(jobs.map(({ task, state, count }) => ({ labels: { task, state }, value: count }))),
@@ -24,6 +26,11 @@ export async function readFromDatabase({ everyone }: Pick<Database, 'everyone'>)
         'postern_backup_age_seconds',
         'Seconds since the start of the last verified backup. Without one there is no value.',
         verified === null ? [] : single((now - verified) / 1000),
+      ),
+      gauge(
+        'postern_webhooks',
+        'Webhooks by state. disabled: by Postern. paused: by an operator.',
+        webhooks.map(([state, value]) => ({ labels: { state }, value })),
       ),
     ];
   } catch {

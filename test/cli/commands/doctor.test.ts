@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -109,6 +109,72 @@ describe('doctor', () => {
       1,
       'FAIL  sms: the host nobody.invalid of the webhook cannot be resolved',
     ]);
+  });
+
+  const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const vendors = {
+    twilio: { TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: 'x'.repeat(32), SMS_SENDER: 'Example' },
+    vonage: {
+      ...{ VONAGE_APPLICATION_ID: randomUUID(), SMS_SENDER: 'Example' },
+      VONAGE_PRIVATE_KEY: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    },
+    sns: { SNS_REGION: 'eu-west-1', SNS_ACCESS_KEY_ID: 'A'.repeat(20), SNS_SECRET_ACCESS_KEY: 'x'.repeat(40) },
+  };
+  it.each([
+    ['twilio', 'TWILIO_ACCOUNT_SID', 'AC1', 'must be AC and 32 hexadecimal digits'],
+    ['vonage', 'VONAGE_PRIVATE_KEY', 'no key', 'must be a key in PEM, or the path of a readable file'],
+    ['sns', 'SNS_REGION', 'Europe', 'must be a region such as eu-west-1'],
+  ] as const)('names what is missing or wrong in the settings of %s', async (provider, setting, wrong, reason) => {
+    const settings: Environment = vendors[provider];
+    const host = { [`${provider.toUpperCase()}_URL`]: 'https://[::1]' };
+    const given = { SMS_PROVIDER: provider, ...settings, ...host };
+    expect(await about('sms', given)).toEqual([0, `ok    sms: the host [::1] of ${provider} resolves`]);
+    const unknown = { ...given, [`${provider.toUpperCase()}_URL`]: 'https://nobody.invalid' };
+    expect(await about('sms', unknown)).toEqual([
+      1,
+      `FAIL  sms: the host nobody.invalid of ${provider} cannot be resolved`,
+    ]);
+    expect(await about('configuration', { ...given, [setting]: wrong })).toEqual([
+      1,
+      `FAIL  configuration: ${setting} ${reason}`,
+    ]);
+    for (const name of Object.keys(settings)) {
+      const missing = { ...env, ...given, [name]: '' };
+      const { code, stdout } = await runCommand(['doctor'], missing);
+      expect([code, stdout]).toEqual([1, `FAIL  configuration: ${name} is required with SMS_PROVIDER=${provider}\n`]);
+    }
+  });
+
+  it('names webhooks that fail, and those that were disabled', async () => {
+    const sealed = (id: string) => createSecretKeys(['s'.repeat(32)]).encrypt('a secret', `webhook:${id}`);
+    const endpoint = (id: string, path: string, disabled: string | null) =>
+      test.database.everyone.query(
+        testSql(
+          `insert into webhook_endpoints (id, url, description, events, filter, payload, has_inbox_events, secret, enabled,
+                                          disabled_reason, created_at, updated_at)
+           values ($1, $2, '', '{*}', '', 'thin', false, $3, $4, $5, db_now(), db_now())`,
+          [id, `https://example.com:1${path}`, sealed(id), disabled === null, disabled],
+        ),
+      );
+    const failing = randomUUID();
+    await endpoint(failing, '111/secret', null);
+    const line = () => about('webhooks');
+    expect(await line()).toEqual([0, 'ok    webhooks: 1 without failures']);
+    await test.database.everyone.query(
+      testSql(`insert into webhook_health (endpoint_id, failing_since) values ($1, '2026-11-01')`, [failing]),
+    );
+    expect(await line()).toEqual([
+      0,
+      'warn  webhooks: the one at example.com:1111 fails since 2026-11-01T00:00:00.000000Z',
+    ]);
+    await endpoint(randomUUID(), '222', 'failing');
+    await endpoint(randomUUID(), '333', 'operator');
+    const { stdout } = await runCommand(['doctor'], env);
+    expect(stdout.match(/webhooks: .+/g)).toEqual([
+      'webhooks: the one at example.com:1111 fails since 2026-11-01T00:00:00.000000Z',
+      'webhooks: the one at example.com:1222 is disabled: failing',
+    ]);
+    await test.database.everyone.query(testSql('delete from webhook_endpoints'));
   });
 
   it('loads the plug-ins as a start does, and reports the errors of all of them', async () => {

@@ -117,7 +117,7 @@ test('an image is stored, read, settled and removed', async () => {
   const path = `a/b/${id.slice(0, 2)}/${id.slice(2, 4)}/${id}`;
   const files = ['card.jpg', 'full.jpg', 'thumbnail.jpg'].map((file) => `${path}/${file}`);
   expect((await store.keys()).filter(isOfFolder('a/b/')).sort()).toEqual([...files, `a/b/unsettled/${id}`].sort());
-  await images.settle(id);
+  await images.markSettled(id);
   await images.remove(id);
   await images.remove(id);
   expect((await store.keys()).filter(isOfFolder('a/b/'))).toEqual([]);

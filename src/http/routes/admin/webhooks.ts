@@ -136,10 +136,10 @@ export function adminWebhookRoutes(
         'Sends the example of an event once, and returns the result. Its `data` has `is_test: true` and the sequence 0.',
       tags,
       params: IdParams,
-      body: WebhookTestRequest,
+      body: Type.Unsafe<WebhookTestRequest | null>({ ...WebhookTestRequest, type: ['object', 'null'] }),
       response: { 200: { ...WebhookTest, description: 'What the endpoint answered.' } },
     },
-    config: { access, problems: ['not_found'], optionalBody: true },
+    config: { access, problems: ['not_found'], optionalBody: true, document: { body: WebhookTestRequest } },
     handler: async (request) => testWebhook(pathId(request.params), request.body?.type ?? 'user.created'),
   });
 

@@ -7,6 +7,7 @@ import type { OutboxMessage } from '../../../../src/contract/administration.js';
 import type { System } from '../../../../src/contract/operation/system.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
+import { scrape } from '../../../support/metrics.js';
 import { createUser, messageOf, newPhone, smsLogin } from '../../../support/users.js';
 
 const accountSid = `AC${'0'.repeat(32)}`;
@@ -41,7 +42,7 @@ beforeAll(async () => {
     ...{ TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken, TWILIO_URL: url, VONAGE_URL: url },
     ...{ VONAGE_APPLICATION_ID: randomUUID(), VONAGE_SIGNATURE_SECRET: signatureSecret },
     VONAGE_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off' },
+    ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off', METRICS_PORT: '0' },
   });
 });
 afterAll(async () => {
@@ -107,6 +108,24 @@ async function vonageReceipt(
     authorization: `Bearer ${token}`,
   });
 }
+
+// First: after several failures, Twilio would pause.
+test('the metrics count messages by provider, also those that another provider sends and those with a receipt', async () => {
+  const counts = async () => {
+    const { value } = await scrape(postern.metricsUrl ?? '');
+    return ['twilio sent', 'vonage sent', 'twilio delivered', 'vonage delivered'].map((series) => {
+      const [provider = '', outcome = ''] = series.split(' ');
+      return value('postern_messages_total', { channel: 'sms', provider, outcome });
+    });
+  };
+  const before = await counts();
+  const { id } = await messageIn('sent');
+  await twilioReceipt(id, { MessageSid: lastReference(), MessageStatus: 'delivered' });
+  behaviour.twilio = 500;
+  await messageIn('sent');
+  const grown = (await counts()).map((count, index) => count - (before[index] ?? 0));
+  expect(grown).toEqual([1, 1, 1, 0]);
+});
 
 describe('receipts of Twilio', () => {
   test('say that a message has arrived, also when they are repeated or come in another order', async () => {

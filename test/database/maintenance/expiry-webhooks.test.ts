@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { IssuedWebhook, WebhookDelivery } from '../../../src/contract/webhooks.js';
+import { expiryTasks } from '../../../src/database/maintenance/expiry.js';
+import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
+import { createAdministration } from '../../support/administration.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { stepClock } from '../../support/clock.js';
+import { eventually } from '../../support/eventually.js';
+import { testSql } from '../../support/sql.js';
+import { createUser } from '../../support/users.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.js';
+
+let postern: TestApp;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  [postern, receiver] = await Promise.all([
+    startTestApp({ ALLOW_PRIVATE_NETWORK_TARGETS: 'true' }),
+    startWebhookReceiver(),
+  ]);
+});
+afterAll(async () => {
+  await postern.close();
+  await receiver.close();
+});
+
+const { admin } = createAdministration(() => postern);
+const rows = async (table: string) => {
+  const [row] = await postern.database.everyone.query<{ count: number }>(
+    testSql(`select count(*)::int as count from ${table}`),
+  );
+  return row?.count;
+};
+const removeExpired = () => runMaintenanceOnce(postern.database, expiryTasks(365 * 86_400_000));
+
+test('events and deliveries are kept for 30 days, and the numbers of users as long as they are needed', async () => {
+  const { body: webhook } = await admin<IssuedWebhook>('POST', '/webhooks', { url: receiver.url, events: ['*'] });
+  const [kept, erased] = [await createUser(postern), await createUser(postern)];
+  await admin('DELETE', `/users/${erased.id}`);
+  const deliveries = () => admin<WebhookDelivery[]>('GET', `/webhooks/${webhook.id}/deliveries?filter=state:delivered`);
+  await eventually('all deliveries', async () => {
+    const { body } = await deliveries();
+    return body.some(({ type }) => type === 'user.deleted') && body.length >= 3 ? true : undefined;
+  });
+  const [events = 0, all = 0] = [await rows('webhook_events'), await rows('webhook_deliveries')];
+
+  await stepClock(postern.database, '29 days 23 hours');
+  await removeExpired();
+  expect([await rows('webhook_events'), await rows('webhook_deliveries')]).toEqual([events, all]);
+  expect(await rows('webhook_users')).toBe(2);
+
+  await stepClock(postern.database, '30 days 1 hour');
+  await removeExpired();
+  await removeExpired();
+  expect([await rows('webhook_events'), await rows('webhook_deliveries')]).toEqual([0, 0]);
+  // The user who still exists goes on with the next number.
+  expect(await rows('webhook_users')).toBe(1);
+  await admin('PATCH', `/users/${kept.id}`, { name: 'Ada' });
+  const next = await receiver.wait('/', 'the next event', ({ type }) => type === 'user.updated');
+  expect(next.data).toMatchObject({ user_id: kept.id, sequence: 2 });
+
+  await admin('POST', `/webhooks/${webhook.id}/replay`, { from: kept.created_at });
+  await admin('DELETE', `/webhooks/${webhook.id}`);
+  expect(await rows('webhook_replays')).toBe(0);
+  await stepClock(postern.database, '61 days');
+  await removeExpired();
+  await removeExpired();
+  for (const table of ['users', 'events', 'deliveries', 'queues', 'health', 'outbox'])
+    expect([table, await rows(`webhook_${table}`)]).toEqual([table, 0]);
+});
