@@ -83,7 +83,15 @@ describe('the audit page', () => {
       expect.stringMatching(/^Until:/),
     ]);
     await isAccessible();
-    await page.getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.getByRole('link', { name: 'Only events about Grace Hopper' }).click();
+    await page.getByRole('row', { name: /created Grace Hopper/ }).waitFor();
+    expect(await page.getByRole('row', { name: /ledger/ }).count()).toBe(0);
+    await page.getByRole('row', { name: 'Ada Lovelace locked Grace Hopper' }).click();
+    await page.getByRole('link', { name: 'Only events by Ada Lovelace' }).click();
+    await page.getByRole('row', { name: 'Ada Lovelace revoked an API key ledger' }).waitFor();
+    expect(await page.getByRole('row', { name: /created Grace Hopper/ }).count()).toBe(0);
+    await page.getByRole('row', { name: 'Ada Lovelace locked Grace Hopper' }).click();
+    await page.getByRole('link', { name: 'Grace Hopper', exact: true }).click();
     await page.waitForURL(`**/users/${user.id}`);
     await isClean();
   });

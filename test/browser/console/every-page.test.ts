@@ -108,7 +108,12 @@ async function visit(
   }
 }
 
-test('every page has no finding of axe-core in both themes and sizes, and shows hostile values as text', async () => {
+/** axe-core takes seconds for each of many pages. */
+const checkingAll = 300_000;
+
+test('every page has no finding of axe-core in both themes and sizes, and shows hostile values as text', {
+  timeout: checkingAll,
+}, async () => {
   const opened = await open('/console', { as: person });
   const { page, isAccessible, isClean } = opened;
   await visit(opened, async (path) => {
@@ -128,7 +133,9 @@ test('every page has no finding of axe-core in both themes and sizes, and shows 
   });
 });
 
-test('every page is in Spanish for a Spanish browser, without a finding of axe-core, and fits a phone', async () => {
+test('every page is in Spanish for a Spanish browser, without a finding of axe-core, and fits a phone', {
+  timeout: checkingAll,
+}, async () => {
   const opened = await open('/console', { as: person, language: 'es', width: 390 });
   const { page, isAccessible, isClean } = opened;
   await visit(opened, async (path) => {

@@ -20,7 +20,23 @@ export function EventDetail({ event }: { event: AuditEvent }) {
     ([name, value]) => [names(name), <Value key={name} of={value} name={name} />] as const,
   );
   return (
-    <Panel title={<bdi>{[who, verb, whom].filter(Boolean).join(' ')}</bdi>}>
+    <Panel
+      title={<bdi>{[who, verb, whom].filter(Boolean).join(' ')}</bdi>}
+      foot={
+        <div className={styles.links}>
+          {event.actor !== 'user' && (
+            <Link to="/audit" search={{ actor: event.actor }}>
+              {audit.onlyBy(who)}
+            </Link>
+          )}
+          {event.user_id !== noUser && (
+            <Link to="/audit" search={{ user: event.user_id }}>
+              {audit.onlyAbout(event.user_name ?? audit.thisUser)}
+            </Link>
+          )}
+        </div>
+      }
+    >
       <div className={styles.detail}>
         <Facts
           of={[

@@ -35,6 +35,9 @@ export const audit = {
     'No event matches these filters. The setting EVENT_RETENTION says how long Postern keeps events. The default is a year.',
   count: (n: number, capped: boolean) =>
     capped ? `more than ${n.toLocaleString('en')} events` : `${n.toLocaleString('en')} ${n === 1 ? 'event' : 'events'}`,
+  onlyBy: (name: string) => `Only events by ${name}`,
+  onlyAbout: (name: string) => `Only events about ${name}`,
+  thisUser: 'this user',
   yes: 'yes',
   no: 'no',
   /** Members of events and of users. */

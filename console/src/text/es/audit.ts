@@ -37,6 +37,9 @@ export const audit: Texts['audit'] = {
     'Ningún evento cumple estos filtros. El ajuste EVENT_RETENTION dice cuánto tiempo guarda Postern los eventos. Por defecto es un año.',
   count: (n, capped) =>
     capped ? `más de ${n.toLocaleString('es')} eventos` : `${n.toLocaleString('es')} ${n === 1 ? 'evento' : 'eventos'}`,
+  onlyBy: (name) => `Solo eventos de ${name}`,
+  onlyAbout: (name) => `Solo eventos sobre ${name}`,
+  thisUser: 'este usuario',
   yes: 'sí',
   no: 'no',
   fields: {
