@@ -117,7 +117,7 @@ describe('a CSV file', () => {
     await isClean();
   });
 
-  test('recognises a column of own ids', async () => {
+  test('recognises a column of external ids', async () => {
     const name = unique();
     const { page, isClean } = await open('/console/users/import', { as: await operator() });
     await choose(page, 'users.csv', `Nombre,Correo,Nº de cliente\n${name},${name}@example.com,K-${name}\n`);

@@ -61,7 +61,7 @@ describe('the list of users', () => {
     await isClean();
   });
 
-  test('finds a user by the exact own id, and shows it', async () => {
+  test('finds a user by the exact external id, and shows it', async () => {
     const own = `K-${randomUUID()}`;
     const user = await createUser(postern, { name: `Mary ${randomUUID()}`, external_id: own });
     const { page, isClean } = await open('/console/users', { as: await operator() });

@@ -45,7 +45,7 @@ function guess(heading: string, values: readonly string[]): Target {
   const given = values.filter((value) => value !== '');
   const all = (pattern: RegExp) => given.length > 0 && given.every((value) => pattern.test(value));
   const named = known[plain.toLowerCase()];
-  // Postern's ids are UUIDs, so an id of another kind is an own id.
+  // Postern's ids are UUIDs, so an id of another kind is an external id.
   if (named === 'id') return all(uuid) ? 'id' : 'external_id';
   if (named === 'password') return all(hash) ? 'password_hash' : 'password';
   if (named === 'username' && all(address)) return 'email';
