@@ -30,6 +30,7 @@ export const navigation: readonly NavigationEntry[] = [
   { to: '/messages', name: (text) => text.messages.title, icon: 'mail', key: 'm', needs: 'users:read', onPhone: true },
   { to: '/webhooks', name: (text) => text.webhooks.title, icon: 'webhook', key: 'w', needs: 'webhooks:write' },
   { to: '/audit', name: (text) => text.audit.title, icon: 'list', key: 'a', needs: 'admin', second: true },
+  { to: '/access', name: (text) => text.access.title, icon: 'shield', key: 'c', second: true, needs: 'admin' },
   { to: '/keys', name: (text) => text.keys.title, icon: 'key', key: 'k', second: true, needs: 'admin' },
   { to: '/system', name: (text) => text.system.title, icon: 'sliders', key: 's', needs: 'admin', second: true },
 ];

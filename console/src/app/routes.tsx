@@ -15,6 +15,13 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('../pages/overview/overview.js'), 'Overview'),
 });
 
+const access = createRoute({
+  getParentRoute: () => root,
+  path: '/access',
+  validateSearch: queryOf('view', 'q'),
+  component: lazyRouteComponent(() => import('../pages/access/access.js'), 'Access'),
+});
+
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
@@ -109,6 +116,7 @@ export const router = createRouter({
     webhooks,
     webhook,
     audit,
+    access,
     keys,
     system,
     partsPage,

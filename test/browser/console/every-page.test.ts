@@ -47,6 +47,8 @@ beforeAll(async () => {
   await admin('POST', `/users/${first.id}/lock`, { reason: hostile[0] });
   await admin('POST', '/keys', { name: hostile[0], scopes: ['users:read'] });
   await admin('POST', '/keys', { name: hostile[3]?.slice(0, 100), scopes: ['admin'] });
+  await admin('POST', '/blocks', { address: '192.0.2.0/24', reason: hostile[0] });
+  await admin('POST', '/blocks', { address: '2001:db8::/32', reason: hostile[3] });
   const notification = { user_id: first.id, notification_type: 'payment', description: endless.slice(0, 4096) };
   const { body: published } = await admin<{ id: string }>('POST', '/notifications', {
     ...notification,
@@ -72,6 +74,7 @@ beforeAll(async () => {
     [`/console/messages?recipient=${endless.slice(0, 5000)}`, /./],
     ['/console/audit', /onerror/],
     ['/console/keys', /onerror/],
+    ['/console/access', /onerror/],
     [`/console/webhooks/${webhook.id}?open=${delivery.id}`, /webhook-id/],
     ['/console/system', /PostgreSQL/],
     ['/console/parts', /Locked until 15:48/],
@@ -162,7 +165,8 @@ test('every page fits a screen of 1280 px at a zoom of 200 %, nothing moves with
       );
     // What was late to appear has appeared, and what moves for ever would go on.
     await expect.poll(moving, { message: name(path) }).toBe(0);
-    if (['/console/audit', '/console/messages', '/console/keys'].includes(path)) await row.press('Enter');
+    if (['/console/audit', '/console/messages', '/console/keys', '/console/access'].includes(path))
+      await row.press('Enter');
     const bare = await page.evaluate<string[]>(idsWithoutButton);
     expect([name(path), bare]).toEqual([name(path), []]);
   });
@@ -322,7 +326,7 @@ test('support opens the pages that the role may see, without a refusal, and the 
   const { page, isClean } = opened;
   const refused: string[] = [];
   page.on('response', (response) => void (response.status() === 403 && refused.push(new URL(response.url()).pathname)));
-  const hidden = ['/console/audit', '/console/keys', '/console/system'].concat(
+  const hidden = ['/console/audit', '/console/keys', '/console/access', '/console/system'].concat(
     pages.map(([path]) => path).filter((path) => path.startsWith('/console/webhooks')),
   );
   const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');

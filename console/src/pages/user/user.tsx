@@ -20,7 +20,7 @@ import { ActDialog } from './acts/dialogs.js';
 import { acts, actsOfAdmins, type OpenAct } from './acts/run.js';
 import { Activity, Inbox, Messages } from './history.js';
 import { Login } from './login.js';
-import { type Kind, kinds, refresh } from './queries.js';
+import { diagnosisQuery, type Kind, kinds, refresh } from './queries.js';
 import { type Member, members } from './query.js';
 import { useRemedies } from './remedies.js';
 import { Devices, Tokens } from './side.js';
@@ -225,6 +225,7 @@ function Head({ user }: { user: User }) {
               {text.lockedByGuesses}
             </Badge>
           )}
+          <TestIdentityBadge id={user.id} />
           {user.status === 'deactivated' && <Badge kind="off">{text.deactivated}</Badge>}
           <Badge kind="label">{user.role}</Badge>
         </div>
@@ -237,4 +238,14 @@ function Head({ user }: { user: User }) {
       </div>
     </div>
   );
+}
+
+/** Whether an address of the user takes a fixed code, as the diagnosis of the logins says. */
+function TestIdentityBadge({ id }: { id: string }) {
+  const { user: text } = useText();
+  const { time } = useFormats();
+  const { data } = useQuery(diagnosisQuery(id, undefined));
+  const reasons = (data?.ways ?? []).flatMap((way) => way.reasons);
+  const test = reasons.find(({ code }) => code === 'test_identity');
+  return test?.until == null ? null : <Badge kind="until">{text.testIdentity(time(test.until))}</Badge>;
 }

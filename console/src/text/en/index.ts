@@ -1,3 +1,4 @@
+import { access } from './access.js';
 import { acts } from './acts.js';
 import { audit } from './audit.js';
 import { check } from './check.js';
@@ -18,6 +19,7 @@ import { users } from './users.js';
 import { webhooks } from './webhooks.js';
 
 export const texts = {
+  access,
   acts,
   audit,
   check,

@@ -7,6 +7,7 @@ export const user = {
   lockedUntil: (time: string) => `Locked until ${time}`,
   lockedForGood: 'Locked',
   lockedByGuesses: 'Locked by guesses',
+  testIdentity: (time: string) => `Test identity until ${time}`,
   deactivated: 'Deactivated',
   lock: 'Lock…',
   unlock: 'Unlock',

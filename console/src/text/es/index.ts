@@ -1,4 +1,5 @@
 import type { Texts } from '../en/index.js';
+import { access } from './access.js';
 import { acts } from './acts.js';
 import { audit } from './audit.js';
 import { check } from './check.js';
@@ -19,6 +20,7 @@ import { users } from './users.js';
 import { webhooks } from './webhooks.js';
 
 export const texts: Texts = {
+  access,
   acts,
   audit,
   check,

@@ -9,6 +9,7 @@ export const user: Texts['user'] = {
   lockedUntil: (time) => `Bloqueado hasta ${time}`,
   lockedForGood: 'Bloqueado',
   lockedByGuesses: 'Bloqueado por intentos',
+  testIdentity: (time) => `Identidad de prueba hasta ${time}`,
   deactivated: 'Desactivado',
   lock: 'Bloquear…',
   unlock: 'Desbloquear',

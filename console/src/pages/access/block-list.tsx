@@ -1,0 +1,159 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import { useList } from '../../api/pages.js';
+import type { Block, CreateBlockData, DeleteBlockData, GetBlockPageResponse } from '../../api/schema.js';
+import { Button } from '../../components/button/button.js';
+import { Dialog } from '../../components/dialog/dialog.js';
+import { FilterBar } from '../../components/filter/filter-bar.js';
+import { Facts, Panel } from '../../components/panel/panel.js';
+import { Empty, Loaded } from '../../components/state/state.js';
+import { ListFoot } from '../../components/table/bars.js';
+import type { Column } from '../../components/table/row.js';
+import { Table } from '../../components/table/table.js';
+import { Id } from '../../components/text/id.js';
+import { Cut, None, Time } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useText } from '../../text/text.js';
+import styles from './access.module.css';
+import { BlockForm } from './block-form.js';
+import { End } from './end.js';
+
+interface BlockListProps {
+  readonly read: (cursor: string | undefined, signal: AbortSignal, filter?: string) => Promise<GetBlockPageResponse>;
+}
+
+/** The filter for a part of an address. Separators of the grammar are escaped. */
+const addressFilter = (part: string) => `address:like:${part.replace(/[\\:,|;[\]]/g, '\\$&')}`;
+
+/** The blocked addresses and ranges, newest first. */
+export function BlockList({ read }: BlockListProps) {
+  const { access: text } = useText();
+  const { q } = useSearch({ from: '/access' });
+  const navigate = useNavigate({ from: '/access' });
+  const [opened, setOpened] = useState<{ readonly block: Block; readonly changes: boolean }>();
+  const close = () => setOpened(undefined);
+  const list = useList<Block, GetBlockPageResponse>({
+    key: ['blocks', q ?? ''],
+    read: (cursor, signal) => read(cursor, signal, q === undefined ? undefined : addressFilter(q)),
+    // Another operator may create or delete one.
+    every: 15_000,
+  });
+  const columns: readonly Column<Block>[] = [
+    { key: 'address', head: text.address, cell: ({ address }) => <Cut strong of={address} /> },
+    { key: 'reason', head: text.blocks.reason, size: 'wide', cell: ({ reason }) => <Reason of={reason} /> },
+    { key: 'ends', head: text.ends, cell: ({ ends_at }) => <End at={ends_at} never={text.blocks.never} /> },
+    { key: 'created', head: text.created, size: 'low', cell: ({ created_at }) => <Time at={created_at} /> },
+  ];
+  return (
+    <>
+      <FilterBar
+        query={{ q }}
+        onChange={(next) => void navigate({ search: (before) => ({ ...before, ...next }), replace: true })}
+        fields={[]}
+        search={{ name: 'q', label: text.blocks.search }}
+      />
+      <Panel flush>
+        <Loaded query={list} what={text.blocks.failed} rows={4}>
+          {({ rows, first }) => (
+            <>
+              {rows.length === 0 && q === undefined && <Empty title={text.blocks.none}>{text.blocks.noneWhy}</Empty>}
+              {rows.length === 0 && q !== undefined && <Empty title={text.blocks.noMatch} />}
+              {rows.length > 0 && (
+                <Table
+                  label={text.blocks.title}
+                  columns={columns}
+                  rows={rows}
+                  more={list.more}
+                  idOf={({ id }) => id}
+                  nameOf={({ address }) => address}
+                  onOpen={(block) => setOpened({ block, changes: false })}
+                  compact={(block) => (
+                    <div className={styles.compact}>
+                      <Cut strong of={block.address} />
+                      {block.reason !== null && <Cut quiet of={block.reason} />}
+                      <span className={styles.quiet}>
+                        {text.ends}: <End at={block.ends_at} never={text.blocks.never} />
+                      </span>
+                    </div>
+                  )}
+                />
+              )}
+              <ListFoot more={list.more} rows={rows.length}>
+                {text.blocks.total(first.total)}
+              </ListFoot>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      {opened?.changes === false && (
+        <BlockDetails of={opened.block} onChange={() => setOpened({ ...opened, changes: true })} onClose={close} />
+      )}
+      {opened?.changes === true && <BlockForm of={opened.block} onClose={close} />}
+    </>
+  );
+}
+
+function Reason({ of: reason }: { of: string | null }) {
+  return reason === null ? <None /> : <Cut quiet of={reason} />;
+}
+
+interface BlockDetailsProps {
+  readonly of: Block;
+  readonly onChange: () => void;
+  readonly onClose: () => void;
+}
+
+function BlockDetails({ of: block, onChange, onClose }: BlockDetailsProps) {
+  const { access: text, common } = useText();
+  const client = useQueryClient();
+  const refresh = () => client.invalidateQueries({ queryKey: ['blocks'] });
+  const { address, reason, ends_at } = block;
+  const again = useMutation({
+    mutationFn: () =>
+      request<CreateBlockData, Block>('POST', '/admin/v1/blocks', { body: { address, reason, ends_at } }),
+    onSuccess: refresh,
+    onError: (error) => toast.failed(text.blocks.notBlocked, error),
+  });
+  const remove = useMutation({
+    mutationFn: () => request<DeleteBlockData, void>('DELETE', '/admin/v1/blocks/{id}', { path: { id: block.id } }),
+    async onSuccess() {
+      const hasEnded = ends_at !== null && Date.parse(ends_at) <= Date.now();
+      const undo = { name: common.undo, run: () => again.mutate() };
+      toast.done(text.blocks.unblocked(address), hasEnded ? undefined : undo);
+      onClose();
+      await refresh();
+    },
+    onError: (error) => toast.failed(text.blocks.notUnblocked, error),
+  });
+  return (
+    <Dialog
+      title={address}
+      onClose={onClose}
+      foot={
+        <>
+          <Button data-cancel onClick={onClose}>
+            {common.close}
+          </Button>
+          <Button changes onClick={onChange}>
+            {text.blocks.change}
+          </Button>
+          <Button kind="warn" changes busy={remove.isPending} onClick={() => remove.mutate()}>
+            {text.blocks.unblock}
+          </Button>
+        </>
+      }
+    >
+      <Facts
+        of={[
+          [text.blocks.reason, <Reason key="reason" of={reason} />],
+          [text.ends, <End key="ends" at={ends_at} never={text.blocks.never} />],
+          [text.createdBy, <Id key="by" of={block.created_by} />],
+          [text.created, <Time key="created" at={block.created_at} />],
+          [common.id, <Id key="id" of={block.id} />],
+        ]}
+      />
+    </Dialog>
+  );
+}

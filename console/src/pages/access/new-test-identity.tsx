@@ -1,0 +1,126 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import { ProblemError } from '../../api/problem.js';
+import type { CreateTestIdentityData, IssuedTestIdentity } from '../../api/schema.js';
+import { Button } from '../../components/button/button.js';
+import { Dialog } from '../../components/dialog/dialog.js';
+import { Field, Select } from '../../components/field/field.js';
+import { Notice, Problem } from '../../components/state/state.js';
+import { Secret } from '../../components/text/values.js';
+import { useText } from '../../text/text.js';
+import styles from './access.module.css';
+
+const days = { d7: 7, d14: 14, d30: 30, d90: 90 } as const;
+type Lifetime = keyof typeof days;
+const lifetimes = Object.keys(days) as readonly Lifetime[];
+const msPerDay = 86_400_000;
+/** The clock of this browser may be ahead of the service, which refuses more than 90 days. */
+const marginMs = 3_600_000;
+
+/** The form for a test identity, and then its code, once. */
+export function NewTestIdentity({ onClose }: { onClose: () => void }) {
+  const { access } = useText();
+  const text = access.tests;
+  const [issued, setIssued] = useState<IssuedTestIdentity>();
+  if (issued === undefined) return <TestIdentityForm onClose={onClose} onIssued={setIssued} />;
+  return (
+    <Dialog
+      title={issued.identity.value}
+      modal="required"
+      onClose={onClose}
+      foot={
+        <Button kind="main" onClick={onClose}>
+          {text.done}
+        </Button>
+      }
+    >
+      <Secret label={text.shownOnce} of={issued.code} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  readonly onClose: () => void;
+  readonly onIssued: (issued: IssuedTestIdentity) => void;
+}
+
+function TestIdentityForm({ onClose, onIssued }: FormProps) {
+  const { access, common } = useText();
+  const text = access.tests;
+  const client = useQueryClient();
+  const [address, setAddress] = useState('');
+  const [code, setCode] = useState('');
+  const [lifetime, setLifetime] = useState<Lifetime>('d14');
+  const create = useMutation({
+    mutationFn: () => {
+      const value = address.trim();
+      const body = {
+        identity: { type: value.includes('@') ? ('email' as const) : ('phone' as const), value },
+        ...(code !== '' && { code }),
+        expires_at: new Date(Date.now() + days[lifetime] * msPerDay - marginMs).toISOString(),
+      };
+      return request<CreateTestIdentityData, IssuedTestIdentity>('POST', '/admin/v1/test-identities', { body });
+    },
+    async onSuccess(issued) {
+      onIssued(issued);
+      await client.invalidateQueries({ queryKey: ['test-identities'] });
+    },
+  });
+  const { error } = create;
+  const problem = error instanceof ProblemError ? error : undefined;
+  const addressError =
+    problem?.messageFor('identity.value') ??
+    problem?.messageFor('identity') ??
+    (problem?.code === 'test_identity_exists' ? problem.message : undefined);
+  const isReady = address.trim() !== '' && (code === '' || code.length === 6);
+  return (
+    <Dialog
+      title={text.createTitle}
+      onClose={onClose}
+      onSubmit={() => {
+        if (isReady && !create.isPending) create.mutate();
+      }}
+      foot={
+        <>
+          <Button data-cancel onClick={onClose}>
+            {common.cancel}
+          </Button>
+          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changes>
+            {text.createAction}
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.stack}>
+        <Field
+          label={text.address}
+          hint={text.addressHint}
+          error={addressError}
+          value={address}
+          maxLength={320}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          onChange={(event) => setAddress(event.currentTarget.value)}
+        />
+        <Field
+          label={text.code}
+          hint={text.codeHint}
+          value={code}
+          inputMode="numeric"
+          autoComplete="off"
+          onChange={(event) => setCode(event.currentTarget.value.replace(/[^0-9]/g, '').slice(0, 6))}
+        />
+        <Select
+          label={text.valid}
+          value={lifetime}
+          options={lifetimes.map((name) => [name, text.lifetimes[name]] as const)}
+          onChoose={setLifetime}
+        />
+        <Notice kind="warn">{text.about}</Notice>
+        {error !== null && addressError === undefined && <Problem what={text.notCreated} error={error} />}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,159 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import { useList } from '../../api/pages.js';
+import type { DeleteTestIdentityData, GetTestIdentityPageResponse, TestIdentity, User } from '../../api/schema.js';
+import { keyOfUser, useUsersOf } from '../../api/users.js';
+import { Button } from '../../components/button/button.js';
+import { ConfirmDialog, Dialog } from '../../components/dialog/dialog.js';
+import { Facts, Panel } from '../../components/panel/panel.js';
+import { Empty, Loaded, Problem } from '../../components/state/state.js';
+import { ListFoot } from '../../components/table/bars.js';
+import type { Column } from '../../components/table/row.js';
+import { Table } from '../../components/table/table.js';
+import { Id } from '../../components/text/id.js';
+import { Cut, None, nameOf, Time } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useText } from '../../text/text.js';
+import styles from './access.module.css';
+import { End } from './end.js';
+
+interface TestIdentityListProps {
+  readonly read: (cursor: string | undefined, signal: AbortSignal) => Promise<GetTestIdentityPageResponse>;
+}
+
+/** The addresses that take a fixed code, newest first. */
+export function TestIdentityList({ read }: TestIdentityListProps) {
+  const { access } = useText();
+  const text = access.tests;
+  const [opened, setOpened] = useState<TestIdentity>();
+  const list = useList<TestIdentity, GetTestIdentityPageResponse>({ key: ['test-identities'], read, every: 15_000 });
+  const users = useUsersOf(list.near.map((page) => page.flatMap(({ user_id }) => user_id ?? [])));
+  const userOf = ({ user_id }: TestIdentity) => (user_id === null ? undefined : users.get(user_id));
+  const columns: readonly Column<TestIdentity>[] = [
+    { key: 'address', head: access.address, size: 'wide', cell: ({ identity }) => <Cut strong of={identity.value} /> },
+    { key: 'user', head: text.user, size: 'wide', cell: (row) => <UserName of={row} user={userOf(row)} /> },
+    { key: 'ends', head: access.ends, cell: ({ expires_at }) => <End at={expires_at} /> },
+    { key: 'created', head: access.created, size: 'low', cell: ({ created_at }) => <Time at={created_at} /> },
+  ];
+  return (
+    <>
+      <Panel flush>
+        <Loaded query={list} what={text.failed} rows={4}>
+          {({ rows, first }) => (
+            <>
+              {rows.length === 0 ? (
+                <Empty title={text.none}>{text.noneWhy}</Empty>
+              ) : (
+                <Table
+                  label={text.title}
+                  columns={columns}
+                  rows={rows}
+                  more={list.more}
+                  idOf={({ id }) => id}
+                  nameOf={({ identity }) => identity.value}
+                  onOpen={setOpened}
+                  compact={(row) => (
+                    <div className={styles.compact}>
+                      <Cut strong of={row.identity.value} />
+                      <UserName of={row} user={userOf(row)} />
+                      <span className={styles.quiet}>
+                        {access.ends}: <End at={row.expires_at} />
+                      </span>
+                    </div>
+                  )}
+                />
+              )}
+              <ListFoot more={list.more} rows={rows.length}>
+                {text.total(first.total)}
+              </ListFoot>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      {opened !== undefined && (
+        <TestIdentityDetails of={opened} user={userOf(opened)} onClose={() => setOpened(undefined)} />
+      )}
+    </>
+  );
+}
+
+interface Named {
+  readonly of: TestIdentity;
+  readonly user: User | undefined;
+}
+
+function UserName({ of: { user_id: id }, user }: Named) {
+  const { access: text } = useText();
+  if (id === null) return <None word={text.tests.nobody} />;
+  return <Cut of={user === undefined ? id.slice(0, 8) : nameOf(user)} />;
+}
+
+function TestIdentityDetails({ of: test, user, onClose }: Named & { readonly onClose: () => void }) {
+  const { access, common } = useText();
+  const text = access.tests;
+  const [asks, setAsks] = useState(false);
+  const client = useQueryClient();
+  const { value } = test.identity;
+  const remove = useMutation({
+    mutationFn: () =>
+      request<DeleteTestIdentityData, void>('DELETE', '/admin/v1/test-identities/{id}', { path: { id: test.id } }),
+    async onSuccess() {
+      toast.done(text.removed(value));
+      onClose();
+      await client.invalidateQueries({ queryKey: ['test-identities'] });
+      if (test.user_id !== null) await client.invalidateQueries({ queryKey: keyOfUser(test.user_id) });
+    },
+  });
+  if (asks) {
+    return (
+      <ConfirmDialog
+        title={text.removeTitle(value)}
+        action={text.removeAction}
+        destructive
+        busy={remove.isPending}
+        error={remove.error !== null && <Problem what={text.notRemoved} error={remove.error} />}
+        onConfirm={() => remove.mutate()}
+        onClose={onClose}
+      >
+        <p>{text.removeWhy}</p>
+      </ConfirmDialog>
+    );
+  }
+  return (
+    <Dialog
+      title={value}
+      onClose={onClose}
+      foot={
+        <>
+          <Button data-cancel onClick={onClose}>
+            {common.close}
+          </Button>
+          <Button kind="warn" changes onClick={() => setAsks(true)}>
+            {text.remove}
+          </Button>
+        </>
+      }
+    >
+      <Facts
+        of={[
+          [
+            text.user,
+            test.user_id === null ? (
+              <None key="user" word={text.nobody} />
+            ) : (
+              <Link key="user" to="/users/$id" params={{ id: test.user_id }}>
+                <UserName of={test} user={user} />
+              </Link>
+            ),
+          ],
+          [access.ends, <End key="ends" at={test.expires_at} />],
+          [access.createdBy, <Id key="by" of={test.created_by} />],
+          [access.created, <Time key="created" at={test.created_at} />],
+          [common.id, <Id key="id" of={test.id} />],
+        ]}
+      />
+    </Dialog>
+  );
+}
