@@ -16,9 +16,7 @@ import { tombstoneTask } from '../notifications/retention/tombstones.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
-import { version } from './banner.js';
 import type { Base } from './base/base.js';
-import { startBackups } from './domains/backups.js';
 import type { Domains } from './services.js';
 
 /** Concurrent jobs that wait for no provider. */
@@ -27,7 +25,7 @@ const maxOtherJobs = 4;
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */
 export async function startBackgroundWork(base: Base, domains: Domains): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, tracing } = base;
-  const { messaging, push, notifications, webhooks } = domains;
+  const { messaging, push, notifications, webhooks, backups } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.jobGroups(resources.jobs),
@@ -60,7 +58,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     startMaintenance(database, tasks, (error) => log.warn({ err: error }, 'expired rows could not be removed')),
     (maintenance) => maintenance.stop(),
   );
-  await startBackups(base, version);
+  await backups.start();
   lifecycle.add(
     startImageCleanup({ database, storage: notifications.storage }, (error) =>
       log.warn({ err: error }, 'images could not be cleaned up'),

@@ -15,6 +15,7 @@ import type { Base } from './base/base.js';
 import { createAccountServices } from './domains/account.js';
 import { createAdmissionServices } from './domains/admission.js';
 import { createConfiguredIdTokens } from './domains/authenticators.js';
+import { type BackupDomain, createBackupDomain } from './domains/backups.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
 import { createLoginServices } from './domains/login.js';
@@ -33,6 +34,7 @@ export interface Domains {
   readonly push: PushDomain;
   readonly notifications: NotificationDomain;
   readonly webhooks: WebhookDomain;
+  readonly backups: BackupDomain;
 }
 
 /** Creates the domains, each from the ones before it. */
@@ -86,6 +88,7 @@ export async function createServices(
   const webhooks = createWebhookDomain(base, users.users);
   const admission = await createAdmissionServices(base, options.blockInterval);
   const statistics = createStatistics(database);
+  const backups = await createBackupDomain(base, version);
   const services: Services = {
     database,
     pacer,
@@ -93,6 +96,7 @@ export async function createServices(
     meters: base.meters,
     statistics,
     system: createSystemInformation(base, statistics, version),
+    backups: backups.backups,
     readiness: { check: () => checkReadiness(base) },
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
     devices: createDevices(database),
@@ -117,7 +121,7 @@ export async function createServices(
     }),
     ...factors.createSetUp({ users: users.users, rules }),
   };
-  return { services, messaging, push, notifications, webhooks };
+  return { services, messaging, push, notifications, webhooks, backups };
 }
 
 async function checkReadiness({ lifecycle, database }: Base): Promise<void> {

@@ -67,6 +67,8 @@ export type EventType =
   | 'webhook.secret_rotated'
   | 'webhook.replayed'
   | 'webhook.disabled'
+  | 'backup.started'
+  | 'backup.verification_started'
   | 'block.created'
   | 'block.deleted'
   | 'test_identity.created'

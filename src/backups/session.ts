@@ -3,7 +3,7 @@ import { openClient } from '../database/connections/open-client.js';
 import type { DatabaseTarget } from '../database/connections/target.js';
 
 /** The key of an advisory lock: one backup of a database runs at a time. No other lock uses this number. */
-const backupLock = 7_203_415_054;
+export const backupLock = 7_203_415_054;
 
 /** The beginning of the name of the replication slot for which the server keeps its log. The id of the log archive follows. */
 export const slotPrefix = 'postern_archive_';

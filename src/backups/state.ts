@@ -1,5 +1,6 @@
 import type { Queryable } from '../database/database.js';
 import { everyoneStatement, sql } from '../database/sql.js';
+import { backupLock } from './session.js';
 
 /** A backup that was written, is being written, or failed. */
 export interface RecordedBackup {
@@ -23,6 +24,56 @@ const selectRecent = everyoneStatement<Record<never, never>, RecordedBackup>(
 /** The last backups, the newest first. */
 export function listBackups(handle: Queryable<'everyone'>): Promise<RecordedBackup[]> {
   return handle.query(selectRecent({}));
+}
+
+const selectKept = everyoneStatement<Record<never, never>, RecordedBackup>(
+  'backups_kept',
+  () => sql`
+  select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
+  where removed_at is null order by started_at desc limit 50`,
+);
+
+/** The last backups that were not deleted, the newest first. */
+export function keptBackups(handle: Queryable<'everyone'>): Promise<RecordedBackup[]> {
+  return handle.query(selectKept({}));
+}
+
+const selectBackup = everyoneStatement<{ id: string }, RecordedBackup>(
+  'backup_one',
+  (p) => sql`
+  select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
+  where id = ${p.id} and removed_at is null`,
+);
+
+/** A backup that was not deleted. */
+export async function readBackup(handle: Queryable<'everyone'>, id: string): Promise<RecordedBackup | undefined> {
+  const [backup] = await handle.query(selectBackup({ id }));
+  return backup;
+}
+
+const removeAll = everyoneStatement<{ locations: readonly string[] }>(
+  'backups_removed',
+  (p) =>
+    sql`update backups set removed_at = db_now() where location = any(${p.locations}::text[]) and removed_at is null`,
+);
+
+/** Records that old backups were deleted. */
+export async function markRemoved(handle: Queryable<'everyone'>, locations: readonly string[]): Promise<void> {
+  if (locations.length > 0) await handle.query(removeAll({ locations }));
+}
+
+const selectRunning = everyoneStatement<{ high: number; low: number }, { is_running: boolean }>(
+  'backup_running',
+  (p) => sql`
+  select exists (select from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
+    and classid::bigint = ${p.high}::bigint and objid::bigint = ${p.low}::bigint
+    and database = (select oid from pg_database where datname = current_database())) as is_running`,
+);
+
+/** Whether a backup or a verification that was asked for runs on any process. */
+export async function isBackupRunning(handle: Queryable<'everyone'>): Promise<boolean> {
+  const [high, low] = [Math.floor(backupLock / 2 ** 32), backupLock % 2 ** 32];
+  return (await handle.query(selectRunning({ high, low })))[0]?.is_running === true;
 }
 
 /** The archive of the write-ahead log. */
@@ -84,11 +135,11 @@ export async function readBackupTimes(handle: Queryable<'everyone'>): Promise<Ba
 
 const markVerified = everyoneStatement<{ id: string }>(
   'backup_verified',
-  (p) => sql`update backups set verified_at = db_now() where id = ${p.id}`,
+  (p) => sql`update backups set verified_at = db_now(), error = null where id = ${p.id}`,
 );
 const markFailed = everyoneStatement<{ id: string; error: string }>(
   'backup_failed',
-  (p) => sql`update backups set error = ${p.error} where id = ${p.id}`,
+  (p) => sql`update backups set error = ${p.error}, verified_at = null where id = ${p.id}`,
 );
 
 /** Stores the result of a verification. @param error why the backup is not good; undefined if it is */

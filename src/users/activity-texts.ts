@@ -105,6 +105,11 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'webhook.disabled': text('A webhook was disabled.', 'Se desactivó un webhook.'),
   'key.created': text('An API key was created.', 'Se creó una clave de API.'),
   'key.revoked': text('An API key was revoked.', 'Se revocó una clave de API.'),
+  'backup.started': text('A backup was started.', 'Se empezó una copia de seguridad.'),
+  'backup.verification_started': text(
+    'The verification of a backup was started.',
+    'Se empezó la comprobación de una copia de seguridad.',
+  ),
   'block.created': text('An address was blocked: {address}.', 'Se bloqueó una dirección: {address}.'),
   'block.deleted': text('An address was unblocked: {address}.', 'Se desbloqueó una dirección: {address}.'),
   'test_identity.created': text(

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 75ebec10c8bcf655a7d7be8ed884d2b3f5dbba2a43e9539e1289ac9f92ccf07f
+// sha256 of the document: 38bbc6d31f069171380341e2274eaa99c71046c2d69ff15f0ccb6f173b2c830a
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -321,7 +321,7 @@ export type Backup = {
      */
     finished_at: string | null;
     /**
-     * When a restored copy of it passed all checks. Only backups of the schedule are verified by themselves.
+     * When a restored copy of it passed all checks. Postern verifies the backups that it makes in BACKUP_TO.
      */
     verified_at: string | null;
     is_scheduled: boolean;
@@ -331,6 +331,42 @@ export type Backup = {
      * Why it failed.
      */
     error: string | null;
+};
+
+export type BackupState = {
+    now: string;
+    /**
+     * BACKUP_TO, where Postern makes backups by itself. null: it makes none.
+     */
+    place: string | null;
+    /**
+     * BACKUP_SCHEDULE.
+     */
+    schedule: string;
+    /**
+     * BACKUP_KEEP.
+     */
+    keep: number;
+    /**
+     * Whether new backups are encrypted.
+     */
+    is_encrypted: boolean;
+    /**
+     * When the next scheduled backup is due.
+     */
+    next_at: string | null;
+    /**
+     * Whether a backup is being made or verified.
+     */
+    is_running: boolean;
+    /**
+     * The archive of the log with BACKUP_CONTINUOUS. null: there is none.
+     */
+    archive: LogArchive | null;
+    /**
+     * The last 50 backups that were not deleted, the newest first.
+     */
+    backups: Array<Backup>;
 };
 
 export type Block = {
@@ -1012,6 +1048,19 @@ export type LockRequest = {
      */
     until?: string;
     reason?: string;
+};
+
+export type LogArchive = {
+    location: string;
+    started_at: string;
+    /**
+     * Everything that was committed before this time is in the archive. Written once a minute.
+     */
+    archived_at: string;
+    /**
+     * Why it does not continue.
+     */
+    error: string | null;
 };
 
 export type LoginAnswer = {
@@ -3914,7 +3963,7 @@ export type ChangeAccountErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4381,7 +4430,7 @@ export type ConfirmEmailChangeErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4588,7 +4637,7 @@ export type ConfirmPhoneChangeErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4799,7 +4848,7 @@ export type DeleteExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4879,7 +4928,7 @@ export type ConfirmExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -5589,7 +5638,7 @@ export type CompleteRegistrationErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -7233,7 +7282,7 @@ export type CreateUserErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -7646,7 +7695,7 @@ export type ChangeUserErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9161,7 +9210,7 @@ export type LinkUserExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9297,7 +9346,7 @@ export type PublishNotificationErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9364,7 +9413,7 @@ export type PublishNotificationsErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10057,7 +10106,7 @@ export type RetryMessageErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10468,6 +10517,197 @@ export type GetSystemResponses = {
 
 export type GetSystemResponse = GetSystemResponses[keyof GetSystemResponses];
 
+export type GetBackupsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/v1/backups';
+};
+
+export type GetBackupsErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetBackupsError = GetBackupsErrors[keyof GetBackupsErrors];
+
+export type GetBackupsResponses = {
+    /**
+     * The state of the backups.
+     */
+    200: BackupState;
+};
+
+export type GetBackupsResponse = GetBackupsResponses[keyof GetBackupsResponses];
+
+export type StartBackupData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/v1/backups';
+};
+
+export type StartBackupErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type StartBackupError = StartBackupErrors[keyof StartBackupErrors];
+
+export type StartBackupResponses = {
+    /**
+     * The backup has begun.
+     */
+    202: BackupState;
+};
+
+export type StartBackupResponse = StartBackupResponses[keyof StartBackupResponses];
+
+export type VerifyBackupData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/backups/{id}/verify';
+};
+
+export type VerifyBackupErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type VerifyBackupError = VerifyBackupErrors[keyof VerifyBackupErrors];
+
+export type VerifyBackupResponses = {
+    /**
+     * The verification has begun.
+     */
+    202: BackupState;
+};
+
+export type VerifyBackupResponse = VerifyBackupResponses[keyof VerifyBackupResponses];
+
 export type ListKeysData = {
     body?: never;
     headers?: {
@@ -10583,7 +10823,7 @@ export type CreateKeyErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10883,7 +11123,7 @@ export type CreateWebhookErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -11300,7 +11540,7 @@ export type RotateWebhookSecretErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -11988,7 +12228,7 @@ export type CreateTestIdentityErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12481,7 +12721,7 @@ export type StartSetUpFactorErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12543,7 +12783,7 @@ export type CompleteSetUpErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12750,7 +12990,7 @@ export type UploadImageErrors = {
      */
     401: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12824,7 +13064,7 @@ export type CreateImageErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**

@@ -91,6 +91,11 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('../pages/audit/audit.js'), 'Audit'),
 });
 
+const backups = createRoute({
+  getParentRoute: () => root,
+  path: '/backups',
+  component: lazyRouteComponent(() => import('../pages/backups/backups.js'), 'Backups'),
+});
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
@@ -118,6 +123,7 @@ export const router = createRouter({
     audit,
     access,
     keys,
+    backups,
     system,
     partsPage,
     user,

@@ -42,6 +42,8 @@ export interface ProblemStatuses {
   readonly payload_too_large: 413;
   readonly unsupported_media_type: 415;
   readonly expectation_failed: 417;
+  readonly backups_off: 409;
+  readonly backup_running: 409;
   readonly message_not_failed: 409;
   readonly message_outdated: 409;
   readonly too_many_webhooks: 409;

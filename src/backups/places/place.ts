@@ -53,8 +53,10 @@ export async function listStored(store: BackupStore, systemId?: string): Promise
   return names;
 }
 
-/** Deletes all backups of a database but the newest ones, and what interrupted backups of it left. */
-export async function removeOldBackups(store: BackupStore, systemId: string, keep: number): Promise<void> {
-  for (const name of (await listStored(store, systemId)).slice(0, -keep)) await store.remove(name);
+/** Deletes all backups of a database but the newest ones, and what interrupted backups of it left. @returns the deleted ones */
+export async function removeOldBackups(store: BackupStore, systemId: string, keep: number): Promise<string[]> {
+  const old = (await listStored(store, systemId)).slice(0, -keep);
+  for (const name of old) await store.remove(name);
   await store.removeAbandoned(`postern-${systemId}-`);
+  return old;
 }

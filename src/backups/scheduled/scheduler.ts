@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Queryable } from '../../database/database.js';
 import type { Log } from '../../database/embedded/membership.js';
 import type { Schedule } from '../../lib/scheduling/schedule.js';
-import { type BackupSource, createBackup } from '../create.js';
+import { type BackupOptions, type BackupSource, createBackup } from '../create.js';
 import { removeOldParts } from '../log-archive/retention.js';
 import { type BackupStore, removeOldBackups } from '../places/place.js';
-import { type BackupTimes, readBackupTimes, recordVerification } from '../state.js';
+import { type BackupTimes, markRemoved, readBackupTimes, recordVerification } from '../state.js';
 import { verifyBackup } from '../verify.js';
 
 export interface ScheduledBackupOptions {
@@ -60,35 +60,53 @@ export function startScheduledBackups(options: ScheduledBackupOptions): { stop()
 }
 
 /**
- * Makes, verifies and records a backup if one is due. Old backups are deleted only after a good one.
+ * Makes a backup if one is due.
  * @returns whether it made one
  */
 export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSignal): Promise<boolean> {
-  const { handle, schedule, store, keep, log } = options;
-  const isWanted = async () => isDue(await readBackupTimes(handle), schedule);
+  const isWanted = async () => isDue(await readBackupTimes(options.handle), options.schedule);
   if (!(await isWanted())) return false;
-  const source = await options.source();
   // Again with the lock: another process may have made it.
-  const written = await createBackup(source, store, { isScheduled: true, isWanted, stop });
+  return makeBackup(options, { isScheduled: true, isWanted, stop });
+}
+
+/**
+ * Makes, verifies and records a backup. Old backups are deleted only after a good one.
+ * @returns false if another process makes one, or it is not wanted
+ */
+export async function makeBackup(options: ScheduledBackupOptions, how: BackupOptions): Promise<boolean> {
+  const { store, handle, keep, log } = options;
+  const source = await options.source();
+  const written = await createBackup(source, store, how);
   if (written === undefined) return false;
-  try {
-    await verifyBackup(store.read(written.name), {
-      passphrase: source.passphrase,
-      inFolder: options.verifyIn,
-      log,
-      stop,
-    });
-  } catch (error) {
-    if (!stop.aborted)
-      await recordVerification(handle, written.id, error instanceof Error ? error.message : String(error));
-    throw error;
-  }
-  await recordVerification(handle, written.id, undefined);
-  await removeOldBackups(store, written.systemId, keep);
+  await verifyRecorded(options, written, how.stop);
   const { systemId, archive: current } = written;
+  const removed = await removeOldBackups(store, systemId, keep);
+  await markRemoved(
+    handle,
+    removed.map((name) => store.locate(name)),
+  );
   await removeOldParts(store, { systemId, current, passphrase: source.passphrase }).catch((error: unknown) =>
     log.warn({ err: error }, 'old parts of the log archive could not be removed'),
   );
   log.info({ location: written.location, bytes: written.bytes }, 'made and verified a backup');
   return true;
+}
+
+/** Verifies a backup of the store, and records the result. @throws BackupError if it is not good */
+export async function verifyRecorded(
+  options: ScheduledBackupOptions,
+  { id, name }: { readonly id: string; readonly name: string },
+  stop?: AbortSignal,
+): Promise<void> {
+  const { store, handle, verifyIn: inFolder, log } = options;
+  const { passphrase } = await options.source();
+  try {
+    await verifyBackup(store.read(name), { passphrase, inFolder, log, ...(stop !== undefined && { stop }) });
+  } catch (error) {
+    if (stop?.aborted !== true)
+      await recordVerification(handle, id, error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+  await recordVerification(handle, id, undefined);
 }

@@ -260,6 +260,18 @@ export const errors = {
     'No se puede cumplir la expectativa.',
     'Send no `Expect` header, or `Expect: 100-continue`.',
   ),
+  backups_off: error(
+    409,
+    'Postern makes no backups by itself.',
+    'Postern no hace copias de seguridad por sí mismo.',
+    'BACKUP_TO is not set. Set it and restart Postern, or use `postern backup create`.',
+  ),
+  backup_running: error(
+    409,
+    'Another backup or verification is running.',
+    'Hay otra copia o comprobación en curso.',
+    'One backup or verification runs at a time. Wait for its end: `GET /admin/v1/backups` shows it.',
+  ),
   message_not_failed: error(
     409,
     'Only a failed message can be sent again.',

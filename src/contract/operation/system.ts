@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, NullableNumber, NullableString, NullableTime, Time } from '../common.js';
+import { Backup } from './backups.js';
 
 export const Finding = Type.Object(
   {
@@ -71,27 +72,6 @@ const Provider = Type.Object(
 );
 
 const Migration = Type.Object({ name: Type.String(), applied_at: NullableTime }, { title: 'SystemMigration' });
-
-const Backup = Type.Object(
-  {
-    id: Id,
-    started_at: Time,
-    finished_at: Type.Unsafe<string | null>({
-      ...NullableTime,
-      description: 'null: it is being written, or it failed or was interrupted.',
-    }),
-    verified_at: Type.Unsafe<string | null>({
-      ...NullableTime,
-      description:
-        'When a restored copy of it passed all checks. Only backups of the schedule are verified by themselves.',
-    }),
-    is_scheduled: Type.Boolean(),
-    location: Type.String({ examples: ['/backups/postern-7412345678901234567-20261123T030000Z.tar'] }),
-    bytes: Type.Unsafe<number | null>(NullableNumber),
-    error: Type.Unsafe<string | null>({ ...NullableString, description: 'Why it failed.' }),
-  },
-  { title: 'Backup' },
-);
 
 /** The answer of `GET /admin/v1/system`. */
 export const System = Type.Object(

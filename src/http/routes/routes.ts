@@ -46,6 +46,7 @@ import type { SendInbox } from '../lists/notification-list.js';
 import type { Verifiers } from '../plugins/authorization.js';
 import type { Idempotent } from '../requests/idempotent.js';
 import type { App } from '../requests/route.js';
+import { adminBackupRoutes, type Backups } from './admin/backups.js';
 import { adminBlockRoutes } from './admin/blocks.js';
 import { adminEventRoutes } from './admin/events.js';
 import { adminKeyRoutes } from './admin/keys.js';
@@ -111,6 +112,7 @@ export interface Services extends WebhookServices {
   readonly meters: Meters | undefined;
   readonly statistics: Statistics;
   readonly system: SystemInformation;
+  readonly backups: Backups;
   readonly login: Login;
   /** Whether step 2 of a login needs a PIN. */
   readonly pinIsRequired: boolean;
@@ -215,6 +217,7 @@ function adminRoutes(app: App, services: Services): void {
   adminEventRoutes(app, services);
   adminStatisticsRoutes(app, services);
   adminSystemRoutes(app, services);
+  adminBackupRoutes(app, services);
   adminKeyRoutes(app, services);
   adminWebhookRoutes(app, services);
   adminBlockRoutes(app, services);

@@ -76,6 +76,7 @@ beforeAll(async () => {
     ['/console/keys', /onerror/],
     ['/console/access', /onerror/],
     [`/console/webhooks/${webhook.id}?open=${delivery.id}`, /webhook-id/],
+    ['/console/backups', /BACKUP_TO/],
     ['/console/system', /PostgreSQL/],
     ['/console/parts', /Locked until 15:48/],
     [`/console/${endless}`, /mistyped|mal escrita/],
@@ -326,7 +327,7 @@ test('support opens the pages that the role may see, without a refusal, and the 
   const { page, isClean } = opened;
   const refused: string[] = [];
   page.on('response', (response) => void (response.status() === 403 && refused.push(new URL(response.url()).pathname)));
-  const hidden = ['/console/audit', '/console/keys', '/console/access', '/console/system'].concat(
+  const hidden = ['/console/audit', '/console/keys', '/console/access', '/console/backups', '/console/system'].concat(
     pages.map(([path]) => path).filter((path) => path.startsWith('/console/webhooks')),
   );
   const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');

@@ -63,6 +63,8 @@ export const events = {
     'webhook.secret_rotated': 'replaced the secret of a webhook',
     'webhook.replayed': 'sent events to a webhook again',
     'webhook.disabled': 'disabled a webhook',
+    'backup.started': 'started a backup',
+    'backup.verification_started': 'started the verification of a backup',
     'block.created': 'blocked an address',
     'block.deleted': 'unblocked an address',
     'test_identity.created': 'has a new fixed code for tests',

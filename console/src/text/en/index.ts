@@ -1,6 +1,7 @@
 import { access } from './access.js';
 import { acts } from './acts.js';
 import { audit } from './audit.js';
+import { backups } from './backups.js';
 import { check } from './check.js';
 import { common } from './common.js';
 import { events } from './events.js';
@@ -22,6 +23,7 @@ export const texts = {
   access,
   acts,
   audit,
+  backups,
   check,
   common,
   delivery,

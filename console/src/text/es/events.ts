@@ -63,6 +63,8 @@ export const events: Texts['events'] = {
     'webhook.secret_rotated': 'sustituyó el secreto de un webhook',
     'webhook.replayed': 'volvió a enviar eventos a un webhook',
     'webhook.disabled': 'desactivó un webhook',
+    'backup.started': 'empezó una copia de seguridad',
+    'backup.verification_started': 'empezó la comprobación de una copia',
     'block.created': 'bloqueó una dirección',
     'block.deleted': 'desbloqueó una dirección',
     'test_identity.created': 'tiene un nuevo código fijo para pruebas',

@@ -2,6 +2,7 @@ import type { Texts } from '../en/index.js';
 import { access } from './access.js';
 import { acts } from './acts.js';
 import { audit } from './audit.js';
+import { backups } from './backups.js';
 import { check } from './check.js';
 import { common } from './common.js';
 import { events } from './events.js';
@@ -23,6 +24,7 @@ export const texts: Texts = {
   access,
   acts,
   audit,
+  backups,
   check,
   common,
   delivery,

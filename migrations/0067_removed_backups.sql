@@ -1,0 +1,2 @@
+-- When the backup was deleted because newer ones replaced it.
+alter table backups add column removed_at timestamptz;

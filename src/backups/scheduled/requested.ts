@@ -1,0 +1,94 @@
+import type { BackupState } from '../../contract/operation/backups.js';
+import type { DatabaseTarget } from '../../database/connections/target.js';
+import { Problem } from '../../lib/problem.js';
+import { lockBackups, withSession } from '../session.js';
+import { isBackupRunning, keptBackups, readBackup, readBackupTimes, readLogArchive } from '../state.js';
+import { makeBackup, type ScheduledBackupOptions, verifyRecorded } from './scheduler.js';
+
+/** Backups that operators ask for, beside those of the schedule. */
+export interface RequestedBackups {
+  /** The backups, and how they are made. */
+  read(): Promise<BackupState>;
+  /** Begins a backup and its verification. @throws Problem `backups_off`, `backup_running` */
+  start(): Promise<void>;
+  /** Begins the verification of a backup. @throws Problem `backups_off`, `backup_running`, `not_found` */
+  verify(id: string): Promise<void>;
+  /** Ends what was begun, and waits for its end. */
+  stop(): Promise<void>;
+}
+
+/** How backups are configured. */
+export interface RequestedBackupOptions {
+  readonly target: DatabaseTarget;
+  /** How to make them. Undefined: BACKUP_TO is not set. */
+  readonly options: ScheduledBackupOptions | undefined;
+  readonly handle: ScheduledBackupOptions['handle'];
+  readonly settings: Pick<BackupState, 'place' | 'keep' | 'is_encrypted'> & {
+    readonly schedule: ScheduledBackupOptions['schedule'];
+  };
+}
+
+/** Creates the backups that operators ask for. One of them runs at a time, on all processes together. */
+export function createRequestedBackups(deps: RequestedBackupOptions): RequestedBackups {
+  const { target, options, handle, settings } = deps;
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+
+  /** Runs `work` after the answer. Its failure is recorded with the backup. */
+  async function begin(work: (given: ScheduledBackupOptions) => Promise<unknown>): Promise<void> {
+    if (options === undefined) throw new Problem('backups_off');
+    if (running !== undefined || (await isBackupRunning(handle))) throw new Problem('backup_running');
+    running = work(options)
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          if (!stopping.signal.aborted) options.log.error({ err: error }, 'the requested backup failed');
+        },
+      )
+      .finally(() => {
+        running = undefined;
+      });
+  }
+
+  return {
+    async read() {
+      const [times, archive, backups, isRunning] = await Promise.all([
+        readBackupTimes(handle),
+        readLogArchive(handle),
+        keptBackups(handle),
+        isBackupRunning(handle),
+      ]);
+      const { schedule, ...given } = settings;
+      const last = times.scheduled === null ? times.now : schedule.next(Math.min(times.scheduled, times.now));
+      const { age: _age, ...shown } = archive ?? { age: 0 };
+      return {
+        now: new Date(times.now).toISOString(),
+        ...given,
+        schedule: schedule.text,
+        next_at: options === undefined ? null : new Date(last).toISOString(),
+        is_running: isRunning || running !== undefined,
+        archive: 'location' in shown ? shown : null,
+        backups,
+      };
+    },
+    start: () => begin((given) => makeBackup(given, { isScheduled: false, stop: stopping.signal })),
+    async verify(id) {
+      if (options === undefined) throw new Problem('backups_off');
+      const backup = await readBackup(handle, id);
+      const start = options.store.locate('').replace(/\/?$/, '/');
+      if (backup === undefined || backup.finished_at === null || !backup.location.startsWith(start)) {
+        throw new Problem('not_found');
+      }
+      const name = backup.location.slice(start.length);
+      await begin((given) =>
+        withSession(target, async (client) => {
+          if (await lockBackups(client)) await verifyRecorded(given, { id, name }, stopping.signal);
+        }),
+      );
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
