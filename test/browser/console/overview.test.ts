@@ -67,6 +67,38 @@ describe('the warnings of the overview', () => {
     await isClean();
   });
 
+  test('name the provider that fails, and those that work, in a line that is there before the answer', async () => {
+    const { page, isClean, isAccessible } = await open('/console/parts', { as: person, width: 390, theme: 'dark' });
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(system, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as System;
+      const vonage = {
+        channel: 'sms' as const,
+        name: 'vonage',
+        has_receipts: true,
+        failing_since: null,
+        last_error: null,
+      };
+      const twilio = { ...vonage, name: 'twilio', failing_since: '2026-11-01T10:00:00Z', last_error: 'twilio: no' };
+      await answered;
+      await route.fulfill({ response, json: { ...body, providers: [twilio, vonage] } });
+    });
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    const line = page.getByRole('region', { name: 'SMS providers:' });
+    await line.waitFor();
+    const before = await line.boundingBox();
+    answer();
+    await line.getByText(/twilio has failed since/).waitFor();
+    await line.getByText('vonage works').waitFor();
+    expect((await line.boundingBox())?.height).toBe(before?.height);
+    await isAccessible();
+    await isClean();
+  });
+
   test('are read by support without the doctor, which the API would refuse', async () => {
     const { page, isClean } = await open('/console/parts', { as: await operator('support') });
     const asked: string[] = [];

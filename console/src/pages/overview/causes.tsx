@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useCan } from '../../app/operator.js';
+import { Dot } from '../../components/badge/badge.js';
 import { Panel } from '../../components/panel/panel.js';
 import { Bar } from '../../components/plot/bar.js';
 import { Plot } from '../../components/plot/plot.js';
@@ -8,6 +9,7 @@ import { Num } from '../../components/text/values.js';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './overview.module.css';
 import { channelsOf, type Figures, type Span, spans } from './statistics.js';
+import { useProviders } from './warnings.js';
 
 /** The type of event that a cause is recorded as. Causes that are not recorded open no list. */
 const eventsOf: Readonly<Record<string, string>> = {
@@ -59,9 +61,10 @@ export function Causes({ figures: { of }, span }: { figures: Figures; span: Span
 /** The outcomes of messages and pushes, by channel. */
 export function Channels({ figures }: { figures: Figures }) {
   const { overview } = useText();
+  const can = useCan();
   const rows = channelsOf(figures);
   return (
-    <Panel flush title={overview.channels}>
+    <Panel flush title={overview.channels} foot={can('admin') ? <Providers figures={figures} /> : undefined}>
       <table className={styles.channels}>
         <caption className="hidden-text">{overview.channels}</caption>
         <thead>
@@ -108,6 +111,32 @@ export function Channels({ figures }: { figures: Figures }) {
         </tbody>
       </table>
     </Panel>
+  );
+}
+
+/**
+ * Whether each provider of SMS works, and how many messages have arrived. One line, also before the answer: nothing moves
+ * when it arrives.
+ */
+function Providers({ figures: { of } }: { figures: Figures }) {
+  const { overview } = useText();
+  const { time, percent } = useFormats();
+  const providers = useProviders();
+  const [arrived, lost] = [of('messages.delivered').total, of('messages.undelivered').total];
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section className={styles.providers} aria-label={overview.providers} tabIndex={0}>
+      <span>{overview.providers}</span>
+      {providers === undefined && <span>…</span>}
+      {providers?.length === 0 && <span>{overview.noProvider}</span>}
+      {providers?.map(({ name, failing_since: since, last_error: error }) => (
+        <span key={name} title={error ?? undefined} className={since === null ? undefined : styles.bad}>
+          <Dot tone={since === null ? 'good' : 'bad'} />{' '}
+          {since === null ? overview.worksNow(name) : overview.failsSince(name, time(since))}
+        </span>
+      ))}
+      {arrived + lost > 0 && <span>{overview.arrived(percent(arrived / (arrived + lost)))}</span>}
+    </section>
   );
 }
 

@@ -16,7 +16,7 @@ export const spanOf = (text: string | undefined): Span =>
 
 const shown = [
   ...['logins.approved', 'logins.failed', 'locks', 'devices.new', 'sessions.verified', 'streams.open', 'queue.age'],
-  ...['messages.sent', 'messages.failed', 'messages.expired'],
+  ...['messages.sent', 'messages.failed', 'messages.expired', 'messages.delivered', 'messages.undelivered'],
   ...['pushes.sent', 'pushes.failed', 'pushes.gone', 'pushes.expired', 'pushes.dropped'],
 ];
 

@@ -27,15 +27,20 @@ export function useFailures() {
   });
 }
 
-/** The providers of SMS that fail now. */
-function useFailingProviders() {
+/** The configured providers of SMS. Undefined until the answer has arrived. Only operators may read them. */
+export function useProviders() {
   const query = useQuery({
     queryKey: ['system'],
     queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
     refetchInterval: 30_000,
     enabled: useCan()('admin'),
   });
-  return (query.data?.providers ?? []).flatMap(({ name, failing_since, last_error }) =>
+  return query.data?.providers;
+}
+
+/** The providers of SMS that fail now. */
+function useFailingProviders() {
+  return (useProviders() ?? []).flatMap(({ name, failing_since, last_error }) =>
     failing_since === null ? [] : [{ name, since: failing_since, error: last_error ?? '' }],
   );
 }
