@@ -8,7 +8,12 @@ import { cpus, loadavg, totalmem } from 'node:os';
 const page = new URL('RESULTS.md', import.meta.url);
 const titles = {
   ...{ bench: '`npm run bench`', growth: '`npm run bench:growth`' },
-  ...{ search: '`node bench/search.mjs`', console: '`node bench/console.mjs`', soak: '`npm run soak`' },
+  ...{
+    search: '`node bench/search.mjs`',
+    console: '`node bench/console.mjs`',
+    packages: '`node bench/packages.mjs`',
+    soak: '`npm run soak`',
+  },
 };
 const loadAtStart = loadavg();
 

@@ -3,6 +3,10 @@ import * as client from '../../packages/client/src/index.js';
 
 declare const location: { readonly origin: string };
 declare function dispatchEvent(event: Event): boolean;
+declare function addEventListener(
+  type: 'securitypolicyviolation',
+  listener: (event: { readonly effectiveDirective: string; readonly blockedURI: string }) => void,
+): void;
 
 let postern: client.Postern;
 let inbox: client.Inbox;
@@ -12,6 +16,8 @@ export const tab = {
   /** What the live inbox has shown: texts of notifications, and states of the connection. */
   texts: [] as string[],
   connections: [] as string[],
+  /** Violations of the content security policy. */
+  reports: [] as string[],
 
   /** Makes the client. `kind`: where the login is kept. */
   async open(kind: 'tab' | 'all tabs', options: client.InboxOptions = {}) {
@@ -57,4 +63,7 @@ export const tab = {
   },
 };
 
+addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+  tab.reports.push(`${effectiveDirective} ${blockedURI}`);
+});
 (globalThis as { tab?: typeof tab }).tab = tab;

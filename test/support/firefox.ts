@@ -4,15 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'undici';
+import type { ClientBrowser, ClientTab } from './client-scenarios.js';
 import { eventually } from './eventually.js';
 
 /** A page in Firefox. Elements are found by JavaScript expressions. */
-export interface FirefoxPage {
-  goto(url: string): Promise<void>;
-  /** Evaluates an expression. If it is a promise, waits for its value. */
-  evaluate<T>(expression: string): Promise<T>;
-  /** Waits until the expression is truthy. */
-  until(expression: string): Promise<void>;
+export interface FirefoxPage extends ClientTab {
   /** Waits for the element, gives it the focus and types into it. */
   type(element: string, text: string): Promise<void>;
   /** Waits for the element and clicks it. */
@@ -40,11 +36,9 @@ const reports = `() => {
 }`;
 
 /** A Firefox with one page. */
-export interface Firefox {
+export interface Firefox extends ClientBrowser {
   readonly page: FirefoxPage;
-  /** Opens another tab. */
   newTab(): Promise<FirefoxPage>;
-  close(): Promise<void>;
 }
 
 /** Starts the Firefox of this machine with an empty profile, and speaks WebDriver BiDi with it. */

@@ -1,6 +1,5 @@
 import { UsageError } from './errors.js';
 import type { Unsubscribe } from './platform.js';
-import type { PosternStorage } from './storage/storage.js';
 import type { Call, TransportOptions } from './transport.js';
 import type { PasskeyAdapter, Postern } from './types.js';
 import type { DeviceInput } from './wire.js';
@@ -12,6 +11,13 @@ export interface StoredLogin {
   readonly device_id: string;
   /** The token is bound to the key of this device. */
   readonly is_bound?: boolean | undefined;
+}
+
+/** The storage of the app, which never rejects here. */
+export interface SafeStorage {
+  get(key: string): Promise<string | null>;
+  set(key: string, value: string): Promise<unknown>;
+  delete(key: string): Promise<unknown>;
 }
 
 /** What the features need of a client. */
@@ -31,8 +37,7 @@ export interface Core {
   device(): Promise<DeviceInput>;
   /** The device of a login: with a key, if the storage can keep one. */
   loginDevice(): Promise<DeviceInput>;
-  /** Never rejects. */
-  readonly storage: PosternStorage;
+  readonly storage: SafeStorage;
   signIn(login: {
     readonly token?: string | undefined;
     readonly user_id: string;

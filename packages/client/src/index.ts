@@ -60,7 +60,7 @@ export type { Identity, IdentityInput } from './login/identity.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';
 export type * from './login/states.js';
 export type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';
-export { createPostern } from './postern.js';
+export { createPostern } from './postern/postern.js';
 export { enableWebPush, type PushMessage, parsePush, registerPush, type WebPushWorker } from './push/push.js';
 export type * from './registered.js';
 export type { Snapshot, SnapshotParts } from './snapshot.js';

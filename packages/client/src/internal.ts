@@ -18,4 +18,4 @@ export { listOf } from './lists.js';
 export { forCaller, stopwatch, wait } from './platform.js';
 
 // Requests to Postern, with their repetitions.
-export { baseOf, type Call, createTransport, type Transport } from './transport.js';
+export { baseOf, type Call, createTransport, loadPart, type Transport } from './transport.js';

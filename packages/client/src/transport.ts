@@ -81,7 +81,7 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
   };
 }
 
-/** Loads a part of this package that few pages need at their start. It fails as a request does: the network may be lost. */
+/** Loads a part of a package that few pages need at their start. It fails as a request does: the network may be lost. */
 export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();

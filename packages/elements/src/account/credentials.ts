@@ -1,7 +1,7 @@
 import type { PendingAddress } from '@postern/client';
 import { h } from '../base/dom.js';
 import { fill } from '../base/texts.js';
-import type { Step } from './dialog.js';
+import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
 export function profileSection({ words, account, client, change }: Context): HTMLElement {

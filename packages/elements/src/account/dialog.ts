@@ -1,29 +1,15 @@
 import { isPosternError, isProblem } from '@postern/client';
 import { type Child, h, put } from '../base/dom.js';
 import { showError } from '../base/errors.js';
-import { createForm, type FieldOptions, type Form } from '../base/form.js';
+import { createForm, type Form } from '../base/form.js';
+import { dialogStyle } from './dialog-style.js';
+import { prove } from './prove.js';
+import type { Dialog, Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
 
-/** A question of the dialog. */
-export interface Step {
-  readonly title: string;
-  readonly lead?: readonly Child[];
-  readonly fields?: readonly FieldOptions[];
-  readonly submit: string;
-  readonly isDangerous?: boolean;
-  /** Runs with what was typed. The dialog closes afterwards, or asks the step that is returned. */
-  readonly act: (values: Readonly<Record<string, string>>) => Promise<Step | undefined>;
-}
-
-export interface Dialog {
-  readonly node: HTMLDialogElement;
-  /** Asks until it is done. @returns false if the user cancelled */
-  ask(step: Step): Promise<boolean>;
-  /** Shows something else in the open dialog, such as a proof. `cancelled` runs if the user closes it. */
-  show(title: string, content: readonly Child[], cancelled: () => void): void;
-}
-
-/** One modal dialog for all changes. The browser keeps the focus in it, and gives it back. */
+/**
+ * One modal dialog for all changes. This module is loaded with the first of them. The browser keeps the focus in the dialog, and gives it back.
+ */
 export function createDialog(words: AccountTexts, signal: AbortSignal, report: (error: unknown) => void): Dialog {
   const title = h('h2', { id: 'dialog-title', part: 'heading' });
   const body = h('div', { class: 'body' });
@@ -83,5 +69,9 @@ export function createDialog(words: AccountTexts, signal: AbortSignal, report: (
       next(first);
     });
   }
-  return { node, ask, show };
+  const dialog: Dialog = {
+    ...{ node, style: dialogStyle, ask, show },
+    prove: (request) => prove(request, { words, dialog, signal, report }) as Promise<never>,
+  };
+  return dialog;
 }

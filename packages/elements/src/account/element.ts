@@ -7,14 +7,14 @@ import {
   offeredLogins,
   type Postern,
 } from '@postern/client';
+import { loadPart } from '@postern/client/internal';
 import { h, put } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { textOf } from '../base/errors.js';
 import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
-import { createDialog, type Dialog } from './dialog.js';
 import { factorSection, identitySection } from './factors.js';
 import { activitySection, dataSection, deviceSection } from './history.js';
-import { prove } from './prove.js';
+import type { Dialog } from './questions.js';
 import type { AccountChange, AccountSection, Context } from './sections.js';
 import { style } from './style.js';
 import { type AccountTexts, english } from './texts.js';
@@ -82,10 +82,22 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     const place = h('div', { class: 'sections' }, this.#note(words.loading));
     const status = h('p', { class: 'read', role: 'status' });
     const report = (error: unknown) => void this.report(error);
-    const dialog = createDialog(words, signal, report);
-    put(this.root, place, status, dialog.node);
+    put(this.root, place, status);
+    let loaded: Promise<Dialog> | undefined;
+    const dialog = () =>
+      (loaded ??= loadPart(() => import('./dialog.js'))
+        .then(({ createDialog }) => {
+          const made = createDialog(words, signal, report);
+          this.wear(made.style);
+          this.root.append(made.node);
+          return made;
+        })
+        .catch((error) => {
+          loaded = undefined;
+          throw error;
+        }));
     const client = createAccount(postern, {
-      prove: (request) => prove(request, { words, dialog, signal, report }) as Promise<never>,
+      prove: async (request) => (await dialog()).prove(request),
     });
     let user: string | undefined;
     const end = postern.subscribe((state) => {
@@ -93,7 +105,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
       const next = state.status === 'signed_in' ? state.user_id : '';
       if (next === user) return;
       if (user && next === '') {
-        dialog.node.close();
+        void loaded?.then(({ node }) => node.close());
         this.emit('postern-signed-out', null);
       }
       user = next;
@@ -111,7 +123,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
   async #load(
     postern: Postern,
     client: AccountClient<true>,
-    dialog: Dialog,
+    dialog: () => Promise<Dialog>,
     place: HTMLElement,
     status: HTMLElement,
     signal: AbortSignal,
@@ -146,8 +158,17 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
       }
     };
     const change: Context['change'] = async (key, operation, step) => {
-      const isDone = await dialog.ask(step);
-      if (!isDone) return;
+      try {
+        const isDone = await (await dialog()).ask(step);
+        if (!isDone) return;
+      } catch (error) {
+        // The dialog could not be loaded.
+        if (signal.aborted || !isPosternError(error)) throw error;
+        report(error);
+        place.querySelector('.issue[role=alert]')?.remove();
+        place.prepend(h('p', { class: 'issue', part: 'issue', role: 'alert' }, textOf(error, words)));
+        return;
+      }
       this.emit('postern-changed', { operation });
       status.textContent = '';
       await show(key);

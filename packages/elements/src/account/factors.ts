@@ -1,7 +1,7 @@
 import type { ExternalIdentity, Passkey, PendingTotp } from '@postern/client';
 import { h } from '../base/dom.js';
 import { fill } from '../base/texts.js';
-import type { Step } from './dialog.js';
+import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
 const svg = 'http://www.w3.org/2000/svg';

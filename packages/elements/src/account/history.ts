@@ -4,7 +4,7 @@ import { h, put } from '../base/dom.js';
 import { textOf } from '../base/errors.js';
 import { fill } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
-import type { Step } from './dialog.js';
+import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
 function nameOf({ make, model, os_name, os_version }: Device, unknown: string): string {

@@ -3,7 +3,7 @@ import { h } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form, holdUntil } from '../base/form.js';
 import { fill } from '../base/texts.js';
-import type { Dialog } from './dialog.js';
+import type { Dialog } from './questions.js';
 import type { AccountTexts } from './texts.js';
 
 interface ProveOptions {

@@ -1,7 +1,7 @@
 import type { AccountClient, AccountDetails, AccountOperation, Devices, OfferedLogins, Postern } from '@postern/client';
 import { type Child, h } from '../base/dom.js';
 import type { OidcSignIn } from '../base/options.js';
-import type { Step } from './dialog.js';
+import type { Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
 
 /** The sections of `<postern-account>`. */

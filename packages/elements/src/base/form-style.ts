@@ -1,4 +1,6 @@
-/** The style of forms, buttons and dialogs. */
+import { issueStyle } from './style.js';
+
+/** The style of forms and buttons. */
 export const formStyle = `
 form { display: grid; gap: var(--_space); }
 .field { display: grid; gap: 6px; }
@@ -13,11 +15,7 @@ form { display: grid; gap: var(--_space); }
 .control:has(.eye) .input { padding-inline-end: 46px; }
 .eye { position: absolute; inset-block: 0; inset-inline-end: 5px; margin-block: auto; }
 .eye[aria-pressed=true] { color: var(--_accent); }
-.fault:empty, .issue:empty { display: none; }
-.fault { color: var(--_danger); }
-.issue { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_danger); background: var(--_surface);
-  font-size: 0.9333em; }
-.notice { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_accent); background: var(--_surface);
+${issueStyle}.notice { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_accent); background: var(--_surface);
   font-size: 0.9333em; }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: 8px; min-height: 42px; padding: 8px 16px;
   border-radius: var(--_radius); border: 1px solid var(--_edge); background: var(--_ground); font-weight: 550; text-align: center;

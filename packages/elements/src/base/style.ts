@@ -44,3 +44,11 @@ button:disabled { cursor: default; }
 :focus-visible { outline: 2px solid var(--_focus); outline-offset: 2px; }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 `;
+
+/** The style of what went wrong. */
+export const issueStyle = `
+.fault:empty, .issue:empty { display: none; }
+.fault { color: var(--_danger); }
+.issue { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_danger); background: var(--_surface);
+  font-size: 0.9333em; }
+`;

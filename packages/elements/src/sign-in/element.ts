@@ -9,7 +9,6 @@ import {
 import { h, put } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { startView } from './start.js';
-import { stepView } from './steps.js';
 import { style } from './style.js';
 import { english, type SignInTexts } from './texts.js';
 import { button, type Context, card, type Detour, focusHeading, type View, type WayIn } from './views.js';
@@ -215,27 +214,40 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
       );
       return { node, focus: () => focusHeading(node) };
     }
-    if (this.#detour !== null) return this.#later(context, this.#detour);
-    const step = stepView(context, state);
-    return step ?? startView(context, state.step === 'start' ? state : context.login.start(), notice);
+    const detour = this.#detour;
+    if (detour !== null) {
+      return this.#later(context, async () => (await import('./detours.js')).detourView(context, detour));
+    }
+    if (state.step === 'start' || state.step === 'done') {
+      return startView(context, state.step === 'start' ? state : context.login.start(), notice);
+    }
+    return this.#later(context, async () => {
+      const { stepView } = await import('./steps.js');
+      const { current } = context.login;
+      return current.step === 'start' || current.step === 'done' ? null : stepView(context, current);
+    });
   }
 
-  /** Recovery and registration are loaded when a user opens them. */
-  #later(context: Context, detour: Detour): View {
+  /** The views after the first one are loaded when they are shown. */
+  #later(context: Context, load: () => Promise<View | null>): View {
     const { words, go } = context;
     const node = card(words.sign_in, h('p', { class: 'muted', role: 'status' }, words.loading));
-    const view: View = { node, focus: () => focusHeading(node) };
-    import('./detours.js').then(
-      ({ detourView }) => {
-        if (context.signal.aborted) return;
-        const loaded = detourView(context, detour);
+    let loaded: View | null = null;
+    load().then(
+      (next) => {
+        if (context.signal.aborted || next === null) return;
+        loaded = next;
         const hadFocus = node.contains(this.root.activeElement);
-        node.replaceWith(loaded.node);
-        if (hadFocus) loaded.focus();
+        node.replaceWith(next.node);
+        if (hadFocus) next.focus();
       },
       () => go(null, words.offline),
     );
-    return view;
+    return {
+      node,
+      update: (changed) => loaded?.update?.(changed),
+      focus: () => (loaded ?? { focus: () => focusHeading(node) }).focus(),
+    };
   }
 
   #context(postern: Postern, login: Login, offered: OfferedLogins, signal: AbortSignal, go: Context['go']): Context {

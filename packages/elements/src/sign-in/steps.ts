@@ -1,10 +1,12 @@
 import type {
   LoginBlocked,
   LoginCode,
+  LoginDone,
   LoginLocked,
   LoginOidc,
   LoginPasskey,
   LoginSecret,
+  LoginStart,
   LoginState,
   LoginTotp,
 } from '@postern/client';
@@ -13,8 +15,8 @@ import { countDown, createForm, type FieldOptions, holdUntil } from '../base/for
 import { fill } from '../base/texts.js';
 import { button, type Context, card, focusHeading, issueBox, link, showIssue, type View } from './views.js';
 
-/** The view of a step after the first. Null for steps without one. */
-export function stepView(context: Context, state: LoginState): View | null {
+/** The view of a step after the first. */
+export function stepView(context: Context, state: Exclude<LoginState, LoginStart | LoginDone>): View {
   switch (state.step) {
     case 'code':
       return codeView(context, state);
@@ -28,8 +30,6 @@ export function stepView(context: Context, state: LoginState): View | null {
       return secretView(context, state);
     case 'locked':
       return state.permanent ? blockedView(context, state) : lockedView(context, state);
-    default:
-      return null;
   }
 }
 

@@ -1,38 +1,32 @@
-import { type Core, coreKey, type StoredLogin } from './core.js';
-import { ForeignAnswerError, isProblem, NetworkError, SignedOutError, UsageError } from './errors.js';
-import type { Possession } from './login/possession.js';
+import { type Core, coreKey, type StoredLogin } from '../core.js';
+import { isProblem, UsageError } from '../errors.js';
+import type { Possession } from '../login/possession.js';
+import { type Abortable, forCaller, platform, stopwatch, type Unsubscribe } from '../platform.js';
+import type { PosternStorage } from '../storage/storage.js';
+import { createStore } from '../store.js';
+import { baseOf, type Call, createTransport, loadPart } from '../transport.js';
+import type { AuthState, HeldSession, Postern, PosternOptions, SettledAuthState } from '../types.js';
+import type { NewSession } from '../wire.js';
+import { deviceOfBrowser, onResumeOfPage } from './browser.js';
 import {
-  type Abortable,
-  forCaller,
-  type MaybePromise,
-  platform,
-  stopwatch,
-  type Unsubscribe,
-  wait,
-} from './platform.js';
-import type { PosternStorage } from './storage/storage.js';
-import { createStore } from './store.js';
+  deviceKey,
+  type HeldToken,
+  readLogin,
+  readUnended,
+  removeLogin,
+  removeUnended,
+  safeStorage,
+  writeLogin,
+} from './login-storage.js';
+import { createRequests, patiently } from './requests.js';
 import { createTabs } from './tabs.js';
-import { baseOf, type Call, createTransport, loadPart } from './transport.js';
-import type { AuthState, DeviceDescription, HeldSession, Postern, PosternOptions, SettledAuthState } from './types.js';
-import type { NewSession } from './wire.js';
 
-const loginKey = 'postern.login';
-const deviceKey = 'postern.device';
 /** Problems of a logout that leave nothing to end. Without its key, a bound token is useless already. */
 const endedCodes = [
   ...(['invalid_authentication_token', 'no_active_token', 'missing_credentials', 'invalid_dpop_proof'] as const),
 ];
-const revokeKey = 'postern.revoke';
 /** A session is renewed this long before it expires, in milliseconds; a short one in the last quarter of its life. */
 const renewalMs = 30_000;
-/** The longest wait for a repeat that no caller notices, in milliseconds. */
-const maxQuietWaitMs = 10_000;
-
-type HeldToken = Pick<StoredLogin, 'token' | 'is_bound'>;
-
-/** The login whose logout was lost. Earlier versions kept its token alone. */
-const heldToken = (text: string): HeldToken => (text.startsWith('{') ? JSON.parse(text) : { token: text });
 
 /**
  * Makes a client. It reads and sends nothing until it is used.
@@ -52,7 +46,7 @@ export function createPostern(options: PosternOptions): Postern {
   // A server that renders the page has no origin for a path. It never sends requests to this one.
   const isRendering = options?.storage === 'backend' && !platform().location && `${options.url}`.startsWith('/');
   const base = baseOf(isRendering ? `https://page.invalid${options.url}` : options?.url);
-  const { storage, trustedOrigins = [], timeout = 10_000, onError } = options;
+  const { storage, timeout = 10_000, onError } = options;
   const inBackend = storage === 'backend';
   if (!inBackend && ![storage?.get, storage?.set, storage?.delete].every((one) => typeof one === 'function')) {
     throw new UsageError(
@@ -62,6 +56,7 @@ export function createPostern(options: PosternOptions): Postern {
   if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
   const sending = { base, locale: options.locale, timeout, cookies: inBackend };
   const transport = createTransport({ ...sending, fetch: options.fetch });
+  const stored = safeStorage(storage, onError);
   const state = createStore<AuthState>({ status: 'starting' });
   const closers = new Set<Unsubscribe>();
   let isClosed = false;
@@ -70,25 +65,6 @@ export function createPostern(options: PosternOptions): Postern {
   let held: { readonly session: HeldSession; readonly isGood: () => boolean } | undefined;
   let renewing: Promise<HeldSession | null> | undefined;
 
-  /** A storage that fails must not end the login: it goes on in memory. */
-  async function stored<T>(act: (store: PosternStorage) => MaybePromise<T>): Promise<T | null> {
-    if (inBackend) return null;
-    try {
-      return await act(storage);
-    } catch (error) {
-      onError?.(error);
-      return null;
-    }
-  }
-  const readLogin = async (): Promise<StoredLogin | undefined> => {
-    const text = await stored((store) => store.get(loginKey));
-    try {
-      const read = JSON.parse(text ?? 'null');
-      return typeof read?.token === 'string' ? read : undefined;
-    } catch {
-      return undefined;
-    }
-  };
   const signedIn = ({ user_id, device_id }: Omit<StoredLogin, 'token'>) =>
     ({ status: 'signed_in', user_id, device_id }) as const;
 
@@ -117,7 +93,7 @@ export function createPostern(options: PosternOptions): Postern {
       held = undefined;
       await getSession({ fresh: true }).catch(() => undefined);
     } else {
-      become(await readLogin(), 'logged_out');
+      become(await readLogin(stored), 'logged_out');
     }
   }
   const tabs = createTabs(`postern ${base}`, options.tabs ?? true, () => void follow().catch(onError));
@@ -131,9 +107,9 @@ export function createPostern(options: PosternOptions): Postern {
     demandOpen();
     loading ??= (async () => {
       tabs.open();
-      const left = await stored((store) => store.get(revokeKey));
-      if (left !== null) void revoke(heldToken(left)).catch(() => undefined);
-      if (!inBackend) return become(await readLogin(), 'never_signed_in');
+      const unended = await readUnended(stored);
+      if (unended !== undefined) void revoke(unended).catch(() => undefined);
+      if (!inBackend) return become(await readLogin(stored), 'never_signed_in');
       // Only the backend knows, by its cookie.
       await renew();
       return state.current as SettledAuthState;
@@ -153,7 +129,7 @@ export function createPostern(options: PosternOptions): Postern {
   /** Only clients whose storage keeps keys load the part that signs. */
   let signing: Promise<Possession> | undefined;
   const possession = (store: PosternStorage): Promise<Possession> =>
-    (signing ??= loadPart(() => import('./login/possession.js'))
+    (signing ??= loadPart(() => import('../login/possession.js'))
       .then(({ createPossession }) => createPossession({ base, transport, storage: store }))
       .catch((error) => {
         signing = undefined;
@@ -162,23 +138,9 @@ export function createPostern(options: PosternOptions): Postern {
 
   /** Sends the authentication token, with a proof if it is bound to a key. */
   async function sendToken<T>(method: 'POST' | 'DELETE', path: string, used: HeldToken | undefined): Promise<T> {
-    const authorization = used && `Basic ${btoa(`${used.token}:`)}`;
-    const call = { method, path, authorization };
+    const call = { method, path, authorization: used && `Basic ${btoa(`${used.token}:`)}` };
     if (used?.is_bound && storage !== 'backend') return (await possession(storage)).send(call, used.token);
     return transport.json<T>(call);
-  }
-
-  /** Waits once if the service asks for a short pause, or if the network was lost for a moment. */
-  async function patiently<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    try {
-      return await attempt();
-    } catch (error) {
-      const pause = pauseAfter(error);
-      if (pause === undefined || isClosed) throw error;
-      await wait(pause, signal);
-      signal?.throwIfAborted();
-      return attempt();
-    }
   }
 
   async function renew(): Promise<HeldSession | null> {
@@ -187,7 +149,10 @@ export function createPostern(options: PosternOptions): Postern {
       if (used === undefined && !inBackend) return null;
       const elapsed = stopwatch();
       try {
-        const session = await patiently(() => sendToken<NewSession>('POST', '/v1/sessions', used));
+        const session = await patiently(
+          () => sendToken<NewSession>('POST', '/v1/sessions', used),
+          () => isClosed,
+        );
         demandOpen();
         if (used !== login) continue;
         const life = Date.parse(session.expires_at) - Date.parse(session.created_at);
@@ -206,12 +171,12 @@ export function createPostern(options: PosternOptions): Postern {
         }
         if (!isProblem(error) || error.status !== 401) throw error;
         // Another tab may have stored a newer token, which ended this one.
-        const newer = await readLogin();
+        const newer = await readLogin(stored);
         if (newer !== undefined && newer.token !== used?.token) {
           become(newer, 'ended');
           continue;
         }
-        await stored((store) => store.delete(loginKey));
+        await removeLogin(stored);
         become(undefined, used === undefined ? 'never_signed_in' : 'ended', error);
         return null;
       }
@@ -228,54 +193,6 @@ export function createPostern(options: PosternOptions): Postern {
     return forCaller(renewing, signal);
   }
 
-  /** Sends with a session, and once more with a new one after a 401. */
-  async function withSession<T>(
-    signal: AbortSignal | undefined,
-    send: (bearer: string) => Promise<T>,
-    is401: (result: T) => boolean,
-  ): Promise<T> {
-    const session = await getSession({ signal });
-    if (session === null) throw new SignedOutError();
-    const repeat = async () => {
-      if (held?.session.token === session.token) held = undefined;
-      const next = await getSession({ signal });
-      if (next === null) throw new SignedOutError();
-      return send(`Bearer ${next.token}`);
-    };
-    try {
-      const result = await send(`Bearer ${session.token}`);
-      return is401(result) ? await repeat() : result;
-    } catch (error) {
-      if (isProblem(error) && error.status === 401) return repeat();
-      throw error;
-    }
-  }
-
-  const never = () => false;
-  function call<T>(asked: Call, ask: (call: Call) => Promise<T> = transport.json): Promise<T> {
-    const attempt = () => withSession(asked.signal, (authorization) => ask({ ...asked, authorization }), never);
-    // A change may have taken effect although its answer was lost, so only the caller can decide to repeat it.
-    return asked.method === undefined ? patiently(attempt, asked.signal) : attempt();
-  }
-
-  async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-    const request = input instanceof Request ? input : undefined;
-    const page = platform().location;
-    const { origin } = new URL(request?.url ?? `${input}`, page?.href ?? base);
-    if (![new URL(base).origin, page?.origin, ...trustedOrigins].includes(origin)) {
-      throw new UsageError(
-        `postern.fetch sends no session to ${origin}. Add it to \`trustedOrigins\` if you trust it.`,
-      );
-    }
-    const canRepeat = !(init.body instanceof ReadableStream);
-    const attempt = (authorization: string) => {
-      const headers = new Headers(init.headers ?? request?.headers);
-      headers.set('authorization', authorization);
-      return (options.fetch ?? globalThis.fetch)(request?.clone() ?? input, { ...init, headers });
-    };
-    return withSession(init.signal ?? request?.signal, attempt, (answer) => answer.status === 401 && canRepeat);
-  }
-
   /** @returns whether Postern knows that the token has ended */
   async function revoke(ended: HeldToken | undefined): Promise<boolean> {
     try {
@@ -283,7 +200,7 @@ export function createPostern(options: PosternOptions): Postern {
     } catch (error) {
       if (!isProblem(error, ...endedCodes)) return false;
     }
-    await stored((store) => store.delete(revokeKey));
+    await removeUnended(stored);
     return true;
   }
 
@@ -292,13 +209,20 @@ export function createPostern(options: PosternOptions): Postern {
     const ended = inBackend ? undefined : login;
     const wasSignedIn = login !== undefined;
     become(undefined, 'logged_out');
-    await stored(async (store) => {
-      if (ended !== undefined) await store.set(revokeKey, JSON.stringify(ended));
-      await store.delete(loginKey);
-    });
+    await removeLogin(stored, ended);
     tabs.tell();
     return { revoked: wasSignedIn ? await revoke(ended) : true };
   }
+
+  const [call, send] = createRequests(
+    base,
+    options,
+    getSession,
+    (session) => {
+      if (held?.session.token === session.token) held = undefined;
+    },
+    () => isClosed,
+  );
 
   const core: Core = {
     base,
@@ -307,7 +231,7 @@ export function createPostern(options: PosternOptions): Postern {
     // The answer to a login may have the nonce of the first proof.
     send: (asked) =>
       transport.json({ ...asked, onHeaders: (all) => void signing?.then((part) => part.keepNonce(all)) }),
-    call,
+    call: <T>(asked: Call) => call<T>(asked, transport.json),
     raw: (asked) => call(asked, transport.raw),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
     onClose(end) {
@@ -315,29 +239,23 @@ export function createPostern(options: PosternOptions): Postern {
       return () => closers.delete(end);
     },
     async device() {
-      const { device: own = ofBrowser } = options;
-      const id = await core.storage.get(deviceKey);
+      const { device: own = deviceOfBrowser } = options;
+      const id = await stored.get(deviceKey);
       return { ...(await (typeof own === 'function' ? own() : own)), ...(id !== null && { id }) };
     },
     async loginDevice() {
       const part = inBackend || !storage.addKey ? undefined : await possession(storage);
       // A browser that cannot keep keys, such as in a private window, must not keep the user from logging in.
-      const jwk = part && (await stored(() => part.publicKey()));
+      const jwk = await part?.publicKey().catch((error) => void onError?.(error));
       return { ...(await core.device()), ...(jwk && { jwk }) };
     },
-    storage: {
-      get: (key) => stored((store) => store.get(key)),
-      set: async (key, value) => void (await stored((store) => store.set(key, value))),
-      delete: async (key) => void (await stored((store) => store.delete(key))),
-    },
+    storage: stored,
     async signIn({ token = '', user_id, device_id, is_bound }) {
       await load();
       const next = { token, user_id, device_id, ...(is_bound && { is_bound }) };
-      await stored(async (store) => {
-        await store.set(loginKey, JSON.stringify(next));
-        await store.set(deviceKey, device_id);
-        await store.delete(revokeKey);
-      });
+      await writeLogin(stored, next);
+      await stored.set(deviceKey, device_id);
+      await removeUnended(stored);
       held = undefined;
       become(next, 'ended');
       tabs.tell();
@@ -345,11 +263,11 @@ export function createPostern(options: PosternOptions): Postern {
     async replaceToken(token) {
       if (login === undefined || inBackend) return;
       login = { ...login, token };
-      await stored((store) => store.set(loginKey, JSON.stringify(login)));
+      await writeLogin(stored, login);
       tabs.tell();
     },
     forget: async () => {
-      await stored((store) => store.delete(loginKey));
+      await removeLogin(stored);
       become(undefined, 'logged_out');
       tabs.tell();
     },
@@ -383,31 +301,4 @@ export function createPostern(options: PosternOptions): Postern {
     [coreKey]: core,
   };
   return postern;
-}
-
-/** Milliseconds to wait before a quiet repeat; undefined if the caller must decide. */
-function pauseAfter(error: unknown): number | undefined {
-  if (error instanceof NetworkError || error instanceof ForeignAnswerError) return 500 + Math.random() * 1000;
-  const until = isProblem(error) && (error.status === 429 || error.status === 503) ? error.retry?.until : undefined;
-  const pause = until === undefined ? undefined : Math.max(0, until.getTime() - Date.now()) + Math.random() * 500;
-  return pause !== undefined && pause <= maxQuietWaitMs ? pause : undefined;
-}
-
-/** What the browser shows of the device. */
-function ofBrowser(): DeviceDescription {
-  const { navigator, screen } = platform();
-  const os = navigator?.userAgentData?.platform ?? navigator?.platform;
-  return { ...(os && { os_name: os }), ...(screen && { screen_width: screen.width, screen_height: screen.height }) };
-}
-
-function onResumeOfPage(wake: () => void): Unsubscribe {
-  const { addEventListener, removeEventListener } = platform();
-  const listener = () => {
-    if (platform().document?.visibilityState !== 'hidden') wake();
-  };
-  const events = ['visibilitychange', 'pageshow', 'online'];
-  for (const event of events) addEventListener?.call(globalThis, event, listener);
-  return () => {
-    for (const event of events) removeEventListener?.call(globalThis, event, listener);
-  };
 }

@@ -1,4 +1,4 @@
-import { platform, type TabChannel } from './platform.js';
+import { platform, type TabChannel } from '../platform.js';
 
 /** Tells other tabs that the login changed, and hears it from them. No token travels. */
 export function createTabs(name: string, isOn: boolean, onChange: () => void) {

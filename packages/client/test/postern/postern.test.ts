@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.js';
-import { eventually } from '../../../test/support/eventually.js';
-import { createUser, password } from '../../../test/support/users.js';
+import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { createUser, password } from '../../../../test/support/users.js';
 import {
   createLogin,
   createPostern,
@@ -10,8 +10,8 @@ import {
   memoryStorage,
   type Postern,
   type PosternStorage,
-} from '../src/index.js';
-import { clientOf, createNetwork, lost, problem, signedIn } from './support.js';
+} from '../../src/index.js';
+import { clientOf, createNetwork, lost, problem, signedIn } from '../support.js';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,0 +1,96 @@
+import { ForeignAnswerError, isProblem, NetworkError, SignedOutError, UsageError } from '../errors.js';
+import { type Abortable, platform, wait } from '../platform.js';
+import type { Call } from '../transport.js';
+import type { HeldSession, PosternOptions } from '../types.js';
+
+/** The longest wait for a repeat that no caller notices, in milliseconds. */
+const maxQuietWaitMs = 10_000;
+
+/** Waits once if the service asks for a short pause, or if the network was lost for a moment. */
+export async function patiently<T>(
+  attempt: () => Promise<T>,
+  isClosed: () => boolean,
+  signal?: AbortSignal,
+): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    const pause = pauseAfter(error);
+    if (pause === undefined || isClosed()) throw error;
+    await wait(pause, signal);
+    signal?.throwIfAborted();
+    return attempt();
+  }
+}
+
+/** Milliseconds to wait before a quiet repeat; undefined if the caller must decide. */
+function pauseAfter(error: unknown): number | undefined {
+  if (error instanceof NetworkError || error instanceof ForeignAnswerError) return 500 + Math.random() * 1000;
+  const until = isProblem(error) && (error.status === 429 || error.status === 503) ? error.retry?.until : undefined;
+  const pause = until === undefined ? undefined : Math.max(0, until.getTime() - Date.now()) + Math.random() * 500;
+  return pause !== undefined && pause <= maxQuietWaitMs ? pause : undefined;
+}
+
+/**
+ * Creates the functions that send requests with a session.
+ *
+ * @param discard called with a session that the service has refused
+ * @returns `call`, which sends to Postern with `json` or `raw` of the transport, and the `fetch` of the app, to trusted origins only
+ */
+export function createRequests(
+  base: string,
+  { fetch, trustedOrigins = [] }: Pick<PosternOptions, 'fetch' | 'trustedOrigins'>,
+  getSession: (options: Abortable) => Promise<HeldSession | null>,
+  discard: (session: HeldSession) => void,
+  isClosed: () => boolean,
+) {
+  /** Sends with a session, and once more with a new one after a 401. */
+  async function withSession<T>(
+    signal: AbortSignal | undefined,
+    send: (bearer: string) => Promise<T>,
+    is401: (result: T) => boolean,
+  ): Promise<T> {
+    const session = await getSession({ signal });
+    if (session === null) throw new SignedOutError();
+    const repeat = async () => {
+      discard(session);
+      const next = await getSession({ signal });
+      if (next === null) throw new SignedOutError();
+      return send(`Bearer ${next.token}`);
+    };
+    try {
+      const result = await send(`Bearer ${session.token}`);
+      return is401(result) ? await repeat() : result;
+    } catch (error) {
+      if (isProblem(error) && error.status === 401) return repeat();
+      throw error;
+    }
+  }
+
+  const never = () => false;
+  function call<T>(asked: Call, ask: (call: Call) => Promise<T>): Promise<T> {
+    const attempt = () => withSession(asked.signal, (authorization) => ask({ ...asked, authorization }), never);
+    // A change may have taken effect although its answer was lost, so only the caller can decide to repeat it.
+    return asked.method === undefined ? patiently(attempt, isClosed, asked.signal) : attempt();
+  }
+
+  async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    const request = input instanceof Request ? input : undefined;
+    const page = platform().location;
+    const { origin } = new URL(request?.url ?? `${input}`, page?.href ?? base);
+    if (![new URL(base).origin, page?.origin, ...trustedOrigins].includes(origin)) {
+      throw new UsageError(
+        `postern.fetch sends no session to ${origin}. Add it to \`trustedOrigins\` if you trust it.`,
+      );
+    }
+    const canRepeat = !(init.body instanceof ReadableStream);
+    const attempt = (authorization: string) => {
+      const headers = new Headers(init.headers ?? request?.headers);
+      headers.set('authorization', authorization);
+      return (fetch ?? globalThis.fetch)(request?.clone() ?? input, { ...init, headers });
+    };
+    return withSession(init.signal ?? request?.signal, attempt, (answer) => answer.status === 401 && canRepeat);
+  }
+
+  return [call, send] as const;
+}

@@ -1,0 +1,16 @@
+import { formStyle } from '../base/form-style.js';
+
+/** The style of the dialog and of what only it shows. It is loaded with the dialog. */
+export const dialogStyle = `${formStyle}
+.links { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-top: 12px; }
+dialog { width: min(27rem, calc(100vw - 24px)); max-height: calc(100vh - 24px); padding: calc(var(--_space) * 1.5); border: 1px solid var(--_line);
+  border-radius: calc(var(--_radius) + 4px); background: var(--_ground); color: var(--_ink); box-shadow: var(--_shadow); overflow-y: auto; }
+dialog::backdrop { background: rgb(0 0 0 / 45%); }
+dialog h2 { font-size: 1.2em; }
+.body { display: grid; gap: 12px; margin-block: 12px; }
+.end { justify-content: flex-end; }
+.qr { width: 12rem; height: 12rem; max-width: 100%; margin-inline: auto; background: #fff; border-radius: 6px; fill: #000; stroke: none; }
+.secret, .codes { font-family: ui-monospace, Menlo, Consolas, monospace; }
+.codes { columns: 2; padding: 12px 16px; border-radius: var(--_radius); background: var(--_surface); user-select: all; }
+@media (max-width: 30rem) { .codes { columns: 1; } }
+`;

@@ -1,0 +1,4 @@
+import { testClientIn } from '../support/client-scenarios.js';
+import { launchWebKit } from '../support/webkit.js';
+
+testClientIn(launchWebKit);
