@@ -32,6 +32,6 @@ export const navigation: readonly NavigationEntry[] = [
   { to: '/audit', name: (text) => text.audit.title, icon: 'list', key: 'a', needs: 'admin', second: true },
   { to: '/access', name: (text) => text.access.title, icon: 'shield', key: 'c', second: true, needs: 'admin' },
   { to: '/keys', name: (text) => text.keys.title, icon: 'key', key: 'k', second: true, needs: 'admin' },
-  { to: '/backups', name: (text) => text.backups.title, icon: 'shield', key: 'b', second: true, needs: 'admin' },
+  { to: '/backups', name: (text) => text.backups.title, icon: 'download', key: 'b', second: true, needs: 'admin' },
   { to: '/system', name: (text) => text.system.title, icon: 'sliders', key: 's', needs: 'admin', second: true },
 ];
