@@ -73,8 +73,8 @@ function keyInShell({ token, file }: FirstKey): string {
 }
 
 function shellPath(file: string): string {
-  const near = relative(process.cwd(), file);
-  const path = near.startsWith('..') ? file : near;
+  const relativePath = relative(process.cwd(), file);
+  const path = relativePath.startsWith('..') ? file : relativePath;
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 

@@ -34,6 +34,7 @@ export function memberChanges(
 ): EventChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   // A member may have the name of a method of all objects.
-  const member = (of: object, name: string): unknown => (Object.hasOwn(of, name) ? Reflect.get(of, name) : null);
+  const member = (source: object, name: string): unknown =>
+    Object.hasOwn(source, name) ? Reflect.get(source, name) : null;
   return names.flatMap((name) => changeOf(`${field}.${name}`, member(before, name), member(after, name)));
 }

@@ -56,9 +56,9 @@ export function readConfig(env: Environment = readEnvironment()): Config {
 
 /** The end of the error for an unknown variable: the setting that was probably meant. */
 function suggestionFor(name: string): string {
-  const bare = name.replace(/^POSTERN_/, '');
-  if (Object.hasOwn(settings, bare)) return `: use ${bare}, without the prefix`;
-  const similar = nearestSimilar(bare, Object.keys(settings));
+  const nameWithoutPrefix = name.replace(/^POSTERN_/, '');
+  if (Object.hasOwn(settings, nameWithoutPrefix)) return `: use ${nameWithoutPrefix}, without the prefix`;
+  const similar = nearestSimilar(nameWithoutPrefix, Object.keys(settings));
   return similar === undefined ? '' : `; did you mean ${similar}?`;
 }
 

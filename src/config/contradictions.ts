@@ -103,9 +103,10 @@ const pushGroups = [
 function pushErrors(config: Values): string[] {
   const errors: string[] = [];
   for (const group of pushGroups) {
-    const given = group.filter((name) => config[name] !== undefined);
+    const configuredNames = group.filter((name) => config[name] !== undefined);
     const missing = group.filter((name) => config[name] === undefined);
-    if (given.length > 0) errors.push(...missing.map((name) => `${name} is required with ${given.join(' and ')}`));
+    if (configuredNames.length > 0)
+      errors.push(...missing.map((name) => `${name} is required with ${configuredNames.join(' and ')}`));
   }
   const { VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey } = config;
   if (publicKey !== undefined && privateKey !== undefined && !isKeyPair(publicKey, privateKey.reveal())) {

@@ -122,7 +122,7 @@ export const SecretRequest = Type.Object(
       minLength: 1,
       maxLength: 16_384,
       description:
-        'The response to the challenge: the code from the message or the app, an assertion as JSON text, or an id_token.',
+        'The answer to the challenge: the code from the message or the app, an assertion as JSON text, or an id_token.',
     }),
     pin: Type.Optional({
       ...Pin,

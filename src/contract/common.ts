@@ -114,14 +114,14 @@ export const PageInfo = Type.Object(
     limit: Type.Integer({ minimum: 1 }),
     total: Type.Integer({
       minimum: 0,
-      description: 'Number of items on all pages; with a filter, counted up to 1000.',
+      description: 'The number of items on all pages. With a filter, items are counted only up to 1000.',
     }),
     total_is_exact: Type.Boolean(),
     partial: Type.Optional(
       Type.Enum(['time', 'index'] as const, {
         title: 'PartialReason',
         description:
-          'Items may be missing, because the search has taken too long; `next_cursor` continues it. index: there is no index for it (yet). Absent: the page is complete.',
+          'Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). Absent: the page is complete.',
       }),
     ),
     next_cursor: Type.Unsafe<string | null>({

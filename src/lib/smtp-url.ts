@@ -35,12 +35,12 @@ export function parseSmtpUrl(text: string): SmtpTarget | undefined {
 }
 
 function readTls(query: URLSearchParams, isSecure: boolean, host: string): SmtpTarget['tls'] | undefined {
-  const [asked, ...more] = query.getAll('tls');
+  const [tlsValue, ...more] = query.getAll('tls');
   if (more.length > 0 || [...query.keys()].some((name) => name !== 'tls')) return undefined;
-  if (isSecure) return asked === undefined || asked === 'required' ? 'from_start' : undefined;
-  if (asked === undefined) return isLoopback(host) ? 'none' : 'starttls';
-  if (asked === 'none') return 'none';
-  return asked === 'required' ? 'starttls' : undefined;
+  if (isSecure) return tlsValue === undefined || tlsValue === 'required' ? 'from_start' : undefined;
+  if (tlsValue === undefined) return isLoopback(host) ? 'none' : 'starttls';
+  if (tlsValue === 'none') return 'none';
+  return tlsValue === 'required' ? 'starttls' : undefined;
 }
 
 /** Whether a host is a loopback name or address. */

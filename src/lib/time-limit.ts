@@ -5,7 +5,7 @@ export interface TimeLimit {
   /** The milliseconds that are left. @throws the error of the limit when the time is over */
   left(): number;
   /** Removes the limit: the rest of the work may take any time. @throws the error of the limit when the time is over */
-  lift(): void;
+  cancel(): void;
 }
 
 /**
@@ -32,7 +32,7 @@ export function withTimeLimit<T>(
       left();
       clearTimeout(timer);
     };
-    work({ left, lift })
+    work({ left, cancel: lift })
       .then(resolve, reject)
       .finally(() => clearTimeout(timer));
   });

@@ -2,7 +2,7 @@ import type { EventType } from '../audit/events.js';
 import { type WebhookEventType, webhookEventTypes } from '../contract/webhooks.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 
-/** What has happened to a user, as the statement that did it has recorded it. */
+/** Something that happened to a user, as the statement that caused it has recorded it. */
 export interface Cause {
   /** The type of an audit event, or of an event without an audit event. */
   readonly type: string;
@@ -25,7 +25,7 @@ export interface CatalogueEvent {
 
 type Describe = (cause: Cause) => CatalogueEvent;
 
-/** Takes members of the cause's data; null where there is none. */
+/** Copies members of the cause's data; null where there is none. */
 const taking =
   (type: WebhookEventType, ...members: readonly string[]): Describe =>
   ({ data }) => ({ type, data: Object.fromEntries(members.map((name) => [name, data[name] ?? null])) });
@@ -96,7 +96,7 @@ const publicName = (column: unknown): string => {
   return name === 'image_id' ? 'image' : name;
 };
 
-/** The event that a cause is for endpoints. Undefined for a type that the catalogue does not have. */
+/** Converts a recorded cause into the event that endpoints get. Undefined for a type that the catalogue does not contain. */
 export function eventOf(cause: Cause): CatalogueEvent | undefined {
   const isKnown = (type: string): type is keyof typeof causes => Object.hasOwn(causes, type);
   if (!isKnown(cause.type)) return undefined;

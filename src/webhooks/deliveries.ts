@@ -17,7 +17,7 @@ export interface WebhookDeliveries {
   /** @throws Problem `not_found` */
   list(endpointId: string, request: ListRequest): Promise<Page<WebhookDelivery>>;
   /**
-   * Sends events of the last 30 days again: those of a time, in steps, or those of some deliveries.
+   * Sends events of the last 30 days again: those of a time span, in steps, or those of some deliveries.
    * @throws Problem `not_found`, `validation_failed`
    */
   replay(endpointId: string, request: WebhookReplayRequest, origin: Origin): Promise<WebhookReplay>;
@@ -105,7 +105,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
         if (from !== undefined || to !== undefined) throw conflict();
         return database.everyone.transaction(async (tx) => {
           const events = await tx.query(selectEventsOf({ endpointId, ids }));
-          // The wishes of the endpoint may have changed since.
+          // Without the endpoint's patterns and filter: they may have changed since the first delivery.
           await deliver(tx, events, [{ id: endpointId, events: ['*'], filter: '' }]);
           const data = { webhook_id: endpointId, events: events.length };
           await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });

@@ -31,7 +31,11 @@ export interface Webhooks {
   change(tx: Queryable<'directory'>, id: string, input: WebhookChange, origin: Origin): Promise<void>;
   /** @throws Problem `not_found` */
   remove(tx: Queryable<'directory'>, id: string, origin: Origin): Promise<void>;
-  /** Replaces the secret. The one before also signs for 24 hours. @returns the new one @throws Problem `not_found` */
+  /**
+   * Replaces the secret. For 24 hours, requests are also signed with the previous one.
+   * @returns the new secret
+   * @throws Problem `not_found`
+   */
   rotateSecret(tx: Queryable<'directory'>, id: string, origin: Origin): Promise<string>;
   /** The public keys of the signatures `v1a`. */
   publicKeys(): Promise<WebhookPublicKey[]>;
@@ -78,7 +82,7 @@ interface EndpointValues {
   readonly inbox: boolean;
 }
 
-/** Of parallel requests, each counts the endpoints of the one before. No other lock uses this number. */
+/** Parallel requests wait here, so that each counts the endpoints of the earlier ones. No other lock uses this number. */
 const lockEndpoints = directoryStatement<object>('webhooks_lock', () => sql`select pg_advisory_xact_lock(7203415044)`);
 
 const insertEndpoint = directoryStatement<EndpointValues & { secret: Buffer }, { created_at: string }>(
@@ -119,7 +123,7 @@ const forgetFailures = directoryStatement<{ id: string }>(
   (p) => sql`update webhook_health set failing_since = null where endpoint_id = ${p.id}`,
 );
 
-/** Also its state and its replays. Its deliveries and queues are removed by the maintenance tasks. */
+/** Deletes an endpoint and its state. The maintenance tasks remove its deliveries and queues. */
 const deleteEndpoint = directoryStatement<{ id: string }, { url: string }>(
   'webhook_delete',
   (p) => sql`

@@ -2,7 +2,7 @@ import type { StoredEvent } from './relay-queries.js';
 
 /** Reads what an event is about, for full payloads. */
 export interface WebhookResources {
-  /** The members to add, such as `user`. Null values: the resource is no longer there. */
+  /** The members to add, such as `user`. Null values: the resource was deleted. */
   read(event: Pick<StoredEvent, 'user_id' | 'type' | 'data'>): Promise<Readonly<Record<string, unknown>>>;
 }
 

@@ -25,8 +25,8 @@ export interface RunOptions {
 }
 
 /**
- * Delivers the events of one user to one endpoint, one after the other. An event that fails holds back the later ones,
- * for at most an hour after its first attempt. Then it is late, and is retried beside them.
+ * Delivers the events of one user to one endpoint, one after the other. An event that fails delays the later ones, for at
+ * most an hour after its first attempt. After that, it is late: it is retried, and the later ones no longer wait for it.
  */
 export async function runQueue(deliveries: readonly TakenDelivery[], options: RunOptions): Promise<QueueRun> {
   const results: SettledDelivery[] = [];
@@ -81,7 +81,7 @@ export async function runQueue(deliveries: readonly TakenDelivery[], options: Ru
     } else done += 1;
     if (result.status === 410) return { results, done, dueIn: Math.min(dueIn, 0), isGone: true };
   }
-  // Without a delivery that waits, there may be more that this run has not taken.
+  // If none of the taken deliveries is pending, the queue may have more: it is due at once.
   return { results, done, dueIn: Number.isFinite(dueIn) ? dueIn : 0, isGone: false };
 }
 

@@ -4,8 +4,8 @@ import { directoryStatement, everyoneStatement, literal, sql, unprepared } from 
 const limits = { rows: 500, events: 5000 };
 
 /**
- * One relay works at a time, on all instances: two could number the events of a user in the wrong order. No other lock
- * uses this number. The statement after this one sees everything that the relay before has committed.
+ * Only one instance at a time numbers events: two could number the events of a user in the wrong order. No other lock
+ * uses this number. The next statement sees everything that the previous holder of the lock has committed.
  */
 export const tryRelayLock = directoryStatement<object, { locked: boolean }>(
   'webhook_relay_lock',
@@ -47,7 +47,7 @@ export const takeOutbox = everyoneStatement<object, OutboxRow>(
   select type, actor, user_ids, object_ids, sequences, data, created_at, traceparent from taken order by created_at, id`,
 );
 
-/** Moves the numbers of users, in the order of the users. */
+/** Raises the last event number of each user, in the order of the users. */
 export const numberEvents = unprepared(
   everyoneStatement<
     { userIds: readonly string[]; counts: readonly number[] },
@@ -72,8 +72,8 @@ export const insertEvents = everyoneStatement<{ events: string }>(
 );
 
 /**
- * Inserts deliveries, and the queues that they are in. A queue that a sender has keeps its time: the sender sees the new
- * number when it returns the queue.
+ * Inserts deliveries and their queues. If a sender has taken a queue, the time of the queue does not change: the sender
+ * notices the new number when it returns the queue.
  * @param deliveries JSON of an array of `NewDelivery`
  */
 export const insertDeliveries = everyoneStatement<{ deliveries: string }>(

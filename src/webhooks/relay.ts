@@ -38,7 +38,7 @@ export async function relayEvents(database: Database): Promise<boolean> {
     if (lock?.locked !== true) return false;
     const rows = await tx.query(takeOutbox({}));
     if (rows.length === 0) return continueReplay(tx);
-    const events = await numbered(tx, rows.flatMap(causesOf));
+    const events = await numberCauses(tx, rows.flatMap(causesOf));
     await tx.query(insertEvents({ events: JSON.stringify(events) }));
     const subscriptions = await tx.query(selectSubscriptions({}));
     await deliver(tx, events, subscriptions);
@@ -71,18 +71,18 @@ function causesOf(row: OutboxRow): Cause[] {
 }
 
 /** Gives each event the next number of its user. */
-async function numbered(tx: Tx, causes: readonly Cause[]): Promise<StoredEvent[]> {
-  const described = causes.flatMap((cause) => {
+async function numberCauses(tx: Tx, causes: readonly Cause[]): Promise<StoredEvent[]> {
+  const known = causes.flatMap((cause) => {
     const event = eventOf(cause);
     return event === undefined ? [] : [{ cause, event }];
   });
   const counts = new Map<string, number>();
-  for (const { cause } of described) counts.set(cause.userId, (counts.get(cause.userId) ?? 0) + 1);
+  for (const { cause } of known) counts.set(cause.userId, (counts.get(cause.userId) ?? 0) + 1);
   const moved = await tx.query(numberEvents({ userIds: [...counts.keys()], counts: [...counts.values()] }));
   const next = new Map(
     moved.map(({ user_id, last_sequence }) => [user_id, last_sequence - (counts.get(user_id) ?? 0) + 1]),
   );
-  return described.map(({ cause: { userId, createdAt, traceparent }, event: { type, data } }) => {
+  return known.map(({ cause: { userId, createdAt, traceparent }, event: { type, data } }) => {
     const sequence = next.get(userId) ?? 0;
     next.set(userId, sequence + 1);
     return { user_id: userId, sequence, id: newId(), type, data, created_at: createdAt, traceparent };

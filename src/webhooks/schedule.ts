@@ -1,11 +1,11 @@
 /** Seconds from a failed attempt to the next one: the first retries, and then one each hour. */
 const delays = [5, 30, 120, 600, 1800, 3600];
-/** Seconds after the first attempt, from which on an event no longer holds back later events of its user. */
+/** Seconds after the first attempt until later events of the user no longer wait for a failed event. */
 export const holdSeconds = 3600;
-/** Seconds after the first attempt, after which there is no further one. */
+/** Seconds after the first attempt until an event is given up. */
 const giveUpSeconds = 86_400;
 
-/** What an attempt has shown. */
+/** The result of an attempt. */
 export interface AttemptResult {
   readonly ok: boolean;
   /** HTTP status, if the endpoint answered. */
@@ -28,7 +28,7 @@ export interface PendingDelivery {
   readonly dueIn: number;
 }
 
-/** What happens to a delivery after a sender has looked at it. */
+/** The state of a delivery after a run. */
 export interface Outcome {
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly isLate: boolean;

@@ -2,7 +2,7 @@ import { directoryStatement, everyoneStatement, literal, sql, unprepared } from 
 
 /** Seconds after which another sender may take a queue: its sender must have died. Longer than a run and its last attempt. */
 export const leaseSeconds = 60;
-/** Deliveries of a queue that a sender takes at a time. More than a day has hours: so many of them may be late. */
+/** Deliveries of a queue that a sender takes at a time. It is higher than the number of deliveries that can be late. */
 const maxTaken = 50;
 
 /** An endpoint with deliveries that are due. */
@@ -11,7 +11,7 @@ export interface DueEndpoint {
   readonly url: string;
   readonly payload: 'thin' | 'full';
   readonly secret: Buffer;
-  /** Null: it no longer signs. */
+  /** Null: only the current secret signs. */
   readonly previous_secret: Buffer | null;
 }
 
@@ -113,8 +113,8 @@ export interface ReturnedQueue {
 }
 
 /**
- * Writes results and returns queues. A queue that the sender has lost stays as it is, and its results are dropped: the
- * sender that has it now delivers again. Queues are locked in their order, as the relay does.
+ * Writes results and returns queues. If another sender has taken a queue in the meantime, the results are dropped, because
+ * that sender delivers again. Queues are locked in the same order as when events are numbered, to avoid deadlocks.
  * @param queues and results: JSON of arrays of `ReturnedQueue` and `SettledDelivery`
  */
 export const settleQueues = everyoneStatement<{ endpointId: string; queues: string; results: string }>(

@@ -82,14 +82,14 @@ export function startWebhooks(options: SendingOptions): { stop(): Promise<void> 
   };
 }
 
-/** What an endpoint's worker sends with. */
+/** The data with which an endpoint's worker sends. */
 interface Target {
   readonly endpoint: DueEndpoint;
   readonly secrets: readonly string[];
   readonly key: WebhookSigningKey | undefined;
 }
 
-/** Sends what is due for an endpoint, until nothing is. */
+/** Sends the due deliveries of an endpoint, until none is left. */
 async function workOn(options: SendingOptions, endpointId: string, isStopping: () => boolean): Promise<void> {
   const { database, keys } = options;
   const health = createHealth(options, endpointId);
@@ -115,7 +115,7 @@ async function workOn(options: SendingOptions, endpointId: string, isStopping: (
         running.add(run);
       }
       if (running.size === 0) return;
-      // Half of the places are free before the next queues are taken, so that one statement takes several.
+      // It waits until half of the concurrent runs have ended, so that one statement takes several queues.
       do await Promise.race(running);
       while (running.size > concurrency / 2);
     }

@@ -10,7 +10,7 @@ export interface EventTail {
 
 const selectNow = everyoneStatement<object, { now: string }>('webhook_tail_now', () => sql`select db_now() as now`);
 
-/** Also reads the last seconds again: transactions that run at the same time do not commit in the order of their times. */
+/** Reads the last seconds again, because transactions that run at the same time do not commit in the order of their times. */
 const selectSince = everyoneStatement<{ start: string; last: string }, StoredEvent>(
   'webhook_tail_events',
   (p) => sql`
@@ -23,7 +23,7 @@ const selectSince = everyoneStatement<{ start: string; last: string }, StoredEve
 export function tailEvents(database: Pick<Database, 'everyone'>): EventTail {
   let start: string | undefined;
   let last = '';
-  let seen = new Set<string>();
+  let seenIds = new Set<string>();
   return {
     async next() {
       if (start === undefined) {
@@ -31,10 +31,10 @@ export function tailEvents(database: Pick<Database, 'everyone'>): EventTail {
         last = start;
       }
       const events = await database.everyone.query(selectSince({ start, last }));
-      const fresh = events.filter(({ id }) => !seen.has(id));
-      seen = new Set(events.map(({ id }) => id));
+      const newEvents = events.filter(({ id }) => !seenIds.has(id));
+      seenIds = new Set(events.map(({ id }) => id));
       last = events.at(-1)?.created_at ?? last;
-      return fresh;
+      return newEvents;
     },
   };
 }

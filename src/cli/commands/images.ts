@@ -34,7 +34,7 @@ async function copyImages(io: Io, deletes: boolean, exitWith: (code: number) => 
     );
     printLine(
       io.stdout,
-      `Copied ${copied}, already there ${present}, missing on the disk and in the bucket ${missing}.`,
+      `Copied ${copied}, already in the bucket ${present}, missing on the disk and in the bucket ${missing}.`,
     );
     if (stopping.signal.aborted) {
       printLine(io.stderr, 'Stopped. Run the command again to continue.');

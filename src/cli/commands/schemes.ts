@@ -24,7 +24,7 @@ export function schemesCommand(program: Command, io: Io): void {
 
 function printSchemes(io: Io, schemes: readonly SchemeInUse[], limit: number): void {
   if (schemes.length === 0) {
-    printLine(io.stdout, "There are none: every hash has Postern's own parameters.");
+    printLine(io.stdout, "No scheme was imported: every hash has Postern's own parameters.");
     return;
   }
   const rows = schemes.map(({ scheme, cost, users }) => [scheme, cost.toFixed(1), String(users)]);

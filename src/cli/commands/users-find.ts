@@ -46,8 +46,8 @@ export function usersFindCommands(users: Command, io: Io): void {
     });
 }
 
-async function listUsers(io: Io, { json, ...given }: ListOptions): Promise<void> {
-  const query = readListQuery('users', given, sortable, userFilterFields, readSearch);
+async function listUsers(io: Io, { json, ...parameters }: ListOptions): Promise<void> {
+  const query = readListQuery('users', parameters, sortable, userFilterFields, readSearch);
   const { items, hasMore, partial } = await withDatabase(io, async (database, config) =>
     (await openUsers(io, database, config)).list(query),
   );

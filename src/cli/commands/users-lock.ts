@@ -60,7 +60,8 @@ export function usersLockCommands(users: Command, io: Io): void {
 
 function parseFor(text: string): number {
   const milliseconds = parseDuration(text);
-  if (milliseconds === undefined || milliseconds === 0) throw new InvalidArgumentError('Such as 30m, 12h or 7d.');
+  if (milliseconds === undefined || milliseconds === 0)
+    throw new InvalidArgumentError('Write a duration such as 30m, 12h or 7d.');
   return milliseconds;
 }
 

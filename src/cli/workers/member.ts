@@ -16,7 +16,7 @@ export interface WorkerProcess {
    * Asks the worker to end: `stop` after its running requests, `retire` after its clients had time to connect to other
    * workers. Resolves when the worker has ended, with false if it had to be killed.
    */
-  end(how: 'stop' | 'retire'): Promise<boolean>;
+  end(mode: 'stop' | 'retire'): Promise<boolean>;
   /** The current metrics of the worker, or its last ones if it does not answer, for example because it has ended. */
   readMetrics(): Promise<readonly Family[]>;
 }
@@ -110,9 +110,9 @@ export function startWorkerProcess(environment: Environment): WorkerProcess {
       await waitAtMost(metricsTimeoutMs, Promise.race([arrival, ended]));
       return lastMetrics;
     },
-    async end(how) {
+    async end(mode) {
       endRequested = true;
-      send(how);
+      send(mode);
       let inTime = true;
       const killTimer = setTimeout(() => {
         inTime = false;

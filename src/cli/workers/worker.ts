@@ -24,7 +24,7 @@ const retirement = { clients: 2000, requests: 2000 };
 /** Registers the listeners first, so that no message and no signal is lost. */
 function receiveCommands(worker: Worker): Commands {
   let begin: (environment: Environment) => void = () => undefined;
-  let end: (how: 'stop' | 'retire') => void = () => undefined;
+  let end: (mode: 'stop' | 'retire') => void = () => undefined;
   let askForMetrics: () => void = () => undefined;
   const start = new Promise<Environment>((resolve) => {
     begin = resolve;

@@ -10,11 +10,11 @@ export const ActivityEntry = Type.Object(
       description: 'What happened, in the language of Accept-Language.',
       examples: ['You logged in.'],
     }),
-    by: Type.Enum(['user', 'operator', 'system'], { description: 'Who did it.' }),
+    by: Type.Enum(['user', 'operator', 'system'], { description: 'Who caused the event.' }),
     device_id: NullableId,
     address: Type.Unsafe<string | null>({
       ...NullableString,
-      description: "The client's address, if the user did it.",
+      description: "The client's address, if the user caused the event.",
     }),
     created_at: Time,
   },

@@ -103,12 +103,12 @@ export const fieldErrors = {
     'No se pudo leer ningún archivo de esta URL. Debe responder con 200 a tiempo y sin redirigir.',
   ),
   too_many_deliveries: text(
-    'One request can create at most {max} notifications, counted for each user.',
-    'Una solicitud puede crear como máximo {max} notificaciones, contadas por cada usuario.',
+    'One request can create at most {max} notifications: one for each user of each item.',
+    'Una solicitud puede crear como máximo {max} notificaciones: una por cada usuario de cada elemento.',
   ),
   too_much_published: text(
-    'One request can publish at most {max} MiB, counted for each user who receives it.',
-    'Una solicitud puede publicar como máximo {max} MiB, contados por cada usuario que la recibe.',
+    'One request can publish at most {max} MiB: the size of each item counts once for each of its users.',
+    'Una solicitud puede publicar como máximo {max} MiB: el tamaño de cada elemento cuenta una vez por cada usuario.',
   ),
   malformed_request: text(
     'Send this header once, with 1 to 255 printable ASCII characters.',

@@ -280,15 +280,15 @@ export const errors = {
   ),
   message_outdated: error(
     409,
-    'Nobody waits for this message any more.',
-    'Ya nadie espera este mensaje.',
+    'This message is no longer needed.',
+    'Este mensaje ya no es necesario.',
     'The code in the message has expired, or the login that requested it has ended. The user must request a new code.',
   ),
   too_many_webhooks: error(
     409,
     'There are {max} webhooks already.',
     'Ya hay {max} webhooks.',
-    'Every event is matched with every webhook, so their number is limited. Delete one that is no longer needed, or let one receiver pass events on.',
+    'Every event is matched with every webhook, so their number is limited. Delete one that you no longer need, or let one receiver forward events to others.',
   ),
   message_tried_too_often: error(
     409,

@@ -45,7 +45,7 @@ const Reason = Type.Object(
     code: Type.Enum(Object.keys(loginReasons) as (keyof typeof loginReasons)[], { title: 'LoginReasonCode' }),
     effect: Type.Enum(['blocks', 'note'] as const, {
       title: 'LoginReasonEffect',
-      description: 'blocks: no login succeeds while it holds. note: the login may succeed.',
+      description: 'blocks: while this reason applies, no login succeeds. note: the login may succeed.',
     }),
     message: Type.String({ description: 'The reason in the language of Accept-Language.' }),
     since: Type.Unsafe<string | null>({ ...NullableTime, description: 'null: not known.' }),
@@ -97,7 +97,7 @@ const Way = Type.Object(
     verdict: Type.Enum(wayVerdicts, {
       title: 'LoginWayVerdict',
       description:
-        'blocked: only a reason of every way refuses it. no: a reason of this way refuses it. not_set_up: the user or the installation does not have it.',
+        'blocked: refused only for a reason that concerns every way. no: refused for a reason of this way. not_set_up: the user or the installation does not have it.',
     }),
     until: Type.Unsafe<string | null>({
       ...NullableTime,
@@ -109,7 +109,7 @@ const Way = Type.Object(
     }),
     pin: Type.Enum(['ignored', 'any', 'own'] as const, {
       title: 'LoginPinRule',
-      description: 'ignored, any PIN of the right form, or the own PIN of the user.',
+      description: 'Which PIN the login takes: ignored (none), any PIN of the right form, or the PIN of the user.',
     }),
     answers: Type.Array(Answer, {
       description: 'What each step of a login with the right secrets would answer now, until the first refusal.',

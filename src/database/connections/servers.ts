@@ -103,15 +103,15 @@ export function createServers(target: string | ServerFields): Servers {
 
   async function look(): Promise<void> {
     const found: Found[] = [];
-    const asked = all.map((server) => ask(server).then((answer) => void found.push(answer)));
+    const requests = all.map((server) => ask(server).then((answer) => void found.push(answer)));
     try {
-      await Promise.any(asked);
+      await Promise.any(requests);
     } catch (error) {
       if (all.length > 1) primary = undefined;
       const reasons = error instanceof AggregateError ? error.errors.map(reasonOf) : [];
       throw new NoPrimaryError(`no server of the database accepts writes: ${reasons.join('; ')}`);
     }
-    await waitAtMost(times.others, Promise.allSettled(asked));
+    await waitAtMost(times.others, Promise.allSettled(requests));
     primary = found.find(({ timeline }) => timeline === newest)?.server ?? primary;
   }
 

@@ -44,16 +44,16 @@ async function refuseServer(client: pg.Client): Promise<void> {
   if (server.version < minServerVersion) {
     throw new UnfitDatabaseError(`PostgreSQL ${server.shown} is too old: Postern needs 15 or later`);
   }
-  const cure = `create another database: create database … encoding 'UTF8' locale 'C.UTF-8' template template0`;
+  const advice = `create another database: create database … encoding 'UTF8' locale 'C.UTF-8' template template0`;
   if (server.encoding !== 'UTF8') {
-    throw new UnfitDatabaseError(`The database has the encoding ${server.encoding}, but Postern needs UTF8: ${cure}`);
+    throw new UnfitDatabaseError(`The database has the encoding ${server.encoding}, but Postern needs UTF8: ${advice}`);
   }
   const { rows: letters } = await client.query<{ are_converted: boolean }>(
     "select lower('IÄ') = 'iä' and upper('iä') = 'IÄ' as are_converted",
   );
   if (letters[0]?.are_converted !== true) {
     throw new UnfitDatabaseError(
-      `The database has the locale ${server.locale}, which does not convert letters such as I and Ä between upper and lower case as Postern needs: ${cure}`,
+      `The database has the locale ${server.locale}, which does not convert letters such as I and Ä between upper and lower case as Postern needs: ${advice}`,
     );
   }
 }

@@ -73,9 +73,9 @@ function clientOf(peer: string, header: string, isTrusted: TrustProxy): string {
  * @param peer the address of the other end of the connection, which counts if the proxy sends no valid address
  */
 export function bareAddress(address: string, peer: string): string {
-  const bare = address
+  const addressOnly = address
     .replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
     .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
     .replace(/%.*$/, '');
-  return isIP(bare) === 0 ? peer.replace(/%.*$/, '') : bare;
+  return isIP(addressOnly) === 0 ? peer.replace(/%.*$/, '') : addressOnly;
 }

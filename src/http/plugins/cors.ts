@@ -27,7 +27,7 @@ export function corsPlugin(app: App, origins: readonly string[]): void {
     const {
       origin,
       'access-control-request-method': method,
-      'access-control-request-headers': asked,
+      'access-control-request-headers': requestedHeaders,
     } = request.headers;
     if (origin === undefined || !origins.includes(origin)) return done();
     reply.header('access-control-allow-origin', origin);
@@ -39,7 +39,7 @@ export function corsPlugin(app: App, origins: readonly string[]): void {
       vary: 'Origin, Access-Control-Request-Headers',
       'access-control-allow-methods': methods,
       'access-control-max-age': maxAge,
-      ...(asked !== undefined && { 'access-control-allow-headers': asked }),
+      ...(requestedHeaders !== undefined && { 'access-control-allow-headers': requestedHeaders }),
     });
     reply.code(204).send();
   });

@@ -52,20 +52,20 @@ export function pinKeyNames(keys: SecretKeys): string[] {
 }
 
 /** A message for the log: no configured key decrypts a stored value. Names the missing key. */
-export function describeUnreadable(keys: SecretKeys, encrypted: Buffer, what: string): string {
+export function describeUnreadable(keys: SecretKeys, encrypted: Buffer, label: string): string {
   const missing = keys.missingKeyOf(encrypted);
   const reason =
     missing === undefined
       ? 'no key of SECRET_KEY decrypts it'
       : `the key with the id ${missing} is missing from SECRET_KEY`;
-  return `${what} cannot be decrypted: ${reason}`;
+  return `${label} cannot be decrypted: ${reason}`;
 }
 
 /** The problem for a request that needs a stored value which no configured key decrypts. */
-export function unreadable(keys: SecretKeys, encrypted: Buffer, what: string): Problem {
+export function unreadable(keys: SecretKeys, encrypted: Buffer, label: string): Problem {
   return new Problem('secret_unreadable', {
     retryAfter: unreadableRetry,
-    cause: new Error(describeUnreadable(keys, encrypted, what)),
+    cause: new Error(describeUnreadable(keys, encrypted, label)),
   });
 }
 

@@ -20,8 +20,8 @@ export function totpCode(secret: Buffer, step: number, digits = 6): string {
  * must not be valid before an app shows it.
  */
 export function stepOfCode(secret: Buffer, code: string, now: number): number | undefined {
-  const given = Buffer.from(code);
-  return [now, now - 1].filter((step) => equalBytes(given, Buffer.from(totpCode(secret, step)))).at(0);
+  const codeBytes = Buffer.from(code);
+  return [now, now - 1].filter((step) => equalBytes(codeBytes, Buffer.from(totpCode(secret, step)))).at(0);
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

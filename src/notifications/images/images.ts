@@ -80,7 +80,7 @@ export function createImages(options: ImagesOptions): Images {
   /** Ends the time limit before the commit. If the limit has passed, removes the files, because they will have no row. */
   async function endTimeLimit(limit: TimeLimit, id: string): Promise<void> {
     try {
-      limit.lift();
+      limit.cancel();
     } catch (error) {
       await storage.remove(id);
       throw error;

@@ -52,14 +52,14 @@ export async function matchOf(
   text: string,
   defaultRegion: string | undefined,
 ): Promise<Match> {
-  const ownersOfExternalId = (own: string) => ownersOf(handle, 'external_id', [own], defaultRegion);
+  const usersWithExternalId = (own: string) => ownersOf(handle, 'external_id', [own], defaultRegion);
   const id = parseId(text);
   if (id !== undefined) {
     const named = (await handle.query(findById({ id }))).map((row) => row.id);
-    return { ids: [...new Set([...named, ...(await ownersOfExternalId(text))])] };
+    return { ids: [...new Set([...named, ...(await usersWithExternalId(text))])] };
   }
   if (isExternalReference(text)) {
-    const named = await ownersOfExternalId(text.slice(externalIdPrefix.length));
+    const named = await usersWithExternalId(text.slice(externalIdPrefix.length));
     if (named.length > 0) return { ids: named };
   }
   const owners = [
@@ -67,7 +67,7 @@ export async function matchOf(
     ...(phoneLike.test(text) ? await ownersOf(handle, 'phone', [text], defaultRegion) : []),
   ];
   if (owners.length > 0) return { ids: owners };
-  const named = await ownersOfExternalId(text);
+  const named = await usersWithExternalId(text);
   const part = partCondition(text);
   return { condition: named.length === 0 ? part : sql`(${part} or u.id = any(${bound(named)}::uuid[]))` };
 }

@@ -55,15 +55,15 @@ test('images are copied, also after an interruption, and a service with the buck
   store.fail(undefined);
   expect(await copy()).toMatchObject({
     code: 0,
-    stdout: 'Copied 3, already there 0, missing on the disk and in the bucket 0.\n',
+    stdout: 'Copied 3, already in the bucket 0, missing on the disk and in the bucket 0.\n',
   });
   expect(await copy('--delete')).toMatchObject({
     code: 0,
-    stdout: 'Copied 0, already there 3, missing on the disk and in the bucket 0.\n',
+    stdout: 'Copied 0, already in the bucket 3, missing on the disk and in the bucket 0.\n',
   });
   const files = await readdir(folder.path, { recursive: true });
   expect(files.filter((file) => file.endsWith('.jpg'))).toEqual([]);
-  expect(await copy()).toMatchObject({ code: 0, stdout: expect.stringContaining('already there 3') });
+  expect(await copy()).toMatchObject({ code: 0, stdout: expect.stringContaining('already in the bucket 3') });
 
   const served = await postern.another(bucket);
   try {

@@ -117,8 +117,8 @@ describe('users lock, unlock and logout', () => {
 
   it.each([
     [['lock', 'ada'], 1, 'Give the end of the lock'],
-    [['lock', 'ada', '--for', 'soon'], 2, 'Such as 30m'],
-    [['lock', 'ada', '--for', '0m'], 2, 'Such as 30m'],
+    [['lock', 'ada', '--for', 'soon'], 2, 'Write a duration such as 30m'],
+    [['lock', 'ada', '--for', '0m'], 2, 'Write a duration such as 30m'],
     [['lock', 'ada', '--for', '1h', '--permanent'], 2, 'cannot be used with option'],
     [['lock', 'ada', '--until', '2099-01-01T00:00:00Z', '--permanent'], 2, 'cannot be used with option'],
     [['lock', 'ada', '--until', '2099-01-01T00:00:00Z', '--for', '1h'], 2, 'cannot be used with option'],

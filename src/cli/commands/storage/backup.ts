@@ -21,7 +21,7 @@ export function backupCommand(program: Command, io: Io): void {
   const backup = program.command('backup').description('back up the database and the images, and restore them');
   backup
     .command('create')
-    .description('write a backup, while Postern runs or not')
+    .description('write a backup; Postern may run meanwhile')
     .requiredOption(
       '--to <place>',
       'a new file; or a folder or s3://bucket/prefix, where the file gets a name with the time',
@@ -42,7 +42,10 @@ export function backupCommand(program: Command, io: Io): void {
     .description('restore a backup as a new folder; never changes an existing one')
     .argument('<backup>', 'a file; or a folder or s3://bucket/prefix: its newest backup')
     .option('--to <folder>', 'a folder that does not exist; by default DATA_DIR')
-    .option('--at <time>', 'as it was at a time, such as 2026-11-23T12:30:00Z, or latest; needs BACKUP_CONTINUOUS')
+    .option(
+      '--at <time>',
+      'restore the state of a time, such as 2026-11-23T12:30:00Z, or latest; needs BACKUP_CONTINUOUS',
+    )
     .action((from: string, options: RestoreOptions) => restore(io, from, options));
 }
 

@@ -32,7 +32,7 @@ async function rotate(io: Io): Promise<void> {
     `The new key has the id ${current}. The old key ${old.join(', ')} still decrypts stored values.`,
   );
   printLine(io.stdout, 'Restart Postern now. It then encrypts the stored secrets with the new key, in the background.');
-  printLine(io.stdout, '`postern secret status` says when the old key may go.');
+  printLine(io.stdout, '`postern secret status` says when you can remove the old key.');
 }
 
 async function status(io: Io): Promise<void> {
