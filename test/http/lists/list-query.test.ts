@@ -31,7 +31,7 @@ const invalidSince = { field: 'since', code: 'invalid_since', params: { format: 
 
 describe('parseListQuery', () => {
   it('fills in the defaults of the list', () => {
-    expect(parseListQuery({}, spec)).toEqual({ page: 1, limit: 20, sort: spec.defaultSort, filter: [], given: {} });
+    expect(parseListQuery({}, spec)).toEqual({ page: 1, limit: 20, sort: spec.defaultSort, filter: [], sentParameters: {} });
   });
 
   it('parses every parameter, and keeps the text of the client', () => {
