@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 38bbc6d31f069171380341e2274eaa99c71046c2d69ff15f0ccb6f173b2c830a
+// sha256 of the document: 0a92516451fbf793264c41250f2d95c4889e4e30917dbc2b935fe22ad8610ebc
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -145,12 +145,12 @@ export type ActivityEntry = {
      */
     text: string;
     /**
-     * Who did it.
+     * Who caused the event.
      */
     by: 'user' | 'operator' | 'system';
     device_id: string | null;
     /**
-     * The client's address, if the user did it.
+     * The client's address, if the user caused the event.
      */
     address: string | null;
     created_at: string;
@@ -1183,7 +1183,7 @@ export type LoginPinRule = 'ignored' | 'any' | 'own';
 export type LoginReason = {
     code: LoginReasonCode;
     /**
-     * blocks: no login succeeds while it holds. note: the login may succeed.
+     * blocks: while this reason applies, no login succeeds. note: the login may succeed.
      */
     effect: LoginReasonEffect;
     /**
@@ -1257,7 +1257,7 @@ export type LoginVerdict = 'yes' | 'maybe' | 'no';
 export type LoginWay = {
     authenticator: string;
     /**
-     * blocked: only a reason of every way refuses it. no: a reason of this way refuses it. not_set_up: the user or the installation does not have it.
+     * blocked: refused only for a reason that concerns every way. no: refused for a reason of this way. not_set_up: the user or the installation does not have it.
      */
     verdict: LoginWayVerdict;
     /**
@@ -1269,7 +1269,7 @@ export type LoginWay = {
      */
     identity: DiagnosedIdentity | null;
     /**
-     * ignored, any PIN of the right form, or the own PIN of the user.
+     * Which PIN the login takes: ignored (none), any PIN of the right form, or the PIN of the user.
      */
     pin: LoginPinRule;
     /**
@@ -1632,12 +1632,12 @@ export type PageInfo = {
     number: number;
     limit: number;
     /**
-     * Number of items on all pages; with a filter, counted up to 1000.
+     * The number of items on all pages. With a filter, items are counted only up to 1000.
      */
     total: number;
     total_is_exact: boolean;
     /**
-     * Items may be missing, because the search has taken too long; `next_cursor` continues it. index: there is no index for it (yet). Absent: the page is complete.
+     * Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). Absent: the page is complete.
      */
     partial?: PartialReason;
     /**
@@ -2040,7 +2040,7 @@ export type SecondFactorType = 'totp' | 'passkey';
 
 export type SecretRequest = {
     /**
-     * The response to the challenge: the code from the message or the app, an assertion as JSON text, or an id_token.
+     * The answer to the challenge: the code from the message or the app, an assertion as JSON text, or an id_token.
      */
     secret: string;
     /**
@@ -3963,7 +3963,7 @@ export type ChangeAccountErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4430,7 +4430,7 @@ export type ConfirmEmailChangeErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4637,7 +4637,7 @@ export type ConfirmPhoneChangeErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4848,7 +4848,7 @@ export type DeleteExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4928,7 +4928,7 @@ export type ConfirmExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -5638,7 +5638,7 @@ export type CompleteRegistrationErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -7282,7 +7282,7 @@ export type CreateUserErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -7695,7 +7695,7 @@ export type ChangeUserErrors = {
      */
     404: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9210,7 +9210,7 @@ export type LinkUserExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9346,7 +9346,7 @@ export type PublishNotificationErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9413,7 +9413,7 @@ export type PublishNotificationsErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10106,7 +10106,7 @@ export type RetryMessageErrors = {
      */
     404: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10603,7 +10603,7 @@ export type StartBackupErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10672,7 +10672,7 @@ export type VerifyBackupErrors = {
      */
     404: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10823,7 +10823,7 @@ export type CreateKeyErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -11123,7 +11123,7 @@ export type CreateWebhookErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -11540,7 +11540,7 @@ export type RotateWebhookSecretErrors = {
      */
     404: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12228,7 +12228,7 @@ export type CreateTestIdentityErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12721,7 +12721,7 @@ export type StartSetUpFactorErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12783,7 +12783,7 @@ export type CompleteSetUpErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -12990,7 +12990,7 @@ export type UploadImageErrors = {
      */
     401: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -13064,7 +13064,7 @@ export type CreateImageErrors = {
      */
     403: Problem;
     /**
-     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
+     * `backup_running`: Another backup or verification is running. `backups_off`: Postern makes no backups by itself. `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: This message is no longer needed. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `test_identity_exists`: This address is a test identity already. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**

@@ -116,10 +116,10 @@ export type ActivityEntry = {
   readonly type: string;
   /** What happened, in the language of Accept-Language. */
   readonly text: string;
-  /** Who did it. */
+  /** Who caused the event. */
   readonly by: 'user' | 'operator' | 'system';
   readonly device_id: string | null;
-  /** The client's address, if the user did it. */
+  /** The client's address, if the user caused the event. */
   readonly address: string | null;
   readonly created_at: string;
 };
@@ -389,10 +389,10 @@ export type Notification = {
 export type PageInfo = {
   readonly number: number;
   readonly limit: number;
-  /** Number of items on all pages; with a filter, counted up to 1000. */
+  /** The number of items on all pages. With a filter, items are counted only up to 1000. */
   readonly total: number;
   readonly total_is_exact: boolean;
-  /** Items may be missing, because the search has taken too long; `next_cursor` continues it. index: there is no index for it (yet). Absent: the page is complete. */
+  /** Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). Absent: the page is complete. */
   readonly partial?: PartialReason | undefined;
   /** Send it as `cursor` to get the next page. null on the last page. */
   readonly next_cursor: string | null;

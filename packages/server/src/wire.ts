@@ -136,10 +136,10 @@ export type ActivityEntry = {
   readonly type: string;
   /** What happened, in the language of Accept-Language. */
   readonly text: string;
-  /** Who did it. */
+  /** Who caused the event. */
   readonly by: 'user' | 'operator' | 'system';
   readonly device_id: string | null;
-  /** The client's address, if the user did it. */
+  /** The client's address, if the user caused the event. */
   readonly address: string | null;
   readonly created_at: string;
 };
@@ -395,7 +395,7 @@ export type LoginPinRule = 'ignored' | 'any' | 'own';
 
 export type LoginReason = {
   readonly code: LoginReasonCode;
-  /** blocks: no login succeeds while it holds. note: the login may succeed. */
+  /** blocks: while this reason applies, no login succeeds. note: the login may succeed. */
   readonly effect: LoginReasonEffect;
   /** The reason in the language of Accept-Language. */
   readonly message: string;
@@ -443,13 +443,13 @@ export type LoginVerdict = 'yes' | 'maybe' | 'no';
 
 export type LoginWay = {
   readonly authenticator: string;
-  /** blocked: only a reason of every way refuses it. no: a reason of this way refuses it. not_set_up: the user or the installation does not have it. */
+  /** blocked: refused only for a reason that concerns every way. no: refused for a reason of this way. not_set_up: the user or the installation does not have it. */
   readonly verdict: LoginWayVerdict;
   /** When the refusal ends by itself; null if it does not, or if nothing refuses it. */
   readonly until: string | null;
   /** The identity of the login. null for an authenticator that identifies the user itself. */
   readonly identity: DiagnosedIdentity | null;
-  /** ignored, any PIN of the right form, or the own PIN of the user. */
+  /** Which PIN the login takes: ignored (none), any PIN of the right form, or the PIN of the user. */
   readonly pin: LoginPinRule;
   /** What each step of a login with the right secrets would answer now, until the first refusal. */
   readonly answers: readonly LoginAnswer[];

@@ -31,7 +31,13 @@ const invalidSince = { field: 'since', code: 'invalid_since', params: { format: 
 
 describe('parseListQuery', () => {
   it('fills in the defaults of the list', () => {
-    expect(parseListQuery({}, spec)).toEqual({ page: 1, limit: 20, sort: spec.defaultSort, filter: [], sentParameters: {} });
+    expect(parseListQuery({}, spec)).toEqual({
+      page: 1,
+      limit: 20,
+      sort: spec.defaultSort,
+      filter: [],
+      sentParameters: {},
+    });
   });
 
   it('parses every parameter, and keeps the text of the client', () => {
@@ -48,7 +54,7 @@ describe('parseListQuery', () => {
       sort: [{ field: 'updated_at', direction: 'asc' }],
       since: '2020-01-01T10:00:00.000000Z',
       filter: [{ name: 'actor', field: spec.filterFields.actor, operator: 'like', values: ['ann'] }],
-      given: query,
+      sentParameters: query,
     });
   });
 
