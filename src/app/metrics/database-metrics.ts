@@ -1,12 +1,19 @@
 import { readBackupTimes } from '../../backups/state.js';
+import type { Config } from '../../config/config.js';
 import type { Database } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
-import { type Family, gauge, single } from './families.js';
+import { type Family, gauge, type Sample, single } from './families.js';
 import { queueJobs } from './process-metrics.js';
 
-/** Reads the metrics of the database. One process of an instance does so. If it fails, `postern_database_up` is 0. */
-export async function readFromDatabase({ everyone }: Pick<Database, 'everyone'>): Promise<Family[]> {
+/**
+ * Reads the metrics of the database. One process of an instance does so. If it fails, `postern_database_up` is 0.
+ * @param config with BACKUP_TO, a missing backup is infinitely old, so that the alert rule for old backups fires
+ */
+export async function readFromDatabase(
+  { everyone }: Pick<Database, 'everyone'>,
+  { BACKUP_TO }: Pick<Config, 'BACKUP_TO'>,
+): Promise<Family[]> {
   const isUp = (value: 0 | 1) =>
     gauge('postern_database_up', '1 if the database has answered this scrape.', single(value), 'min');
   try {
@@ -24,8 +31,8 @@ export async function readFromDatabase({ everyone }: Pick<Database, 'everyone'>)
       ),
       gauge(
         'postern_backup_age_seconds',
-        'Seconds since the start of the last verified backup. Without one there is no value.',
-        verified === null ? [] : single((now - verified) / 1000),
+        'Seconds since the start of the last verified backup. Without one: +Inf with BACKUP_TO, otherwise no value.',
+        backupAge(now, verified, BACKUP_TO !== undefined),
       ),
       gauge(
         'postern_webhooks',
@@ -36,4 +43,9 @@ export async function readFromDatabase({ everyone }: Pick<Database, 'everyone'>)
   } catch {
     return [isUp(0)];
   }
+}
+
+function backupAge(now: number, verified: number | null, isScheduled: boolean): Sample[] {
+  if (verified !== null) return single((now - verified) / 1000);
+  return isScheduled ? single(Number.POSITIVE_INFINITY) : [];
 }

@@ -35,7 +35,7 @@ export async function startMetrics(
     ...(await readNodeMetrics()),
   ];
   if (isWorker) return { url: undefined, read };
-  const readAll = () => Promise.all([read(), readFromDatabase(database)]);
+  const readAll = () => Promise.all([read(), readFromDatabase(database, config)]);
   const server = lifecycle.add(await serveMetrics({ host, port, log, read: readAll }), (running) => running.close());
   return { url: server.url, read };
 }

@@ -119,13 +119,14 @@ async function serve(parts: {
 
 /** Serves the sums of the workers' metrics. */
 async function openMetrics(
-  { METRICS_HOST: host, METRICS_PORT: port }: Config,
+  config: Config,
   database: Database,
   pool: WorkerPool,
   log: Logger,
 ): Promise<MetricsServer | undefined> {
+  const { METRICS_HOST: host, METRICS_PORT: port } = config;
   if (port === undefined) return undefined;
-  const read = async () => [...(await pool.readMetrics()), await readFromDatabase(database)];
+  const read = async () => [...(await pool.readMetrics()), await readFromDatabase(database, config)];
   return serveMetrics({ host, port, log, read });
 }
 

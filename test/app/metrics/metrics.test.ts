@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFromDatabase } from '../../../src/app/metrics/database-metrics.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { openStream } from '../../support/event-stream.js';
 import { eventually } from '../../support/eventually.js';
@@ -41,6 +42,15 @@ test('the answer is the text format of Prometheus, and other paths and methods a
   expect((await fetch(url, { method: 'POST' })).status).toBe(405);
   expect((await fetch(new URL('/', url))).status).toBe(404);
   expect((await postern.api('GET', '/metrics')).status).toBe(404);
+});
+
+test('the age of the last backup is infinite if backups are configured and there is none', async () => {
+  const ageWith = async (BACKUP_TO: string | undefined) => {
+    const families = await readFromDatabase(postern.database, { BACKUP_TO });
+    return families.find(({ name }) => name === 'postern_backup_age_seconds')?.values;
+  };
+  expect(await ageWith(undefined)).toEqual([]);
+  expect(await ageWith('/backups')).toEqual([{ labels: {}, value: Number.POSITIVE_INFINITY }]);
 });
 
 test('requests are counted by the template of their route, never by their path', async () => {
