@@ -107,6 +107,7 @@ async function main() {
 const columns = [
   ...[
     ['requests', 'requests'],
+    ['refused', 'refused'],
     ['failed', 'failed'],
     ['gaps in streams', 'gaps'],
   ],

@@ -16,10 +16,10 @@ const mix = {
 /** Creates the users, with a login and a session each, and opens streams for the first of them. */
 export async function createPopulation({ url, adminKey }, receiver, { users, streams }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  const state = { requests: 0, failed: 0, firstFailure: '', gaps: 0, times: [] };
+  const state = { requests: 0, refused: 0, failed: 0, firstFailure: '', gaps: 0, times: [] };
   const people = [];
 
-  /** @returns the status and the body of an answer */
+  /** Repeats a request that a busy service refused. @returns the status and the body of an answer */
   async function ask(method, path, { bearer, basic, body, accepts = [200, 201, 204, 304], headers = {} } = {}) {
     const sentAt = performance.now();
     const answer = await send(
@@ -36,6 +36,11 @@ export async function createPopulation({ url, adminKey }, receiver, { users, str
     );
     state.times.push(performance.now() - sentAt);
     state.requests += 1;
+    if (answer.status === 503) {
+      state.refused += 1;
+      await wait(1000 * Number(answer.headers['retry-after'] ?? 1));
+      return ask(method, path, { bearer, basic, body, accepts, headers });
+    }
     if (!accepts.includes(answer.status))
       throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
     return answer;
@@ -211,8 +216,8 @@ export async function createPopulation({ url, adminKey }, receiver, { users, str
     counts() {
       const { p99 } = summarise(state.times, 1);
       state.times = [];
-      const { requests, failed, firstFailure, gaps } = state;
-      return { requests, failed, firstFailure, gaps, p99 };
+      const { requests, refused, failed, firstFailure, gaps } = state;
+      return { requests, refused, failed, firstFailure, gaps, p99 };
     },
   };
 }
