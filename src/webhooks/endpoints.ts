@@ -123,7 +123,7 @@ const forgetFailures = directoryStatement<{ id: string }>(
   (p) => sql`update webhook_health set failing_since = null where endpoint_id = ${p.id}`,
 );
 
-/** Deletes an endpoint and its state. The maintenance tasks remove its deliveries and queues. */
+/** Deletes an endpoint, its state and its replays. The maintenance tasks remove its deliveries and queues. */
 const deleteEndpoint = directoryStatement<{ id: string }, { url: string }>(
   'webhook_delete',
   (p) => sql`

@@ -6,7 +6,7 @@ import type { BucketState } from '../../limits/admission/token-buckets.js';
  * Counts each request once, whichever code admits it: the fast path of session checks, which the framework does not see, or
  * the hooks of the routes.
  */
-export interface RequestAdmission extends Pick<Admission, 'admitsAll' | 'isBlocked' | 'limitsApiKeys'> {
+export interface RequestAdmission extends Pick<Admission, 'admitsAll' | 'isBlocked' | 'whenBlocked' | 'limitsApiKeys'> {
   /** For the fast path: whether the request of an address may continue. Otherwise the routes refuse it. */
   admits(request: IncomingMessage): boolean;
   /** For the fast path: whether the request of a session may continue. */
@@ -46,6 +46,7 @@ export function createRequestAdmission(
   return {
     admitsAll: admission.admitsAll,
     isBlocked: admission.isBlocked,
+    whenBlocked: admission.whenBlocked,
     limitsApiKeys: admission.limitsApiKeys,
     countAddress,
     countSession,

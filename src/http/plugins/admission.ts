@@ -21,6 +21,7 @@ export interface AdmissionOptions {
  * block could restart the service.
  */
 export function admissionPlugin(app: App, { admission, verifyApiKey }: AdmissionOptions): void {
+  app.decorate('whenBlocked', admission.whenBlocked);
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config?.isProbe === true) return done();
     if (request.headers[clientHeader] === undefined) {

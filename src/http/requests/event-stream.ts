@@ -1,10 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { clientAddress } from './route.js';
 
 /** The time without data, in milliseconds, after which the kernel sends TCP keep-alive probes. */
 const keepAliveMs = 30_000;
 
-/** Starts the answer of a stream of server-sent events. The end of the connection ends the stream. */
+/**
+ * Starts the answer of a stream of server-sent events. The end of the connection ends the stream. A block of the client's address
+ * ends the connection.
+ */
 export function connectEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
   const { raw } = reply;
@@ -18,6 +22,11 @@ export function connectEventStream(reply: FastifyReply): ServerResponse {
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
   });
+  const { request, server } = reply;
+  raw.once(
+    'close',
+    server.whenBlocked(clientAddress(request), () => raw.destroy()),
+  );
   raw.socket?.setNoDelay(true).setKeepAlive(true, keepAliveMs).setTimeout(0);
   return raw;
 }

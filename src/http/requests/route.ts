@@ -47,6 +47,10 @@ export interface Caller {
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Calls `onBlocked` when the address is blocked, at most once. @returns ends the wait */
+    whenBlocked(address: string, onBlocked: () => void): () => void;
+  }
   interface FastifyContextConfig {
     access?: Access;
     /** Codes of the problems that this route can answer, in addition to those that its access, body and parameters imply. */

@@ -7,6 +7,8 @@ export interface Admission {
   /** Whether all requests are admitted, because there is no block and no limit. */
   admitsAll(): boolean;
   isBlocked(address: string): boolean;
+  /** Calls `onBlocked` when the address is blocked, at most once. @returns ends the wait */
+  whenBlocked(address: string, onBlocked: () => void): () => void;
   /** Whether requests are limited. Then every response has RateLimit headers. */
   readonly isLimited: boolean;
   /** Whether the limit for addresses also counts requests with API keys. */
@@ -20,7 +22,7 @@ export interface Admission {
 }
 
 export interface AdmissionOptions {
-  readonly blocks: Pick<BlockList, 'isEmpty' | 'isBlocked'>;
+  readonly blocks: Pick<BlockList, 'isEmpty' | 'isBlocked' | 'whenBlocked'>;
   readonly perAddress: Rate | undefined;
   readonly perSession: Rate | undefined;
   readonly limitsApiKeys: boolean;
@@ -46,6 +48,7 @@ export function createAdmission({ blocks, perAddress, perSession, limitsApiKeys 
   return {
     admitsAll: () => !isLimited && blocks.isEmpty(),
     isBlocked: blocks.isBlocked,
+    whenBlocked: blocks.whenBlocked,
     isLimited,
     limitsApiKeys,
     countByAddress: (address) => addressBuckets?.take(networkOf(address)),

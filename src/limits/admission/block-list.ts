@@ -9,6 +9,12 @@ export interface BlockList {
   isEmpty(): boolean;
   /** Whether an address is blocked now. */
   isBlocked(address: string): boolean;
+  /**
+   * Waits for a block of an address. Call this at the start of an answer that stays open.
+   * @param onBlocked is called at most once; at once if the address is blocked already
+   * @returns ends the wait
+   */
+  whenBlocked(address: string, onBlocked: () => void): () => void;
   /** Reads changes now, after this process has made one. */
   refresh(): Promise<void>;
   stop(): Promise<void>;
@@ -50,7 +56,20 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
   let table: NetworkTable<number> = createNetworkTable<number>([]);
   /** By address: when the last block of the address ends; 0 if there is none. */
   let endByAddress = new Map<string, number>();
+  /** The open answers, and what ends each. */
+  const open = new Map<() => void, string>();
   let reading = Promise.resolve();
+
+  function isBlocked(address: string): boolean {
+    if (blocks === 0) return false;
+    let end = endByAddress.get(address);
+    if (end === undefined) {
+      end = Math.max(0, ...table.find(address));
+      if (endByAddress.size >= maxCachedAddresses) endByAddress.clear();
+      endByAddress.set(address, end);
+    }
+    return end !== 0 && end > performance.now();
+  }
 
   async function read(): Promise<void> {
     const [current] = await database.directory.query(findVersion({}));
@@ -67,6 +86,7 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
     blocks = entries.length;
     endByAddress = new Map();
     version = rows[0]?.version ?? '';
+    for (const [end, address] of [...open]) if (isBlocked(address)) end();
   }
   const refresh = () => {
     // One after the other, so that an older snapshot does not replace a newer one.
@@ -84,15 +104,14 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
 
   return {
     isEmpty: () => blocks === 0,
-    isBlocked(address) {
-      if (blocks === 0) return false;
-      let end = endByAddress.get(address);
-      if (end === undefined) {
-        end = Math.max(0, ...table.find(address));
-        if (endByAddress.size >= maxCachedAddresses) endByAddress.clear();
-        endByAddress.set(address, end);
-      }
-      return end !== 0 && end > performance.now();
+    isBlocked,
+    whenBlocked(address, onBlocked) {
+      const end = () => {
+        if (open.delete(end)) onBlocked();
+      };
+      open.set(end, address);
+      if (isBlocked(address)) end();
+      return () => void open.delete(end);
     },
     refresh,
     async stop() {

@@ -62,6 +62,31 @@ describe('a block', () => {
     ]);
   });
 
+  test('ends the open streams of an address on every instance, and no others', async () => {
+    const user = await createUser(postern);
+    const { session } = await signIn(postern, user);
+    const [blocked, free] = [newAddress(), newAddress()];
+    const stream = async (on: TestApp, address: string) => {
+      const headers = { authorization: `Bearer ${session.token}`, ...from(address).headers };
+      const aborting = new AbortController();
+      const response = await fetch(`${on.url}/v1/notifications/stream`, { headers, signal: aborting.signal });
+      expect(response.status).toBe(200);
+      let hasEnded = false;
+      const ended = response.text().then(
+        () => (hasEnded = true),
+        () => (hasEnded = true),
+      );
+      return { ended, hasEnded: () => hasEnded, stop: () => aborting.abort() };
+    };
+    const ending = await Promise.all([stream(postern, blocked), stream(other, blocked)]);
+    const staying = await Promise.all([stream(postern, free), stream(other, free)]);
+    const { id } = await block({ address: blocked });
+    await Promise.all(ending.map(({ ended }) => ended));
+    expect(staying.map(({ hasEnded }) => hasEnded())).toEqual([false, false]);
+    for (const { stop } of staying) stop();
+    await admin('DELETE', `/blocks/${id}`);
+  });
+
   test('holds for session checks on the fast path, and for every other route, but not for probes', async () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
