@@ -6,6 +6,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,7 +41,6 @@ const pictures = (link) => [
   { name: 'users-nobody', path: '/console/users?q=nobody%40example.com' },
   { name: 'users-import', path: '/console/users/import', prepare: checkFile },
   { name: 'user', path: '/console/users?q=grace', guide: 'console-user', prepare: openGrace },
-
   { name: 'user-erase', path: '/console/users?q=grace', prepare: askToErase },
   { name: 'user-addresses', path: '/console/users?q=grace', prepare: openAddresses },
   { name: 'login-check', path: '/console/users/login-check?value=nobody%40example.com' },
@@ -51,7 +51,13 @@ const pictures = (link) => [
   { name: 'message', path: '/console/messages?state=all', prepare: openFirstDetail },
   { name: 'audit', path: '/console/audit' },
   { name: 'event', path: '/console/audit?type=user.locked', prepare: openFirstDetail },
+  { name: 'webhooks', path: '/console/webhooks' },
+  { name: 'webhook', path: '/console/webhooks', prepare: openLedger },
+  { name: 'delivery', path: '/console/webhooks', prepare: openFailedDelivery },
+  { name: 'blocks', path: '/console/access' },
+  { name: 'test-identities', path: '/console/access', prepare: showTestIdentities },
   { name: 'keys', path: '/console/keys' },
+  { name: 'backups', path: '/console/backups' },
   { name: 'system', path: '/console/system' },
   { name: 'parts', path: '/console/parts', hasSkeleton: true },
 ];
@@ -81,6 +87,24 @@ async function openAddresses(page) {
 async function openFirstDetail(page) {
   await page.locator('tbody tr').first().press('Enter');
   await page.waitForURL(/open=/);
+}
+
+/** @param {import('playwright-core').Page} page */
+async function openLedger(page) {
+  await page.locator('tbody tr', { hasText: 'The ledger' }).press('Enter');
+  await page.waitForURL(/webhooks\/[0-9a-f-]{36}/);
+}
+
+/** @param {import('playwright-core').Page} page */
+async function openFailedDelivery(page) {
+  await page.locator('tbody tr', { hasText: 'The warehouse' }).press('Enter');
+  await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+  await openFirstDetail(page);
+}
+
+/** @param {import('playwright-core').Page} page */
+async function showTestIdentities(page) {
+  await page.getByRole('radio', { name: 'Test identities' }).check();
 }
 
 /** @param {import('playwright-core').Page} page */
@@ -138,7 +162,8 @@ const program = join(root, 'dist/cli/bin.js');
 const environment = (data) => {
   const { PATH = '', HOME = '' } = process.env;
   const own = { PORT: '0', DATA_DIR: data, ADMIN_API_KEY: key, APP_NAME: 'Splitter', LOG_LEVEL: 'warn' };
-  return { PATH, HOME, ...own, LOGIN_LIMIT_PER_ADDRESS: '0' };
+  const more = { BACKUP_TO: join(data, 'backups'), ALLOW_PRIVATE_NETWORK_TARGETS: 'true' };
+  return { PATH, HOME, ...own, ...more, LOGIN_LIMIT_PER_ADDRESS: '0' };
 };
 
 /** A service with an embedded database. @param {string} data DATA_DIR */
@@ -156,6 +181,19 @@ async function startService(data) {
     child.on('close', () => reject(new Error(`the service ended: ${text}`)));
   });
   return { child, url: String(url) };
+}
+
+/** Gets webhooks. */
+async function startReceiver() {
+  const server = createServer((request, response) => {
+    request.resume();
+    response
+      .writeHead(request.url === '/broken' ? 503 : 204)
+      .end(request.url === '/broken' ? 'Down for an upgrade' : '');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { url: `http://127.0.0.1:${address.port}`, stop: () => server.close().closeAllConnections() };
 }
 
 /** Waits until the page makes no further requests. An open stream of events does not count. @param {import('playwright-core').Page} page */
@@ -215,11 +253,12 @@ const only = process.argv.slice(2).filter((name) => name !== '--docs');
 const forDocs = process.argv.includes('--docs');
 const data = mkdtempSync(join(tmpdir(), 'postern-pictures-'));
 mkdirSync(folder, { recursive: true });
+const receiver = await startReceiver();
 const { child, url } = await startService(data);
 const browser = await launchBrowser();
 try {
   const cookies = await setUp(browser, new URL(invite(data), url).href);
-  await fillWithExamples(url, key);
+  await fillWithExamples(url, key, receiver.url);
   await fillWithHistory(data);
   for (const picture of pictures(invite(data))) {
     if (only.length > 0 && !only.includes(picture.name)) continue;
@@ -229,6 +268,7 @@ try {
 } finally {
   await browser.close();
   child.kill('SIGTERM');
+  receiver.stop();
   await once(child, 'close');
   rmSync(data, { recursive: true });
 }

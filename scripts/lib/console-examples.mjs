@@ -64,8 +64,9 @@ const devices = {
  *
  * @param {string} url
  * @param {string} key with every scope
+ * @param {string} receiver the URL of a server that gets webhooks: it answers 204, and 503 at `/broken`
  */
-export async function fillWithExamples(url, key) {
+export async function fillWithExamples(url, key, receiver) {
   /** @param {string} method @param {string} path @param {object | string} [body] a text is NDJSON */
   const send = async (method, path, body) => {
     const type = typeof body === 'string' ? 'application/x-ndjson' : 'application/json';
@@ -87,6 +88,12 @@ export async function fillWithExamples(url, key) {
       ...{ authenticator: 'password', secret, device, ...more },
     });
 
+  for (const [path, description, events] of /** @type {const} */ ([
+    ['/ledger', 'The ledger', ['user.*', 'notification.created']],
+    ['/broken', 'The warehouse of the marketing team', ['login.*', 'device.added']],
+  ])) {
+    await call('POST', '/admin/v1/webhooks', { url: receiver + path, description, events });
+  }
   const lines = crowd(400).map((person) => JSON.stringify(person));
   await send('POST', '/admin/v1/users/import', lines.join('\n'));
   const users = [];
@@ -118,4 +125,14 @@ export async function fillWithExamples(url, key) {
     const { id } = await call('POST', '/admin/v1/keys', { name, scopes });
     if (name === 'ledger-old') await call('DELETE', `/admin/v1/keys/${id}`);
   }
+  const inDays = (/** @type {number} */ days) => new Date(Date.now() + days * 86_400_000).toISOString();
+  await call('POST', '/admin/v1/blocks', {
+    address: '203.0.113.0/24',
+    reason: 'Guesses passwords',
+    ends_at: inDays(7),
+  });
+  await call('POST', '/admin/v1/blocks', { address: '2001:db8:1:2::/64', reason: 'Scraper' });
+  const identity = { type: 'phone', value: '+34612345678' };
+  await call('POST', '/admin/v1/test-identities', { identity, code: '424242', expires_at: inDays(13) });
+  await call('POST', '/admin/v1/backups');
 }

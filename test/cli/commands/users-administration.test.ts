@@ -133,7 +133,7 @@ describe('schemes list', () => {
   it('reports that there are none', async () => {
     expect(await command(['schemes', 'list'])).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^There are none/),
+      stdout: expect.stringMatching(/^No scheme was imported/),
     });
   });
 
