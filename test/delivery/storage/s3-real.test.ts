@@ -195,7 +195,7 @@ test('a copy of images from the disk that is killed continues, and a service wit
   expect([code, copied + present]).toEqual([0, images.length]);
   expect(await runCommand(['images', 'copy', '--delete'], env)).toMatchObject({
     code: 0,
-    stdout: `Copied 0, already there ${images.length}, missing on the disk and in the bucket 0.\n`,
+    stdout: `Copied 0, already in the bucket ${images.length}, missing on the disk and in the bucket 0.\n`,
   });
   const served = await postern.another({ ...bucketSettings(), IMAGE_S3_READS: 'redirect' });
   try {
