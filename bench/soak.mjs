@@ -67,7 +67,7 @@ async function startReceiver() {
 /** Short lifetimes, so that rows expire during the run. Notifications and events are kept for a day at least. */
 const settings = (receiver) => ({
   ...{ SESSION_TTL: '2m', NOTIFICATION_RETENTION: '*:1d', EVENT_RETENTION: '1d', PIN_POLICY: 'off' },
-  ...{ CODE_LIMIT_PER_ADDRESS: '0', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
+  ...{ CODE_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '1000', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
   ...{ SMS_PROVIDER: 'webhook', SMS_WEBHOOK_URL: `${receiver.url}/sms` },
   SMS_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
 });
