@@ -25,6 +25,6 @@ export async function startTracing(
     sampler: config.OTEL_TRACES_SAMPLER,
     ratio,
     delay: config.OTEL_BSP_SCHEDULE_DELAY,
-    onError: (error) => log.warn({ err: error }, 'spans could not be exported and are lost; requests go on'),
+    onError: (error) => log.warn({ err: error }, 'spans could not be exported and are lost; requests continue'),
   });
 }

@@ -13,7 +13,7 @@ interface CodeParts {
   readonly testCodes: TestCodes;
 }
 
-/** The type of the addresses to which a channel sends login codes. */
+/** The type of address that a channel sends login codes to. */
 export const addressTypeOf = (channel: MessageChannel): 'phone' | 'email' => requirementOf[channel];
 
 /** The address of a user to which a channel sends login codes. */

@@ -141,7 +141,7 @@ function Strip({ id }: { id: string }) {
           const outcome = delivery === undefined ? 'none' : outcomeOf(delivery);
           return (
             <rect
-              // biome-ignore lint/suspicious/noArrayIndexKey: a place is what its number says
+              // biome-ignore lint/suspicious/noArrayIndexKey: a bar is identified by its position
               key={place}
               className={styles[`${outcome}Bar`]}
               x={`${place * step}%`}

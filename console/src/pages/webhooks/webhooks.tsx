@@ -89,7 +89,7 @@ function matching(part = '') {
 const urgency = (webhook: Webhook) =>
   ({ disabled: 0, failing: 1, paused: 3, delivering: 2, unused: 2 })[stateOf(webhook)];
 
-/** For somebody who has no webhook yet: what it is for, and what to do. */
+/** Is shown when there is no webhook yet: what webhooks are for, and how to create one. */
 function Lesson() {
   const { webhooks: text } = useText();
   return (
