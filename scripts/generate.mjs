@@ -10,6 +10,7 @@ import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
 import { webhookEventSchema } from '../dist/contract/webhook-events.js';
 import { webhookEventTypes } from '../dist/contract/webhooks.js';
 import { buildServer } from '../dist/http/server.js';
+import { nilId } from '../dist/lib/ids.js';
 import { textRules } from '../dist/messages/kinds.js';
 import { builtInTexts } from '../dist/messages/templates.js';
 import { exampleOf } from '../dist/webhooks/examples.js';
@@ -59,7 +60,7 @@ function webhookEventsPage() {
       event_id: event,
       type,
       created_at: '2026-11-23T17:30:00.123456Z',
-      user_id: user,
+      user_id: type.startsWith('audit.') ? nilId : user,
       sequence: 3,
       data: exampleOf(type),
     });

@@ -9,8 +9,12 @@ const nullableId = { type: ['string', 'null'], format: 'uuid' };
 
 /** The members that the data of every event has. */
 const common = {
-  user_id: id,
-  sequence: { type: 'integer', minimum: 1, description: 'Counts the events of the user.' },
+  user_id: { ...id, description: 'All zeros for an event that concerns no user.' },
+  sequence: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Counts the events of the user, or those that concern no user.',
+  },
   changed_fields: { type: 'array', items: { type: 'string' } },
   actor: { ...nullable('string'), description: 'Who caused the event. Null: it was not recorded.' },
 };
@@ -75,6 +79,14 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   'push.token_gone': {
     about: 'A push service refused the token of a device for good.',
     members: { device_id: nullableId, channel: nullable('string') },
+  },
+  'audit.sealed': {
+    about: 'Postern sealed the audit events of a day. The event concerns no user: `user_id` is all zeros.',
+    members: {
+      day: { type: 'string', format: 'date', description: 'In UTC.' },
+      events: { type: 'integer', minimum: 0, description: 'The number of audit events of the day.' },
+      hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'The anchor for `postern audit verify`.' },
+    },
   },
 };
 

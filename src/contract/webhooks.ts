@@ -25,6 +25,7 @@ export const webhookEventTypes = [
   'marker.moved',
   'message.failed',
   'push.token_gone',
+  'audit.sealed',
 ] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
@@ -149,7 +150,7 @@ export const WebhookDelivery = Type.Object(
     endpoint_id: Id,
     event_id: Type.Unsafe<string>({ ...Id, description: 'The header `webhook-id` of every attempt.' }),
     type: Type.String({ examples: ['user.created'] }),
-    user_id: Id,
+    user_id: Type.Unsafe<string>({ ...Id, description: 'All zeros for an event that concerns no user.' }),
     sequence: Type.Integer({ description: 'The number of the event among those of its user.' }),
     state: Type.Enum(webhookDeliveryStates, {
       description: 'pending: waits for its first or next attempt. failed: not retried any more.',

@@ -2,11 +2,12 @@ import type { EventType } from '../audit/events.js';
 import { type WebhookEventType, webhookEventTypes } from '../contract/webhooks.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 
-/** Something that happened to a user, as the statement that caused it has recorded it. */
+/** Something that happened, as the statement that caused it has recorded it. */
 export interface Cause {
   /** The type of an audit event, or of an event without an audit event. */
   readonly type: string;
   readonly actor: string | null;
+  /** All zeros: it concerns no user. */
   readonly userId: string;
   readonly data: Readonly<Record<string, unknown>>;
   /** RFC 3339. */
@@ -86,6 +87,7 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
   'message.expired': taking('message.failed', 'message_id', 'kind'),
   'message.undelivered': taking('message.failed', 'message_id', 'kind'),
   'push.token_gone': taking('push.token_gone', 'device_id', 'channel'),
+  'audit.sealed': taking('audit.sealed', 'day', 'events', 'hash'),
 };
 
 const namesIn = (names: unknown): string[] => (Array.isArray(names) ? names.map(publicName) : []);

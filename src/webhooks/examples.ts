@@ -42,6 +42,13 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
   'marker.moved': { ...none, last_read_sequence: 7, ...byNobody },
   'message.failed': { ...none, message_id: message, kind: 'sms.code', actor: 'system' },
   'push.token_gone': { ...none, device_id: device, channel: 'fcm', ...byNobody },
+  'audit.sealed': {
+    ...none,
+    day: '2026-11-22',
+    events: 1024,
+    hash: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03',
+    actor: 'system',
+  },
 };
 
 /** The example of an event. */

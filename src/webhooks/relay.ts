@@ -26,7 +26,8 @@ import {
 type Tx = Transaction<Scope>;
 
 /**
- * Turns the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
+ * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It turns
+ * the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
  * rows: no event is lost or delivered for a change that did not happen. Without such rows, it continues a replay.
  * @returns whether there may be more
  */

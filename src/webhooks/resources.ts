@@ -40,6 +40,7 @@ export function createWebhookResources(options: {
     async read({ user_id: userId, type, data }) {
       const [group] = type.split('.');
       const { notification_id, device_id } = data;
+      if (group === 'audit') return {};
       if (group === 'notification') return { notification: await notificationOf(userId, String(notification_id)) };
       if (group === 'marker')
         return { marker: (await findReadPositions(database.users, [userId])).get(userId) ?? null };

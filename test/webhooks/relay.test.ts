@@ -3,10 +3,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EventType, recordEvent } from '../../src/audit/events.js';
+import { sealTask } from '../../src/audit/integrity/seal.js';
+import { verifyAudit } from '../../src/audit/integrity/verify.js';
 import type { Notification } from '../../src/contract/notification.js';
 import { webhookEventSchema } from '../../src/contract/webhook-events.js';
 import { webhookEventTypes } from '../../src/contract/webhooks.js';
+import { expiryTasks } from '../../src/database/maintenance/expiry.js';
+import { runMaintenanceOnce } from '../../src/database/maintenance/tasks.js';
 import { deletePushToken } from '../../src/devices/push-devices.js';
+import { nilId } from '../../src/lib/ids.js';
 import { includesType } from '../../src/webhooks/catalogue.js';
 import { exampleOf } from '../../src/webhooks/examples.js';
 import { bodyOf } from '../../src/webhooks/payload.js';
@@ -193,6 +198,37 @@ describe('with a webhook', () => {
       'recovery.completed',
       'message.failed',
       'message.failed',
+    ]);
+  });
+
+  test('a sealed day of audit events is an event of no user, with its own numbers and its anchor', async () => {
+    await rows(`
+      insert into events (user_id, id, type, actor, created_at)
+      select gen_random_uuid(), gen_random_uuid(), 'test', 'user', date_trunc('day', db_now(), 'UTC') - n * interval '1 day'
+      from generate_series(2, 3) n`);
+    const service = { id: nilId };
+    // Transactions of other tests on the server delay it.
+    await eventually('two sealed days', async () => {
+      await runMaintenanceOnce(postern.database, [sealTask(365 * 86_400_000, () => undefined)]);
+      return (await eventsOf(service)).length >= 2 ? true : undefined;
+    });
+    expect(await note(service)).toEqual(['audit.sealed', 'audit.sealed']);
+    const days = await rows(
+      `select day::text, events::int, encode(hash, 'hex') as hash from audit_days where hash is not null order by day`,
+    );
+    expect((await eventsOf(service)).map(({ data: { day, events, hash } }) => ({ day, events, hash }))).toEqual(days);
+    const [last] = (await eventsOf(service)).slice(-1);
+    const anchors = new Map([[String(last?.data.day), String(last?.data.hash)]]);
+    expect(await verifyAudit(postern.database, { eventsAge: 365 * 86_400_000, anchors })).toMatchObject({
+      findings: [],
+    });
+  });
+
+  test('the numbers of events without a user do not start again while there is a webhook', async () => {
+    await rows('delete from webhook_events where user_id = $1', [nilId]);
+    await runMaintenanceOnce(postern.database, expiryTasks(365 * 86_400_000));
+    expect(await rows('select last_sequence from webhook_users where user_id = $1', [nilId])).toEqual([
+      { last_sequence: 2 },
     ]);
   });
 

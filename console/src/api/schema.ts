@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 0a92516451fbf793264c41250f2d95c4889e4e30917dbc2b935fe22ad8610ebc
+// sha256 of the document: 039af7bd88fc495da8664093014a56bf8d60300ac6b198afef9c49f86a0ccb21
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -2602,6 +2602,9 @@ export type WebhookDelivery = {
      */
     event_id: string;
     type: string;
+    /**
+     * All zeros for an event that concerns no user.
+     */
     user_id: string;
     /**
      * The number of the event among those of its user.
@@ -2710,7 +2713,7 @@ export type WebhookTestRequest = {
     /**
      * The example of this type is sent. `user.created` if absent.
      */
-    type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone';
+    type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed';
 };
 
 /**

@@ -2,8 +2,9 @@
 
 /** The members of `data` that all events of webhooks have. */
 export interface CommonEventData {
+  /** All zeros for an event that concerns no user. */
   readonly user_id: string;
-  /** Counts the events of the user. */
+  /** Counts the events of the user, or those that concern no user. */
   readonly sequence: number;
   readonly changed_fields: readonly string[];
   /** Who caused the event. Null: it was not recorded. */
@@ -99,6 +100,15 @@ export interface WebhookEventData {
   readonly 'push.token_gone': CommonEventData & {
     readonly device_id: string | null;
     readonly channel: string | null;
+  };
+  /** Postern sealed the audit events of a day. The event concerns no user: `user_id` is all zeros. */
+  readonly 'audit.sealed': CommonEventData & {
+    /** In UTC. */
+    readonly day: string;
+    /** The number of audit events of the day. */
+    readonly events: number;
+    /** The anchor for `postern audit verify`. */
+    readonly hash: string;
   };
 }
 
@@ -808,6 +818,7 @@ export type WebhookDelivery = {
   /** The header `webhook-id` of every attempt. */
   readonly event_id: string;
   readonly type: string;
+  /** All zeros for an event that concerns no user. */
   readonly user_id: string;
   /** The number of the event among those of its user. */
   readonly sequence: number;

@@ -89,10 +89,21 @@ const insertPart = everyoneStatement<{
   values (${p.day}::date, ${p.part}::int, ${p.lastAt}::timestamptz, ${p.lastId}::uuid, ${p.leaves}::bytea, ${p.hash}::bytea)`,
 );
 
+/** Also records the event for webhooks, if there is one (decision 113). */
 const sealDay = everyoneStatement<{ day: string; hash: Buffer }, { events: string }>(
   'audit_day_seal',
   (p) => sql`
-  update audit_days set hash = ${p.hash}::bytea, sealed_at = db_now() where day = ${p.day}::date returning events`,
+  with sealed as (
+    update audit_days set hash = ${p.hash}::bytea, sealed_at = db_now() where day = ${p.day}::date
+    returning day, events, hash, sealed_at
+  ),
+  webhook as (
+    insert into webhook_outbox (created_at, type, actor, user_ids, data)
+    select sealed_at, 'audit.sealed', 'system', array['00000000-0000-0000-0000-000000000000'::uuid],
+           jsonb_build_object('day', day, 'events', events, 'hash', encode(hash, 'hex'))
+    from sealed where exists (select from webhook_endpoints)
+  )
+  select events from sealed`,
 );
 
 /** The parts of a day are useless when its events are deleted. Its hash stays, because the next day continues it. */

@@ -64,7 +64,9 @@ const unindexed: readonly Expired[] = [
     when: sql`
       case when not exists (select from webhook_outbox)
             and not exists (select from webhook_events e where e.user_id = webhook_users.user_id)
-            and (not exists (select from webhook_endpoints) or not exists (select from users u where u.id = webhook_users.user_id))
+            and (not exists (select from webhook_endpoints)
+                 or webhook_users.user_id <> '00000000-0000-0000-0000-000000000000'
+                    and not exists (select from users u where u.id = webhook_users.user_id))
         then pg_try_advisory_xact_lock(7203415045) else false end`,
   },
   { table: 'sessions', key: ['user_id', 'id'], when: sql`expires_at < db_now() - interval '1 day'` },

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useList } from '../../api/pages.js';
 import type { GetWebhookDeliveryPageResponse, Webhook, WebhookDelivery } from '../../api/schema.js';
-import { useUsersOf } from '../../api/users.js';
+import { noUser, useUsersOf } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { Segments } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
@@ -70,6 +70,7 @@ export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: (
     return delivery.error ?? (delivery.attempts === 0 ? text.notTried : '');
   };
   const userOf = ({ user_id }: WebhookDelivery) => {
+    if (user_id === noUser) return '';
     const user = users.get(user_id);
     return user === undefined ? user_id.slice(0, 8) : nameOf(user);
   };

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Webhook, WebhookDelivery } from '../../api/schema.js';
+import { noUser } from '../../api/users.js';
 import { useCan } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { Facts } from '../../components/panel/panel.js';
@@ -37,6 +38,18 @@ export function DeliveryPanel({ webhook, delivery, user, onClose }: DeliveryPane
   });
   const { state, attempts, last_attempt_at: tried, next_attempt_at: next } = delivery;
   const waits = state === 'pending' && (next === null ? text.waitsForOthers : text.nextTry(time(next)));
+  const person = (
+    <span className={styles.person}>
+      {can('users:read') ? (
+        <Link to="/users/$id" params={{ id: delivery.user_id }} search={{}}>
+          <Cut of={user} />
+        </Link>
+      ) : (
+        <Cut of={user} />
+      )}
+      <Id short of={delivery.user_id} name={text.userId} />
+    </span>
+  );
   return (
     <section className={styles.delivery} aria-label={delivery.type}>
       <header className={styles.deliveryHead}>
@@ -48,19 +61,7 @@ export function DeliveryPanel({ webhook, delivery, user, onClose }: DeliveryPane
       </header>
       <Facts
         of={[
-          [
-            text.user,
-            <span key="user" className={styles.person}>
-              {can('users:read') ? (
-                <Link to="/users/$id" params={{ id: delivery.user_id }} search={{}}>
-                  <Cut of={user} />
-                </Link>
-              ) : (
-                <Cut of={user} />
-              )}
-              <Id short of={delivery.user_id} name={text.userId} />
-            </span>,
-          ],
+          ...(delivery.user_id === noUser ? [] : [[text.user, person] as const]),
           [text.sequence, <Num key="sequence" of={delivery.sequence} />],
           [text.recorded, <Time key="created" at={delivery.created_at} focusable />],
           [text.tries, <Num key="tries" of={attempts} />],

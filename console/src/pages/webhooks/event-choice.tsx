@@ -12,7 +12,7 @@ export const eventTypes = [
   ...(['device.added', 'device.removed', 'token.ended', 'credential.changed'] as const),
   ...(['recovery.completed', 'registration.completed'] as const),
   ...(['notification.created', 'notification.updated', 'notification.deleted', 'marker.moved'] as const),
-  ...(['message.failed', 'push.token_gone'] as const),
+  ...(['message.failed', 'push.token_gone', 'audit.sealed'] as const),
 ] as const satisfies readonly EventType[];
 
 const groupOf = (type: string) => type.slice(0, type.indexOf('.'));

@@ -53,6 +53,7 @@ export const webhooks = {
     marker: 'Read markers',
     message: 'Messages',
     push: 'Pushes',
+    audit: 'Audit events',
   } as Readonly<Record<string, string>>,
   filter: 'Filter',
   filterHint: 'Optional: only events that match, such as authenticator:sms',

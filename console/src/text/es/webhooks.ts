@@ -56,6 +56,7 @@ export const webhooks: Texts['webhooks'] = {
     marker: 'Marcas de lectura',
     message: 'Mensajes',
     push: 'Avisos push',
+    audit: 'Eventos de auditoría',
   },
   filter: 'Filtro',
   filterHint: 'Opcional: solo los eventos que coinciden, por ejemplo authenticator:sms',
