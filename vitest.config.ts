@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { otherReact } from './test/support/other-react.js';
 
 /** Tests that need what not every machine has (a browser, reverse proxies, Prometheus, PostgreSQL, PgBouncer, systemd, versitygw) run with CI_FULL=1 only. */
 const withMore = [
@@ -22,6 +23,7 @@ const sourceOf = (path: string) => fileURLToPath(new URL(`packages/${path}`, imp
 export default defineConfig({
   resolve: {
     alias: [
+      ...otherReact(),
       { find: '@postern/client/internal', replacement: sourceOf('client/src/internal.ts') },
       { find: '@postern/client', replacement: sourceOf('client/src/index.ts') },
       { find: '@postern/react', replacement: sourceOf('react/src/index.ts') },

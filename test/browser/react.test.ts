@@ -7,6 +7,7 @@ import { createPostern, type Postern, type Snapshot } from '../../packages/clien
 import { backendOf, publish } from '../../packages/react/test/support.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { launchBrowser, servePage } from '../support/browser.js';
+import { otherReact } from '../support/other-react.js';
 import { createUser, login, password } from '../support/users.js';
 import * as parts from './react-page.js';
 
@@ -35,6 +36,7 @@ beforeAll(async () => {
     define: { 'process.env.NODE_ENV': '"development"' },
     resolve: {
       alias: [
+        ...otherReact(),
         { find: '@postern/client/internal', replacement: `${packages}/client/src/internal.ts` },
         { find: '@postern/client', replacement: `${packages}/client/src/index.ts` },
       ],

@@ -48,7 +48,7 @@ const client = ['createPostern, indexedDbStorage', 'client/src/index.ts'] as con
 test.each<[string, number, string]>([
   ['defineInbox', 15_000, 'elements/src/inbox/index.ts'],
   ['defineSignIn', 17_000, 'elements/src/sign-in/index.ts'],
-  ['defineAccount', 19_500, 'elements/src/account/index.ts'],
+  ['defineAccount', 17_100, 'elements/src/account/index.ts'],
 ])(
   'a page with %s and the client loads less than %d bytes, and Spanish only when it is used',
   async (names, limit, path) => {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { createElement, type FunctionComponent, type ReactNode, Suspense } from 'react';
+import { createElement, type FunctionComponent, type ReactNode, Suspense, version } from 'react';
 import { renderToPipeableStream, renderToString } from 'react-dom/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.js';
@@ -44,6 +44,10 @@ const render = (use: () => unknown, snapshot?: Snapshot) =>
       .exec(renderToString(pageOf(postern, snapshot, createElement(showing(use)))))?.[1]
       ?.replaceAll('&quot;', '"') ?? 'null',
   );
+
+test('the React is the one that this run asks for', () => {
+  expect(version.split('.')[0]).toBe(process.env.REACT_18 === undefined ? '19' : '18');
+});
 
 describe('the first HTML', () => {
   test('shows what the snapshot has, for each hook', async () => {

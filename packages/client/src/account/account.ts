@@ -1,7 +1,6 @@
 import { coreOf } from '../core.js';
 import { CancelledError, isProblem, UsageError } from '../errors.js';
 import { type List, type ListQuery, listOf } from '../lists.js';
-import { browserPasskeys } from '../login/passkeys.js';
 import type { Abortable } from '../platform.js';
 import type { OidcProvider } from '../registered.js';
 import type { Call } from '../transport.js';
@@ -26,6 +25,7 @@ import {
   type ProofFor,
   type ProofRequest,
   type Prover,
+  passkeysOf,
 } from './proofs.js';
 
 /** A change that has started. A second request completes it. */
@@ -142,7 +142,6 @@ export function createAccount(
   { prove }: { readonly prove?: Prover | undefined } = {},
 ): AccountClient<true> {
   const core = coreOf(postern);
-  const passkeys = core.passkeys ?? browserPasskeys;
   const root = '/v1/account';
 
   /** Sends a request with a proof, and asks for another one while it is wrong. */
@@ -220,6 +219,7 @@ export function createAccount(
     renewRecoveryCodes: (options) => proven('renew_recovery_codes', change('POST', 'recovery-codes'), options),
     listPasskeys: (options) => read('/passkeys', options),
     async addPasskey(name, options) {
+      const passkeys = await passkeysOf(core);
       const asked = change('POST', 'passkeys', { name });
       const { id, options: creation } = await proven<NewPasskey>('add_passkey', asked, options);
       const signal = options?.signal;

@@ -1,7 +1,8 @@
 import type { Core } from '../core.js';
 import type { Problem } from '../errors.js';
-import { browserPasskeys } from '../login/passkeys.js';
 import type { Abortable } from '../platform.js';
+import { loadPart } from '../transport.js';
+import type { PasskeyAdapter } from '../types.js';
 import type { AccountDetails, ProofOption, ProofStart, ProofType, StartedProof } from '../wire.js';
 
 // `Symbol.for`: all copies of this package share it. A member with a symbol is not in JSON, so a log shows no secret.
@@ -153,6 +154,10 @@ export async function choicesFor<O extends AccountOperation>(
     .filter(isTaken);
 }
 
+/** Those of the app, else the browser's, which a page loads when it uses them. */
+export const passkeysOf = async ({ passkeys }: Core): Promise<PasskeyAdapter> =>
+  passkeys ?? (await loadPart(() => import('../login/passkeys.js'))).browserPasskeys;
+
 /** Undefined for a type that this version does not know. */
 function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofChoice | undefined {
   const begin = (type: ProofStart, { signal }: Abortable = {}) =>
@@ -168,8 +173,8 @@ function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofC
       return {
         type,
         async prove({ signal } = {}) {
+          const passkeys = await passkeysOf(core);
           const { id, challenge = {} } = await begin('passkey', { signal });
-          const passkeys = core.passkeys ?? browserPasskeys;
           return proofOf(type, JSON.stringify(await passkeys.get(challenge, { conditional: false, signal })), id);
         },
       };

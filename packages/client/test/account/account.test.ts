@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeTo } from '../../../../test/support/account.js';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { createFactors, originOf } from '../../../../test/support/factors.js';
+import { type OpenIdProvider, startOpenIdProvider } from '../../../../test/support/openid-provider.js';
 import {
   type CreationOptions,
   makePasskey,
@@ -23,10 +24,19 @@ import {
 import { clientOf, createNetwork, lost, signedIn } from '../support.js';
 
 let app: TestApp;
+let attic: OpenIdProvider;
 beforeAll(async () => {
-  app = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'optional' });
+  attic = await startOpenIdProvider(['shop']);
+  app = await startTestApp({
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'optional' },
+    ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
+    OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: attic.url, client_ids: ['shop'] } }),
+  });
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app?.close();
+  await attic?.close();
+});
 
 const { appOf } = createFactors(() => app);
 
@@ -226,6 +236,37 @@ test('the name and the language need no proof; the activity and the export show 
   expect(types).toEqual(expect.arrayContaining(['user.pin_changed', 'login.approved']));
   const file = JSON.parse(await new Response(await account.export()).text());
   expect(JSON.stringify(file)).toContain(user.id);
+});
+
+test('an account at a provider is linked and logs in, until it is unlinked', async () => {
+  const { postern, user } = await signedIn(app);
+  const account = createAccount(postern);
+  const proof = passwordProof(password);
+  const pending = await account.linkIdentity('attic', { proof });
+  expect(pending).toMatchObject({ issuer: attic.url, client_ids: ['shop'] });
+  const linked = await pending.confirm(await attic.login('ada', pending.nonce));
+  expect(linked).toMatchObject({ provider: 'attic', subject: 'ada' });
+  expect(await account.listIdentities()).toEqual([linked]);
+
+  const logIn = async () => {
+    const state = await createLogin(clientOf(app)).start().oidc('attic');
+    return state.step === 'oidc' ? state.submit({ idToken: await attic.login('ada', state.nonce) }) : state;
+  };
+  expect(await logIn()).toMatchObject({ step: 'done', user_id: user.id });
+
+  const wrong = account.unlinkIdentity(linked, { proof: passwordProof('not this one') });
+  await expect(wrong).rejects.toMatchObject({ kind: 'problem', code: 'proof_rejected' });
+  await account.unlinkIdentity(linked, { proof });
+  expect(await account.listIdentities()).toEqual([]);
+  expect(await logIn()).toMatchObject({ step: 'oidc', issue: expect.anything() });
+});
+
+test('an id_token for another nonce links nothing', async () => {
+  const account = createAccount((await signedIn(app)).postern);
+  const pending = await account.linkIdentity('attic', { proof: passwordProof(password) });
+  const linked = await pending.confirm(await attic.login('grace', 'another')).catch((error: unknown) => error);
+  expect(isProblem(linked)).toBe(true);
+  expect(await account.listIdentities()).toEqual([]);
 });
 
 test('a provider that is not configured, and an identity that is not linked, are problems', async () => {

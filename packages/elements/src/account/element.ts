@@ -10,7 +10,7 @@ import {
 import { loadPart } from '@postern/client/internal';
 import { h, put } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
-import { textOf } from '../base/errors.js';
+import { textOf } from '../base/form-texts.js';
 import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
 import { factorSection, identitySection } from './factors.js';
 import { activitySection, dataSection, deviceSection } from './history.js';

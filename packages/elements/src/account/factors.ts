@@ -1,55 +1,12 @@
-import type { ExternalIdentity, Passkey, PendingTotp } from '@postern/client';
+import type { ExternalIdentity, Passkey } from '@postern/client';
+import { loadPart } from '@postern/client/internal';
 import { h } from '../base/dom.js';
 import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
-const svg = 'http://www.w3.org/2000/svg';
-
-/**
- * A QR code: black on white in every theme, because many apps cannot read others. Null if the text is too long, or if the
- * encoder cannot be loaded: the user can then type the key.
- */
-async function picture(text: string, label: string): Promise<SVGElement | null> {
-  const encoder = await import('../base/qr.js').catch(() => null);
-  const rows = encoder?.qrCode(text) ?? null;
-  if (rows === null) return null;
-  const margin = 4;
-  const size = rows.length + 2 * margin;
-  const squares = rows.flatMap((cells, y) =>
-    cells.flatMap((dark, x) => (dark ? [`M${x + margin} ${y + margin}h1v1h-1z`] : [])),
-  );
-  const image = document.createElementNS(svg, 'svg');
-  const path = document.createElementNS(svg, 'path');
-  path.setAttribute('d', squares.join(''));
-  image.append(path);
-  const attributes = { viewBox: `0 0 ${size} ${size}`, class: 'qr', part: 'qr', role: 'img', 'aria-label': label };
-  for (const [name, value] of Object.entries(attributes)) image.setAttribute(name, value);
-  return image;
-}
-
-/** Shows recovery codes, which the service never shows again. */
-function showCodes({ words }: Context, codes: readonly string[]): Step {
-  const list = h(
-    'ul',
-    { class: 'codes', part: 'recovery-codes' },
-    ...codes.map((code) => h('li', { dir: 'ltr' }, code)),
-  );
-  const copy = h('button', { type: 'button', class: 'link small', part: 'link' }, words.copy);
-  copy.addEventListener('click', () => {
-    navigator.clipboard?.writeText(codes.join('\n')).then(
-      () => {
-        copy.textContent = words.copied;
-      },
-      () => getSelection()?.selectAllChildren(list),
-    );
-  });
-  return {
-    ...{ title: words.recovery_codes, submit: words.codes_saved },
-    lead: [h('p', {}, words.recovery_codes_once), list, h('div', { class: 'links' }, copy)],
-    act: async () => undefined,
-  };
-}
+/** The steps that show secrets are loaded when they are used. */
+const loadSecrets = () => loadPart(() => import('./secrets.js'));
 
 export async function factorSection(context: Context): Promise<HTMLElement> {
   const { words, account, client, change, language, signal } = context;
@@ -57,22 +14,12 @@ export async function factorSection(context: Context): Promise<HTMLElement> {
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const hasApp = account.second_factors.some(({ type }) => type === 'totp');
 
-  const confirm = async (pending: PendingTotp): Promise<Step> => ({
-    ...{ title: words.authenticator_app, submit: words.continue },
-    lead: [
-      h('p', {}, words.scan_qr),
-      await picture(pending.uri, words.qr),
-      h('p', { class: 'small' }, `${words.or_type} `, h('code', { class: 'secret', dir: 'ltr' }, pending.secret)),
-    ],
-    fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
-    async act({ code = '' }) {
-      const { recovery_codes } = await pending.confirm(code.replace(/\s/g, ''));
-      return showCodes(context, recovery_codes);
-    },
-  });
   const enrol: Step = {
     ...{ title: words.authenticator_app, submit: words.continue, lead: [h('p', { class: 'muted' }, words.app_hint)] },
-    act: async () => confirm(await client.enrolTotp()),
+    async act() {
+      const { confirmApp } = await loadSecrets();
+      return confirmApp(context, await client.enrolTotp());
+    },
   };
   const remove: Step = {
     ...{ title: words.remove_app, submit: words.remove, isDangerous: true, lead: [h('p', {}, words.remove_app_hint)] },
@@ -83,7 +30,10 @@ export async function factorSection(context: Context): Promise<HTMLElement> {
   };
   const renew: Step = {
     ...{ title: words.new_codes, submit: words.continue, lead: [h('p', { class: 'muted' }, words.new_codes_hint)] },
-    act: async () => showCodes(context, (await client.renewRecoveryCodes()).recovery_codes),
+    async act() {
+      const { showCodes } = await loadSecrets();
+      return showCodes(context, (await client.renewRecoveryCodes()).recovery_codes);
+    },
   };
   const add: Step = {
     ...{ title: words.add_passkey, submit: words.continue, lead: [h('p', { class: 'muted' }, words.passkey_hint)] },

@@ -1,7 +1,7 @@
 import type { ActivityEntry, Device } from '@postern/client';
 import { isPosternError } from '@postern/client';
 import { h, put } from '../base/dom.js';
-import { textOf } from '../base/errors.js';
+import { textOf } from '../base/form-texts.js';
 import { fill } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
 import type { Step } from './questions.js';

@@ -2,7 +2,7 @@ import { isProblem, type PosternError } from '@postern/client';
 import { h } from './dom.js';
 import type { Form } from './form.js';
 import { countDown } from './form.js';
-import type { FormTexts } from './form-texts.js';
+import { type FormTexts, textOf } from './form-texts.js';
 
 /** Names of the service for what a form calls by its own name. */
 const fieldNames: Readonly<Record<string, string>> = { 'identity.value': 'identity', secret: 'code' };
@@ -18,17 +18,6 @@ export function showFaults(
     ...(field === 'secret' ? [['password', message] as const] : []),
   ]);
   return form.faults(Object.fromEntries(named));
-}
-
-/** What to tell a user about an error. */
-export function textOf(error: PosternError, words: FormTexts): string {
-  if (error.kind === 'network' || error.kind === 'foreign_answer') return words.offline;
-  if (error.kind === 'cancelled' || error.kind === 'unsupported') return words[error.kind];
-  if (isProblem(error, 'code_rejected', 'authorization_rejected')) return words.wrong_code;
-  if (isProblem(error, 'identity_taken')) return words.identity_taken;
-  return isProblem(error) && error.errors.length > 0
-    ? error.errors.map(({ message }) => message).join(' ')
-    : error.message;
 }
 
 /** Shows an error in a form: at its fields, as a countdown, or in words above them. */

@@ -1,3 +1,5 @@
+import { isProblem, type PosternError } from '@postern/client';
+
 /** The texts that `<postern-sign-in>` and `<postern-account>` share. */
 export const english = {
   continue: 'Continue',
@@ -33,3 +35,14 @@ export const english = {
 };
 
 export type FormTexts = { readonly [K in keyof typeof english]: string };
+
+/** What to tell a user about an error. */
+export function textOf(error: PosternError, words: FormTexts): string {
+  if (error.kind === 'network' || error.kind === 'foreign_answer') return words.offline;
+  if (error.kind === 'cancelled' || error.kind === 'unsupported') return words[error.kind];
+  if (isProblem(error, 'code_rejected', 'authorization_rejected')) return words.wrong_code;
+  if (isProblem(error, 'identity_taken')) return words.identity_taken;
+  return isProblem(error) && error.errors.length > 0
+    ? error.errors.map(({ message }) => message).join(' ')
+    : error.message;
+}

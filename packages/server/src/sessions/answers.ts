@@ -27,4 +27,4 @@ export function refusalOf(error: unknown): Refusal | undefined {
   return isPosternError(error) && error.kind !== 'usage' ? unknown : undefined;
 }
 
-export const toResponse = ({ status, headers, body }: Refusal) => new Response(body, { status, headers });
+export const toResponse = ({ status, headers, body }: Refusal): Response => new Response(body, { status, headers });

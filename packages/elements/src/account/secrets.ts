@@ -1,0 +1,66 @@
+import type { PendingTotp } from '@postern/client';
+import { h } from '../base/dom.js';
+import { qrCode } from '../base/qr.js';
+import type { Step } from './questions.js';
+import type { Context } from './sections.js';
+
+const svg = 'http://www.w3.org/2000/svg';
+
+/** A QR code: black on white in every theme, because many apps cannot read others. Null if the text is too long: the user can type the key. */
+function picture(text: string, label: string): SVGElement | null {
+  const rows = qrCode(text);
+  if (rows === null) return null;
+  const margin = 4;
+  const size = rows.length + 2 * margin;
+  const squares = rows.flatMap((cells, y) =>
+    cells.flatMap((dark, x) => (dark ? [`M${x + margin} ${y + margin}h1v1h-1z`] : [])),
+  );
+  const image = document.createElementNS(svg, 'svg');
+  const path = document.createElementNS(svg, 'path');
+  path.setAttribute('d', squares.join(''));
+  image.append(path);
+  const attributes = { viewBox: `0 0 ${size} ${size}`, class: 'qr', part: 'qr', role: 'img', 'aria-label': label };
+  for (const [name, value] of Object.entries(attributes)) image.setAttribute(name, value);
+  return image;
+}
+
+/** Shows the key of an authenticator app, and asks for its first code. */
+export function confirmApp(context: Context, pending: PendingTotp): Step {
+  const { words } = context;
+  return {
+    ...{ title: words.authenticator_app, submit: words.continue },
+    lead: [
+      h('p', {}, words.scan_qr),
+      picture(pending.uri, words.qr),
+      h('p', { class: 'small' }, `${words.or_type} `, h('code', { class: 'secret', dir: 'ltr' }, pending.secret)),
+    ],
+    fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
+    async act({ code = '' }) {
+      const { recovery_codes } = await pending.confirm(code.replace(/\s/g, ''));
+      return showCodes(context, recovery_codes);
+    },
+  };
+}
+
+/** Shows recovery codes, which the service never shows again. */
+export function showCodes({ words }: Pick<Context, 'words'>, codes: readonly string[]): Step {
+  const list = h(
+    'ul',
+    { class: 'codes', part: 'recovery-codes' },
+    ...codes.map((code) => h('li', { dir: 'ltr' }, code)),
+  );
+  const copy = h('button', { type: 'button', class: 'link small', part: 'link' }, words.copy);
+  copy.addEventListener('click', () => {
+    navigator.clipboard?.writeText(codes.join('\n')).then(
+      () => {
+        copy.textContent = words.copied;
+      },
+      () => getSelection()?.selectAllChildren(list),
+    );
+  });
+  return {
+    ...{ title: words.recovery_codes, submit: words.codes_saved },
+    lead: [h('p', {}, words.recovery_codes_once), list, h('div', { class: 'links' }, copy)],
+    act: async () => undefined,
+  };
+}
