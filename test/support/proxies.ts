@@ -52,11 +52,21 @@ export interface Addresses {
   readonly backendPort: number;
 }
 
+interface Ports extends Addresses {
+  readonly proxyPort: number;
+}
+/** What a test replaces in a configuration. */
+type Changes = readonly (readonly [from: string, to: string])[];
+
 /** How a proxy is started with its part of docs/proxies.md. */
 export const proxies = {
   nginx: {
     block: 'upstream postern',
-    listen: (port: number): [string, string] => ['listen 8000;', `listen 127.0.0.1:${port};`],
+    changes: ({ proxyPort, posternPort, backendPort }: Ports): Changes => [
+      ['listen 8000;', `listen 127.0.0.1:${proxyPort};`],
+      ['127.0.0.1:8080', `127.0.0.1:${posternPort}`],
+      ['127.0.0.1:3000', `127.0.0.1:${backendPort}`],
+    ],
     wrap: (text: string, folder: string) => `daemon off;
 pid ${folder}/nginx.pid;
 error_log stderr error;
@@ -71,12 +81,32 @@ http {
 ${text}
 }`,
     command: (file: string): [string, string[]] => ['nginx', ['-e', 'stderr', '-c', file]],
+    whenUnavailable: 503,
   },
   Caddy: {
     block: ':8000 {',
-    listen: (port: number): [string, string] => [':8000 {', `http://127.0.0.1:${port} {`],
+    changes: ({ proxyPort, posternPort, backendPort }: Ports): Changes => [
+      [':8000 {', `http://127.0.0.1:${proxyPort} {`],
+      ['127.0.0.1:8080', `127.0.0.1:${posternPort}`],
+      ['127.0.0.1:3000', `127.0.0.1:${backendPort}`],
+    ],
     wrap: (text: string) => `{\n\tadmin off\n\tauto_https off\n}\n${text}\n`,
     command: (file: string): [string, string[]] => ['caddy', ['run', '--adapter', 'caddyfile', '--config', file]],
+    whenUnavailable: 502,
+  },
+  Envoy: {
+    block: 'static_resources:',
+    changes: ({ proxyPort, posternPort, backendPort }: Ports): Changes => [
+      ['address: 0.0.0.0, port_value: 8000', `address: 127.0.0.1, port_value: ${proxyPort}`],
+      ['port_value: 8080', `port_value: ${posternPort}`],
+      ['port_value: 3000', `port_value: ${backendPort}`],
+    ],
+    wrap: (text: string) => text,
+    command: (file: string): [string, string[]] => [
+      'envoy',
+      [...['--config-path', file, '--use-dynamic-base-id'], ...['--concurrency', '1', '--log-level', 'error']],
+    ],
+    whenUnavailable: 503,
   },
 } as const;
 
@@ -87,16 +117,12 @@ export async function startProxy(name: keyof typeof proxies, addresses: Addresse
   const [fence] = found;
   if (fence === undefined || found.length !== 1) throw new Error(`docs/proxies.md has no single block for ${name}`);
   const [folder, port] = await Promise.all([mkdtemp(join(tmpdir(), 'postern-proxy-')), freePort()]);
-  const changes: [string, string][] = [
-    proxy.listen(port),
-    ['127.0.0.1:8080', `127.0.0.1:${addresses.posternPort}`],
-    ['127.0.0.1:3000', `127.0.0.1:${addresses.backendPort}`],
-  ];
-  const text = changes.reduce((whole, [from, to]) => {
+  const text = proxy.changes({ ...addresses, proxyPort: port }).reduce((whole, [from, to]) => {
     if (!whole.includes(from)) throw new Error(`the configuration of ${name} has no ${from}`);
     return whole.replaceAll(from, to);
   }, fence.text);
-  const file = join(folder, 'config');
+  // Envoy reads the format from the name.
+  const file = join(folder, 'config.yaml');
   await writeFile(file, proxy.wrap(text, folder));
   const [command, args] = proxy.command(file);
   const env = { PATH: `${process.env.PATH}:/usr/sbin`, HOME: folder };
