@@ -3,10 +3,11 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build as bundle } from 'esbuild';
+import { prepare } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
-const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
 /** @param {string} folder @returns {Promise<boolean>} whether it compiled */
 async function build(folder) {
@@ -23,8 +24,11 @@ async function build(folder) {
 /** Writes a worker and its modules into one file, because apps copy it. @param {string} file */
 async function joinModules(file) {
   if (!existsSync(file)) return;
+  const { build: bundle } = await import('esbuild');
   const options = { bundle: true, minify: true, allowOverwrite: true };
   await bundle({ entryPoints: [file], outfile: file, format: 'esm', target: 'es2022', ...options });
 }
 
+// `npm start` installs only what the service needs.
+if (!existsSync(join(root, 'node_modules/esbuild'))) await prepare(root, { tools: true });
 process.exitCode = (await build(process.cwd())) ? 0 : 1;

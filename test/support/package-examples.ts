@@ -3,19 +3,22 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { fencesOf } from '../docs/markdown.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The examples in the comments of the sources of a package, such as `packages/client/src`. @param language `tsx` for React */
+/** The examples in the README and in the comments of the sources of a package, such as `packages/client/src`. @param language `tsx` for React */
 export async function examplesIn(folder: string, language: 'ts' | 'tsx' = 'ts'): Promise<string[]> {
+  const readme = fencesOf(join(folder, '../README.md')).filter((fence) => fence.language === language);
   const names = await readdir(join(root, folder), { recursive: true });
   const sources = names.filter((name) => name.endsWith('.ts'));
   const texts = await Promise.all(sources.map((name) => readFile(join(root, folder, name), 'utf8')));
-  return texts.flatMap((text) =>
+  const inSources = texts.flatMap((text) =>
     [...text.matchAll(new RegExp(`^ \\* \`\`\`${language}\n(.*?)^ \\* \`\`\`$`, 'gms'))].map(([, code = '']) =>
       code.replaceAll(/^ \* ?/gm, ''),
     ),
   );
+  return [...readme.map(({ text }) => text), ...inSources];
 }
 
 /** What a project compiles for. */

@@ -9,7 +9,7 @@ test('every public function has an example', async () => {
 });
 
 test.each(['browser', 'node'] as const)(
-  'the examples in the comments compile in a project for the platform "%s"',
+  'the examples in the README and the comments compile in a project for the platform "%s"',
   { timeout: 120_000 },
   async (platform) => {
     const codes = await examplesIn('packages/client/src');

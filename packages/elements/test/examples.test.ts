@@ -15,7 +15,9 @@ test('every public function and class has an example', async () => {
   expect(missing).toEqual([]);
 });
 
-test('the examples in the comments compile in a project for browsers', { timeout: 120_000 }, async () => {
+test('the examples in the README and the comments compile in a project for browsers', {
+  timeout: 120_000,
+}, async () => {
   const codes = await examplesIn(sources);
   expect(codes.length).toBeGreaterThan(2);
   const paths = {

@@ -14,7 +14,7 @@ test('every public function has an example', async () => {
   expect(Object.keys(react).filter((name) => !new RegExp(`\\b${name}[(\\s]`).test(codes))).toEqual([]);
 });
 
-test('the examples in the comments compile', { timeout: 120_000 }, async () => {
+test('the examples in the README and the comments compile', { timeout: 120_000 }, async () => {
   const codes = await examplesIn('packages/react/src', 'tsx');
   expect(codes.length).toBeGreaterThan(10);
   expect(await compileErrors(codes, 'browser', sources, 'tsx')).toBe('');

@@ -10,7 +10,7 @@ const sources = {
   '@postern/server/testing': 'packages/server/src/testing/index.ts',
 };
 
-test('the examples in the comments compile', { timeout: 120_000 }, async () => {
+test('the examples in the README and the comments compile', { timeout: 120_000 }, async () => {
   expect(await compileErrors(await examplesIn('packages/server/src'), 'node', sources)).toBe('');
 });
 
