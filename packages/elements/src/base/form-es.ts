@@ -22,7 +22,6 @@ export const spanish: FormTexts = {
   new_pin: 'PIN nuevo',
   pin_hint: 'De {min} a {max} cifras.',
   code: 'Código',
-  code_sent: 'Si existe esa cuenta, un código va en camino a {to}. Vale cinco minutos.',
   authenticator_code: 'Código de tu aplicación de autenticación',
   recovery_code: 'Código de recuperación',
   use_passkey: 'Usar una llave de acceso',

@@ -22,7 +22,6 @@ export const english = {
   new_pin: 'New PIN',
   pin_hint: '{min} to {max} digits.',
   code: 'Code',
-  code_sent: 'If this is an account, a code is on its way to {to}. It is valid for five minutes.',
   authenticator_code: 'Code of your authenticator app',
   recovery_code: 'Recovery code',
   use_passkey: 'Use a passkey',

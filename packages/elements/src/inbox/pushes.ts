@@ -7,6 +7,7 @@ export const style = `
 .pushes { padding: 14px var(--_space) 18px; display: grid; gap: 14px; overflow-y: auto; }
 .pushes li { display: flex; align-items: center; justify-content: space-between; gap: 12px; min-height: 36px; }
 .pushes label { flex: 1; padding-block: 6px; cursor: pointer; }
+.pushes label::first-letter { text-transform: uppercase; }
 .pushes code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 0.8667em; }
 .pushes h3 { margin-block-start: 4px; font-size: 0.9333em; }
 .switch { appearance: none; flex: none; position: relative; width: 38px; height: 22px; margin: 0; border-radius: 11px; cursor: pointer;
@@ -93,7 +94,7 @@ export function showPushes(view: HTMLElement, { inbox, words, items, signal, rep
         }
       });
     });
-    return h('li', {}, h('label', { for: id }, words[`type_${type}`] ?? type), box);
+    return h('li', {}, h('label', { for: id }, words[`type_${type}`] ?? type.replaceAll('_', ' ')), box);
   }
 
   function otherRow(mute: Mute): HTMLElement {

@@ -17,6 +17,7 @@ function twoForms(
   context: Context,
   title: string,
   hint: string,
+  sent: string,
   first: Form,
 ): View & { second(form: Form, to: string): void } {
   const { words, go } = context;
@@ -35,7 +36,7 @@ function twoForms(
     node,
     focus: first.focus,
     second(form, to) {
-      lead.textContent = fill(words.code_sent, { to });
+      lead.textContent = fill(sent, { to });
       first.node.replaceWith(form.node);
       form.focus();
     },
@@ -107,7 +108,7 @@ function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
     return fill(words.recovered_pin_later, { time: date.format(new Date(time)) });
   };
   const title = purpose === 'pin' ? words.recover_pin : words.recover_password;
-  const view = twoForms(context, title, words.recover_hint, form);
+  const view = twoForms(context, title, words.recover_hint, words.recover_sent, form);
   return view;
 }
 
@@ -165,6 +166,6 @@ function registrationView(context: Context): View {
         },
       ),
   });
-  const view = twoForms(context, words.register, words.register_hint, form);
+  const view = twoForms(context, words.register, words.register_hint, words.register_sent, form);
   return view;
 }

@@ -9,6 +9,7 @@ export const style = `${formStyle}
 .lead { margin-top: calc(var(--_space) * -0.5); }
 .or { display: flex; align-items: center; gap: 12px; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--_line); }
+.small .small { font-size: inherit; }
 .others { display: grid; gap: 8px; }
 .big { font-size: 1.5em; font-weight: 620; font-variant-numeric: tabular-nums; }
 slot:not(.full) { display: contents; }
