@@ -75,6 +75,11 @@ describe('a later start', () => {
     expect(project.installs).toHaveLength(1);
   });
 
+  test('leaves the build of a package without its tools, so that build installs them', async () => {
+    await project.starter([], {}, 'build-package.mjs').finished;
+    expect(project.installs.slice(1)).toEqual([expect.arrayContaining(['ci', '--include=dev'])]);
+  });
+
   test('keeps the packages of developers, which they install once', async () => {
     expect((await project.build()).code).toBe(0);
     expect(project.installs.slice(1)).toEqual([expect.arrayContaining(['ci', '--include=dev'])]);
