@@ -6,7 +6,7 @@ import type { FilterClause } from '../lib/filter/fields.js';
 import { findUsers, toUser, type UserRow, userColumns } from './queries.js';
 import { resolveIdentities, userCondition } from './search/fields.js';
 import { createFinder, type FinderOptions } from './search/finder.js';
-import { hasTrigram, matchOf } from './search/text.js';
+import { findMethod, matchOf } from './search/text.js';
 
 /** A list of users, with the text of a search that `readSearch` has read. */
 export interface UserListRequest extends ListRequest {
@@ -28,7 +28,7 @@ export function createUserList(options: FinderOptions & { readonly defaultRegion
     const condition = join([userCondition(filter), ...ids, ...parts], ' and ');
     const isDirect = ids.length > 0 || filter.some(isIndexed) || (filter.length === 0 && parts.length === 0);
     if (isDirect) return readDirectly(database, request, condition);
-    const by = filter.length === 0 && hasTrigram(search ?? '') ? 'search' : 'filter';
+    const by = filter.length === 0 && search !== undefined ? findMethod(search) : 'filter';
     const page = await find({ ...request, condition, by });
     const found = page.items.map(({ id }) => id);
     return { ...page, items: (await findUsers(database.users, found)).map(toUser) };

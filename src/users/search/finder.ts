@@ -19,9 +19,15 @@ import { Problem } from '../../lib/problem.js';
 export interface FindRequest extends Omit<ListRequest, 'filter'> {
   /** SQL on the user `u`. */
   readonly condition: Sql;
-  /** `search`: the index of searches has the answer, see `hasTrigram`. `filter`: the planner decides. */
-  readonly by: 'search' | 'filter';
+  readonly by: FindMethod;
 }
+
+/**
+ * How users that are not among the first rows are found. `trigram` and `search`: with the index of searches, whose entries
+ * are groups of three letters or digits. `trigram` is a text that is one such group. `scan`: no index helps, so rows are
+ * read in the order of the list. `filter`: the planner decides.
+ */
+export type FindMethod = 'trigram' | 'search' | 'scan' | 'filter';
 
 /** Finds the ids of one page of users that match a condition, within a time limit (decision 83). */
 export type FindUsers = (request: FindRequest) => Promise<Page<{ readonly id: string }>>;
@@ -59,6 +65,10 @@ const maxLikelyRows = 25_000;
 const maxSkippedRows = 10_000;
 /** Milliseconds that one step should take, and its largest number of rows. */
 const step = { duration: 200, mostRows: 100_000 };
+/** Entries that the index returns for one trigram. They are chosen at random, and suffice to count up to the cap. */
+const sampledEntries = 5000;
+/** Rows that are read to count users whom no index finds. This takes about 100 ms. */
+const maxCountedRows = 100_000;
 /** Above this share of matching rows, reading rows in any order counts them faster than the index does. */
 const commonShare = 0.05;
 
@@ -86,9 +96,11 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
     await reading.read(reading.likelyRows());
   }
   if (!reading.isDone()) {
-    const hasIndex = request.by === 'filter' || (await isSearchIndexed(database.everyone));
+    const hasIndex = !usesSearchIndex(request.by) || (await isSearchIndexed(database.everyone));
     const indexed =
-      hasIndex && !isLate() ? await findIndexed(database, request, { order, skipped, limits }) : undefined;
+      hasIndex && request.by !== 'scan' && !isLate()
+        ? await findIndexed(database, request, { order, skipped, limits })
+        : undefined;
     if (indexed !== undefined) return indexed;
     while (!reading.isDone() && !isLate()) await reading.read(reading.affordableRows());
     if (!reading.isDone()) return partialPage(request, reading, skipped, hasIndex ? 'time' : 'index');
@@ -97,8 +109,15 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
   const found = pageOf(request, rows.slice(skipped, skipped + limit + 1));
   const isWhole = rows.length <= skipped + limit && anchor === undefined && (rows.length > skipped || page === 1);
   if (isWhole) return { ...found, total: rows.length, totalIsExact: true };
+  if (request.by === 'scan') return { ...found, ...(await countByReading(database, request)) };
   return { ...found, ...(await count(database, request, { share: share(), least: rows.length, limits })) };
 }
+
+/** The text of the search is found by the index of searches. */
+const usesSearchIndex = (by: FindMethod) => by === 'search' || by === 'trigram';
+
+/** A count that stopped before it was complete. */
+const atLeast = (known: number) => ({ total: Math.min(known, countCap), totalIsExact: false });
 
 /** The rows of a list in their order, with those that match. */
 interface Reading {
@@ -191,12 +210,11 @@ async function findIndexed(
   const start = anchor === undefined ? sql`true` : order.isBeyond(anchor.key);
   const ordered = sql`order by ${order.terms} limit ${bound(limit + 1)} offset ${bound(skipped)}`;
   const matching = sql`from users u where ${sinceCondition(request)} and ${request.condition}`;
-  const statement =
-    by === 'search'
-      ? sql`with matching as materialized (select u.id, u.created_at, u.updated_at ${matching})
+  const statement = usesSearchIndex(by)
+    ? sql`with matching as materialized (select u.id, u.created_at, u.updated_at ${matching})
             select id, created_at, updated_at, (select count(*)::int from matching) as total
             from matching where ${start} ${ordered}`
-      : sql`select u.id, u.created_at, u.updated_at, null::int as total ${matching} and ${start} ${ordered}`;
+    : sql`select u.id, u.created_at, u.updated_at, null::int as total ${matching} and ${start} ${ordered}`;
   const rows = await withStatementTimeout(database, by, limits.indexed, (tx) =>
     tx.query(compose<FoundRow & { total: number | null }, Scope>('everyone', statement)),
   );
@@ -215,26 +233,57 @@ async function count(
   request: FindRequest,
   { share, least, limits }: { readonly share: number; readonly least: number; readonly limits: Limits },
 ): Promise<Pick<Page<object>, 'total' | 'totalIsExact'>> {
-  const by =
-    request.by === 'search' && share < commonShare && (await isSearchIndexed(database.everyone)) ? 'search' : 'filter';
-  const counted = await withStatementTimeout(database, by, limits.count, (tx) =>
-    tx.query(
-      compose<{ total: number }, Scope>(
-        'everyone',
-        sql`select count(*)::int as total from (
-              select 1 from users u where ${join([sinceCondition(request), request.condition], ' and ')}
-              limit ${bound(countCap + 1)}) counted`,
-      ),
+  const isIndexed = usesSearchIndex(request.by) && share < commonShare && (await isSearchIndexed(database.everyone));
+  const total = await withStatementTimeout(database, isIndexed ? request.by : 'filter', limits.count, async (tx) => {
+    if (!isIndexed || request.by !== 'trigram') return countUpToCap(tx, request);
+    await limitIndexEntries(tx, sampledEntries);
+    const sampled = await countUpToCap(tx, request);
+    if (sampled > countCap) return sampled;
+    await limitIndexEntries(tx, 0);
+    return countUpToCap(tx, request);
+  });
+  if (total === undefined) return atLeast(least);
+  return { total: Math.min(total, countCap), totalIsExact: total <= countCap };
+}
+
+/** Counts the matching users among the first rows of the list. */
+async function countByReading(
+  database: Database,
+  { anchor: _page, ...list }: FindRequest,
+): Promise<Pick<Page<object>, 'total' | 'totalIsExact'>> {
+  const needed = countCap + 1;
+  const reading = startReading(database.everyone, list, { order: rowOrder(list.sort, false), needed });
+  await reading.read(maxCountedRows);
+  const known = reading.rows.length;
+  return reading.isDone() && known < needed ? { total: known, totalIsExact: true } : atLeast(known);
+}
+
+/** Limits what a GIN index returns for one entry to about so many rows, chosen at random. 0: no limit. */
+const limitIndexEntries = (tx: Queryable<Scope>, entries: number) =>
+  tx.query(
+    compose<object, Scope>(
+      'everyone',
+      sql`select set_config('gin_fuzzy_search_limit', ${bound(String(entries))}, true)`,
     ),
   );
-  const total = counted?.[0]?.total;
-  if (total === undefined) return { total: Math.min(least, countCap), totalIsExact: false };
-  return { total: Math.min(total, countCap), totalIsExact: total <= countCap };
+
+/** Counts the matching users, up to one more than the cap. */
+async function countUpToCap(tx: Queryable<Scope>, request: FindRequest): Promise<number> {
+  const [counted] = await tx.query(
+    compose<{ total: number }, Scope>(
+      'everyone',
+      sql`select count(*)::int as total from (
+            select 1 from users u where ${join([sinceCondition(request), request.condition], ' and ')}
+            limit ${bound(countCap + 1)}) counted`,
+    ),
+  );
+  return counted?.total ?? 0;
 }
 
 /**
  * Runs a statement with a time limit. For a search, the planner may use only bitmap scans: its estimates for parts of texts
- * are wrong by orders of magnitude, and a scan of the table that stops early would then read all of it.
+ * are wrong by orders of magnitude, and a scan of the table that stops early would then read all of it. A bitmap of all
+ * matches needs more than the usual 4 MB of memory, or PostgreSQL checks every row of a page again.
  * @returns undefined when the time is over
  */
 async function withStatementTimeout<T>(
@@ -243,11 +292,12 @@ async function withStatementTimeout<T>(
   milliseconds: number,
   work: (tx: Queryable<Scope>) => Promise<T>,
 ): Promise<T | undefined> {
-  const scanSetting = by === 'search' ? 'off' : 'on';
+  const scanSetting = usesSearchIndex(by) ? 'off' : 'on';
   const settings = compose<object, Scope>(
     'everyone',
     sql`select set_config('statement_timeout', ${bound(String(milliseconds))}, true), set_config('jit', 'off', true),
-          set_config('enable_seqscan', ${bound(scanSetting)}, true), set_config('enable_indexscan', ${bound(scanSetting)}, true)`,
+          set_config('work_mem', '32MB', true), set_config('enable_seqscan', ${bound(scanSetting)}, true),
+          set_config('enable_indexscan', ${bound(scanSetting)}, true)`,
   );
   try {
     return await database.everyone.transaction(async (tx) => {

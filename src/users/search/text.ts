@@ -7,6 +7,7 @@ import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
 import type { FieldError } from '../../lib/problem.js';
 import { ownersOf } from './fields.js';
+import type { FindMethod } from './finder.js';
 
 /** UTF-16 code units: the longest identity. */
 const maxLength = 320;
@@ -29,11 +30,14 @@ export function readSearch(input: string, errors: FieldError[]): string | undefi
 }
 
 /**
- * Whether the index finds a text: it knows groups of three letters or digits. Without one, PostgreSQL would read the whole
- * index, and would not even notice the statement timeout. Which other letters the index knows depends on the locale.
+ * Decides how users with a text are found. The index knows groups of three letters or digits. With a text without such a
+ * group, PostgreSQL would read the whole index, and would not even notice the statement timeout. Which other letters the
+ * index knows depends on the locale, so the planner decides about these.
  */
-export function hasTrigram(text: string): boolean {
-  return /[a-z0-9]{3}/i.test(text);
+export function findMethod(text: string): FindMethod {
+  if (/^[a-z0-9]{3}$/i.test(text)) return 'trigram';
+  if (/[a-z0-9]{3}/i.test(text)) return 'search';
+  return /[\p{L}\p{N}]{3}/u.test(text) ? 'filter' : 'scan';
 }
 
 /** What a search matches. `ids`: these users alone, by their key. `condition`: SQL on the user `u`, found by the index. */
