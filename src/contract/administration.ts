@@ -174,7 +174,8 @@ export const UserDevice = Type.Object(
       },
     ),
     is_bound: Type.Boolean({
-      description: 'Whether its newest login is bound to a key of the device. A copy of such a token is useless.',
+      description:
+        'Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless.',
     }),
     last_login_at: Type.Unsafe<string>({ ...Time, description: 'When the last login on this device was approved.' }),
     created_at: Time,

@@ -178,7 +178,7 @@ export const Authentication = Type.Object(
       Type.Unsafe<string | null>({
         ...NullableString,
         description:
-          'Where the code was sent, in part, such as `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. The same for identities that no user has.',
+          'Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. Unknown identities get the same answer.',
       }),
     ),
     resend_at: Type.Optional(
@@ -189,7 +189,7 @@ export const Authentication = Type.Object(
     ),
     expires_at: Type.Unsafe<string>({
       ...Time,
-      description: 'When an open authentication expires, or when the token of an approved one expires.',
+      description: 'When the login expires, or, after its approval, when its token expires.',
     }),
     created_at: Time,
     updated_at: Time,
@@ -243,12 +243,12 @@ const LoginOption = Type.Object(
       description: '1: step 1 takes the secret. 2: step 1 sends a code or a challenge, and step 2 takes the answer.',
     }),
     identity_types: IdentityTypeList('The types of identity that step 1 takes. Empty: it takes none.'),
-    takes_pin: Type.Boolean({ description: 'Whether a login by it checks the PIN.' }),
+    takes_pin: Type.Boolean({ description: 'Whether a login with it checks the PIN.' }),
   },
   { title: 'LoginOption' },
 );
 
-/** What a page needs to offer the right fields. It says nothing about users. */
+/** What a login page needs to show the right fields. It contains nothing about users. */
 export const LoginOptions = Type.Object(
   {
     logins: Type.Array(LoginOption, { description: 'Every way to log in.' }),

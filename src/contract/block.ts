@@ -43,7 +43,10 @@ export const NewBlock = Type.Object(
       }),
     ),
     allow_own: Type.Optional(
-      Type.Boolean({ description: 'Without it, a range with the address of this request is refused (own_address).' }),
+      Type.Boolean({
+        description:
+          'Allows a range that contains the address of this request. Without it, such a range is refused (own_address).',
+      }),
     ),
   },
   {

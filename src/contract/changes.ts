@@ -9,7 +9,7 @@ export const Change = Type.Object(
   {
     operation: Type.Unsafe<'create' | 'update' | 'delete'>({ type: 'string', enum: ['create', 'update', 'delete'] }),
     change_sequence: Type.Integer({
-      description: 'The position among the changes. The same event on a stream has it as its id.',
+      description: 'The number of the change. On a stream, it is the id of the event.',
     }),
     id: Id,
     sequence: Type.Integer({ description: "The notification's position in the inbox." }),
@@ -28,7 +28,7 @@ export const Changes = Type.Object(
       description:
         'Postern no longer knows which notifications were deleted since `after`: delete your copy and start without `after`.',
     }),
-    retained_from: AnyObject('By notification type: notifications before this time are no longer kept.'),
+    retained_from: AnyObject('A time for each notification type: older notifications are no longer stored.'),
   },
   { title: 'Changes' },
 );

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 /** Any 8-4-4-4-12 hexadecimal form. Existing clients send ids that are not variants of RFC 9562. */
 export const uuidPattern = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
 
-/** Reserved device ids: the buckets of guess budgets that belong to no device. */
+/** Reserved device ids. Guess budgets that belong to no device use them. */
 const reservedDevicePattern = '^0{8}-0{4}-0{4}-0{4}-0{11}[0-9a-fA-F]$';
 
 /** Whether an id is reserved: see `reservedDevicePattern`. */

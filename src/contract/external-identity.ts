@@ -36,8 +36,8 @@ export const ExternalIdentityLink = Type.Object(
   { title: 'ExternalIdentityLink', examples: [{ provider: 'google', subject: '110169484474386276334' }] },
 );
 
-/** A started link, which an id_token completes. */
-export const BegunExternalIdentity = Type.Object(
+/** A link that has started. An id_token completes it. */
+export const StartedExternalIdentity = Type.Object(
   {
     id: Id,
     challenge: AnyObject('`type` oidc, the issuer, the client ids, and the nonce that the id_token must contain.'),

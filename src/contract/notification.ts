@@ -152,7 +152,7 @@ export const NotificationChange = Type.Object(
 );
 export type NotificationChange = Static<typeof NotificationChange>;
 
-/** A line of the response to NDJSON. `line` is the number of the line in the request; the last line may have none. */
+/** A line of the response to a request in NDJSON. `line` is its number in the request; the last line may have none. */
 export const PublishedItem = Type.Object(
   {
     line: Type.Optional(Type.Integer({ minimum: 1 })),

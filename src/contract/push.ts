@@ -35,7 +35,7 @@ export const DeviceTokenInput = Type.Object(
   { title: 'DeviceTokenInput', examples: [{ type: 'android', token: 'bk3RNwTe3H0:CI2k_HHwgIpoDKCIZvvDMExUdFQ3P1' }] },
 );
 
-/** A registered token, without the token. */
+/** A registered push token. It does not contain the token itself. */
 export const DeviceToken = Type.Object(
   {
     type: TokenType,
@@ -104,7 +104,7 @@ export type DeliveryReason = keyof typeof deliveryReasons;
 export const deliveryStates = ['queued', 'muted', 'sent', 'failed', 'gone', 'expired', 'dropped'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-const PushTrace = Type.Object(
+const PushAttempt = Type.Object(
   {
     device_id: Id,
     channel: Type.Unsafe<PushChannel | null>({
@@ -122,7 +122,7 @@ const PushTrace = Type.Object(
   },
   { title: 'PushAttempt' },
 );
-export type PushTrace = Static<typeof PushTrace>;
+export type PushAttempt = Static<typeof PushAttempt>;
 
 /** The delivery status of one notification. */
 export const DeliveryTrace = Type.Object(
@@ -132,7 +132,7 @@ export const DeliveryTrace = Type.Object(
     listed_at: Type.Unsafe<string>({ ...Time, description: 'When it was added to the inbox.' }),
     is_read: Type.Boolean({ description: "Whether the user's read position (marker) has reached it." }),
     explanation: Type.String({ description: 'A summary in one sentence.' }),
-    push: Type.Array(PushTrace, { description: 'One entry for each push, and for each device without a push.' }),
+    push: Type.Array(PushAttempt, { description: 'One entry for each push, and for each device without a push.' }),
   },
   { title: 'DeliveryTrace' },
 );

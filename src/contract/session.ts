@@ -34,7 +34,7 @@ export const nonceHeader = {
   'DPoP-Nonce': Type.String({ description: 'The nonce for the next DPoP proof, if the token is bound to a key.' }),
 };
 
-/** The headers of `GET /v1/sessions/verify`, for reverse proxies: the member of the session in each. */
+/** The headers of `GET /v1/sessions/verify` for reverse proxies, with the member of the session that each contains. */
 const sessionHeaders = {
   'postern-user-id': 'user_id',
   'postern-device-id': 'device_id',
@@ -42,7 +42,7 @@ const sessionHeaders = {
   'postern-session-expires-at': 'expires_at',
 } as const satisfies Readonly<Record<string, keyof Session>>;
 
-/** The values of `sessionHeaders`, in their order. */
+/** The headers of a session with their values, in the order of `sessionHeaders`. */
 export function sessionHeadersOf(session: Session): Record<string, string> {
   return Object.fromEntries(Object.entries(sessionHeaders).map(([name, member]) => [name, session[member]]));
 }

@@ -64,7 +64,7 @@ export const PinRecovery = Type.Unsafe<{ started_at: string; effective_at: strin
   title: 'PinRecovery',
   type: ['object', 'null'],
   description:
-    'A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none.',
+    'A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none.',
   properties: { started_at: Time, effective_at: Time },
   required: ['started_at', 'effective_at'],
 });
@@ -141,7 +141,7 @@ const externalId = {
   minLength: 1,
   maxLength: maxExternalIdLength,
   description:
-    'The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.',
+    'The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it.',
 };
 const Locale = Type.Unsafe<string | null>({
   type: ['string', 'null'],
@@ -228,7 +228,9 @@ export const EnrollmentLink = Type.Object(
       description:
         'The link, which the user opens in a browser. Other clients send the part after `#` as `enrollment_secret` when they enrol a factor or activate the role.',
     }),
-    secret: Type.String({ description: 'The same secret, for other clients. Shown once. Valid for one enrolment.' }),
+    secret: Type.String({
+      description: 'The part of the link after `#`, for other clients. Shown once. Valid for one enrolment.',
+    }),
     expires_at: Time,
   },
   {

@@ -83,9 +83,7 @@ export const WebhookChange = Type.Object(
     filter: Type.Optional(input.filter),
     description: Type.Optional(input.description),
     payload: Type.Optional(input.payload),
-    enabled: Type.Optional(
-      Type.Boolean({ description: 'true: deliver again. Events of the meantime can be replayed.' }),
-    ),
+    enabled: Type.Optional(Type.Boolean({ description: 'true: deliver again. Earlier events can be replayed.' })),
   },
   { title: 'WebhookChange', examples: [{ enabled: true }] },
 );
@@ -110,7 +108,7 @@ export const Webhook = Type.Object(
     disabled_at: NullableTime,
     previous_secret_until: Type.Unsafe<string | null>({
       ...NullableTime,
-      description: 'Until then the previous secret also signs. Null: there is none.',
+      description: 'Until then, deliveries are also signed with the previous secret. Null: there is none.',
     }),
     pending: Type.Integer({ description: 'Deliveries that wait, counted up to 1000.' }),
     last_success_at: NullableTime,
@@ -163,7 +161,7 @@ export const WebhookDelivery = Type.Object(
     request: Type.Unsafe<string | null>({
       ...NullableString,
       description:
-        'The body. For full payloads without the resource, which is read for each attempt. Null: the event is no longer stored.',
+        'The body. A full payload is shown without its resource, which is read for each attempt. Null: the event is no longer stored.',
     }),
     answer: Type.Unsafe<string | null>({ ...NullableString, description: 'The first 1024 bytes of the answer.' }),
     error: Type.Unsafe<string | null>({ ...NullableString, description: 'Why the last attempt failed.' }),

@@ -46,7 +46,7 @@ export interface Outbound {
 const defaultMaxResponseBytes = 65_536;
 const defaultConnectTimeoutMs = 3_000;
 const defaultTotalTimeoutMs = 10_000;
-/** The maximum time of an idle connection, even if the server offers more: names are checked again soon. */
+/** The maximum time of an idle connection, even if the server offers more, so that host names are checked again soon. */
 const keepAliveMs = 4_000;
 
 /** Creates the HTTP client. It does not use a proxy from the environment. Close it when the process stops. */
@@ -79,9 +79,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const call: Call = { target, isReset: false };
       calls.add(call);
       try {
-        const ready = await agent;
+        const openAgent = await agent;
         return await traceCall(options.tracing, request, (headers) =>
-          exchange(ready, call, { ...request, headers: { ...request.headers, ...headers } }, signal),
+          exchange(openAgent, call, { ...request, headers: { ...request.headers, ...headers } }, signal),
         );
       } finally {
         calls.delete(call);

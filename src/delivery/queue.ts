@@ -91,9 +91,9 @@ function keepRunning(group: JobGroup, shared: Shared): { stop(): Promise<void> }
     for (let failures = 0; !stopping; failures += 1) {
       let name: string | undefined;
       try {
-        runner = await startRunner(group, shared, (created) => {
-          name = created;
-          names.lock(created);
+        runner = await startRunner(group, shared, (workerName) => {
+          name = workerName;
+          names.lock(workerName);
         });
         failures = 0;
         if (stopping) await runner.stop();
@@ -138,14 +138,14 @@ function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
   });
 }
 
-/** @param created called with the name that locks the runner's jobs, before it takes any */
+/** @param onCreated called with the name that locks the runner's jobs, before it takes any */
 function startRunner(
   group: JobGroup,
   { pool: pgPool, log, running, onJobStarted, tracing }: Shared,
-  created: (name: string) => void,
+  onCreated: (name: string) => void,
 ): Promise<Runner> {
   const events: WorkerEvents = new EventEmitter();
-  events.on('pool:create', ({ workerPool }) => created(workerPool.id));
+  events.on('pool:create', ({ workerPool }) => onCreated(workerPool.id));
   events.on('job:start', ({ job }) =>
     onJobStarted?.(job.task_identifier, Math.max(0, (Date.now() - job.run_at.getTime()) / 1000)),
   );

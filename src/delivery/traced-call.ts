@@ -1,6 +1,6 @@
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 
-/** An outgoing call. Of its URL only the host is recorded: paths and queries may hold secrets. */
+/** An outgoing call. Only the host of its URL is recorded: paths and queries may contain secrets. */
 export interface TracedCall {
   readonly url: string;
   readonly method: string;
@@ -9,7 +9,7 @@ export interface TracedCall {
 /**
  * Makes an outgoing call as a span of the current request or job, and passes on its trace.
  * @param tracing undefined: the call is made without headers
- * @param call gets the headers to send in addition
+ * @param call makes the call with these additional headers
  */
 export async function traceCall<Answer extends { readonly status: number }>(
   tracing: Tracing | undefined,

@@ -5,7 +5,7 @@ import { OutboundError } from './outbound-guard.js';
 import { createWebhookSigner } from './webhook-signature.js';
 
 /** Bytes of an answer that are stored. */
-const maxAnswer = 1024;
+const maxAnswerBytes = 1024;
 
 /** Sends events with the headers of Standard Webhooks, through the guarded HTTP client. */
 export function createWebhookSender(outbound: Pick<Outbound, 'request'>): WebhookSender {
@@ -42,13 +42,13 @@ function resultOf({ status, headers, body }: OutboundResponse): Omit<AttemptResu
     ok,
     status,
     // PostgreSQL stores no NUL.
-    answer: body.subarray(0, maxAnswer).toString('utf8').replaceAll('\0', ''),
+    answer: body.subarray(0, maxAnswerBytes).toString('utf8').replaceAll('\0', ''),
     error: ok ? undefined : `the endpoint answered with the status ${status}`,
     retryAfter: ok ? undefined : readRetryAfter(headers['retry-after']),
   };
 }
 
-/** An answer that is too large has a status: the endpoint has decided. */
+/** If only the body of an answer is too large, its status decides. */
 function failureOf({ code, message, status }: OutboundError): Omit<AttemptResult, 'durationMs'> {
   const ok = code === 'too_large' && status !== undefined && isSuccess(status);
   return { ok, status, answer: undefined, error: ok ? undefined : message, retryAfter: undefined };

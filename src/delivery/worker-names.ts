@@ -26,7 +26,7 @@ const unlockName = (name: string) =>
 
 /**
  * Frees the jobs of processes that were killed. It tests each name by trying its lock, until the end of the transaction.
- * A session can repeat its own locks, so it skips its own names.
+ * A database session can always take a lock that it holds already, so the search skips its own names.
  */
 const freeJobs = (ownNames: readonly string[]) =>
   compose(

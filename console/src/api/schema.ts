@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 039af7bd88fc495da8664093014a56bf8d60300ac6b198afef9c49f86a0ccb21
+// sha256 of the document: 1bc5a56c4872b68e9dc180021966a527a070cd8e2cbb171ce04508ead7e0f6fc
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -15,7 +15,7 @@ export type Account = {
     has_password: boolean;
     has_pin: boolean;
     /**
-     * A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none.
+     * A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none.
      */
     pin_recovery: PinRecovery | null;
     role: Role;
@@ -58,7 +58,7 @@ export type AccountDetails = {
     has_password: boolean;
     has_pin: boolean;
     /**
-     * A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none.
+     * A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none.
      */
     pin_recovery: PinRecovery | null;
     role: Role;
@@ -276,7 +276,7 @@ export type Authentication = {
      */
     challenge?: Challenge;
     /**
-     * Where the code was sent, in part, such as `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. The same for identities that no user has.
+     * Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. Unknown identities get the same answer.
      */
     destination?: string | null;
     /**
@@ -284,7 +284,7 @@ export type Authentication = {
      */
     resend_at?: string;
     /**
-     * When an open authentication expires, or when the token of an approved one expires.
+     * When the login expires, or, after its approval, when its token expires.
      */
     expires_at: string;
     created_at: string;
@@ -360,7 +360,7 @@ export type BackupState = {
      */
     is_running: boolean;
     /**
-     * The archive of the log with BACKUP_CONTINUOUS. null: there is none.
+     * The continuous archive of the write-ahead log (BACKUP_CONTINUOUS). null: there is none.
      */
     archive: LogArchive | null;
     /**
@@ -404,11 +404,11 @@ export type BulkRequest = {
     ids?: Array<string>;
     search?: string;
     /**
-     * With `search` or instead of it: the users of this list, as in GET /admin/v1/users.
+     * Selects users, as in GET /admin/v1/users. `search` and `filter` can be combined.
      */
     filter?: string;
     /**
-     * Only with the action lock, which needs it.
+     * Required with the action lock, refused with other actions.
      */
     lock?: LockRequest;
     /**
@@ -431,7 +431,7 @@ export type BulkResult = {
      */
     result?: BulkOutcome;
     /**
-     * With logout: the number of tokens that were valid until now.
+     * With logout: the number of tokens that the action ended.
      */
     ended?: number;
     /**
@@ -475,7 +475,7 @@ export type Challenge = {
 export type Change = {
     operation: 'create' | 'update' | 'delete';
     /**
-     * The position among the changes. The same event on a stream has it as its id.
+     * The number of the change. On a stream, it is the id of the event.
      */
     change_sequence: number;
     id: string;
@@ -496,7 +496,7 @@ export type ChangedPassword = {
     has_password: boolean;
     has_pin: boolean;
     /**
-     * A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none.
+     * A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none.
      */
     pin_recovery: PinRecovery | null;
     role: Role;
@@ -539,7 +539,7 @@ export type Changes = {
      */
     reset: boolean;
     /**
-     * By notification type: notifications before this time are no longer kept.
+     * A time for each notification type: older notifications are no longer stored.
      */
     retained_from: {
         [key: string]: unknown;
@@ -566,7 +566,7 @@ export type ConsoleEntry = {
 
 export type ConsoleSignIn = {
     /**
-     * The token of an approved login. Postern keeps it in the cookie. Scripts cannot read it any more.
+     * The token of an approved login. Postern stores it in a cookie that scripts cannot read.
      */
     authentication_token: string;
 };
@@ -629,7 +629,7 @@ export type Device = {
      */
     push: RegisteredPush;
     /**
-     * Whether its newest login is bound to a key of the device. A copy of such a token is useless.
+     * Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless.
      */
     is_bound: boolean;
     /**
@@ -759,7 +759,7 @@ export type EffectiveSetting = {
      */
     is_set: boolean;
     /**
-     * Whether it has a value that is not shown, because it is or holds a secret.
+     * Whether it has a value that is not shown, because it contains a secret.
      */
     is_hidden: boolean;
 };
@@ -782,7 +782,7 @@ export type EnrollmentLink = {
      */
     url: string;
     /**
-     * The same secret, for other clients. Shown once. Valid for one enrolment.
+     * The part of the link after `#`, for other clients. Shown once. Valid for one enrolment.
      */
     secret: string;
     expires_at: string;
@@ -947,7 +947,7 @@ export type Instance = {
      */
     streams: number;
     /**
-     * Whether this process answers.
+     * Whether this process sent the answer.
      */
     is_self: boolean;
     /**
@@ -975,11 +975,11 @@ export type IssuedTestIdentity = {
     id: string;
     identity: TestAddress;
     /**
-     * The user who logs in with it. null: nobody has the address, or another user than at its creation.
+     * The user who logs in with it. null: no user has the address, or it moved to another user since the creation.
      */
     user_id: string | null;
     /**
-     * From then on it has no effect.
+     * When the test identity stops working.
      */
     expires_at: string;
     /**
@@ -1010,7 +1010,7 @@ export type IssuedWebhook = {
     disabled_reason: WebhookDisabledReason | null;
     disabled_at: string | null;
     /**
-     * Until then the previous secret also signs. Null: there is none.
+     * Until then, deliveries are also signed with the previous secret. Null: there is none.
      */
     previous_secret_until: string | null;
     /**
@@ -1058,7 +1058,7 @@ export type LogArchive = {
      */
     archived_at: string;
     /**
-     * Why it does not continue.
+     * Why nothing is added to it at the moment.
      */
     error: string | null;
 };
@@ -1100,15 +1100,15 @@ export type LoginDiagnosis = {
      */
     message: string;
     /**
-     * Since when every way is refused, if known.
+     * Since when every authenticator is refused, if known.
      */
     since: string | null;
     /**
-     * When the first way works again by itself. null: none does, or a way works now.
+     * When the first authenticator works again by itself. null: none does, or one works now.
      */
     until: string | null;
     /**
-     * The reasons that concern every way. Reasons that block come first.
+     * The reasons for all authenticators. Reasons that block come first.
      */
     reasons: Array<LoginReason>;
     /**
@@ -1139,7 +1139,7 @@ export type LoginDiagnosisRequest = {
 
 export type LoginIdentity = {
     /**
-     * external_id: no login takes it. It names the user, and each authenticator is checked with the identity that the user would usually log in with.
+     * external_id: names the user, who cannot log in with it. Each authenticator is checked with the identity that the user would usually log in with.
      */
     type: DiagnosisIdentityType;
     /**
@@ -1162,7 +1162,7 @@ export type LoginOption = {
      */
     identity_types: Array<IdentityType>;
     /**
-     * Whether a login by it checks the PIN.
+     * Whether a login with it checks the PIN.
      */
     takes_pin: boolean;
 };
@@ -1195,7 +1195,7 @@ export type LoginReason = {
      */
     since: string | null;
     /**
-     * When it ends by itself. null: it does not end by itself, or soon and at no known time.
+     * When it ends by itself. null: it does not end by itself, or the time is not known.
      */
     until: string | null;
     /**
@@ -1257,7 +1257,7 @@ export type LoginVerdict = 'yes' | 'maybe' | 'no';
 export type LoginWay = {
     authenticator: string;
     /**
-     * blocked: refused only for a reason that concerns every way. no: refused for a reason of this way. not_set_up: the user or the installation does not have it.
+     * blocked: only a reason for all authenticators refuses it. no: a reason of this authenticator refuses it. not_set_up: the user or the installation does not have it.
      */
     verdict: LoginWayVerdict;
     /**
@@ -1269,7 +1269,7 @@ export type LoginWay = {
      */
     identity: DiagnosedIdentity | null;
     /**
-     * Which PIN the login takes: ignored (none), any PIN of the right form, or the PIN of the user.
+     * Which PIN the login accepts. ignored: none is needed. any: any PIN of the right form. own: the PIN of the user.
      */
     pin: LoginPinRule;
     /**
@@ -1277,7 +1277,7 @@ export type LoginWay = {
      */
     answers: Array<LoginAnswer>;
     /**
-     * The reasons of this way alone.
+     * The reasons of this authenticator alone.
      */
     reasons: Array<LoginReason>;
 };
@@ -1317,7 +1317,7 @@ export type MessageProvider = {
      */
     has_receipts: boolean;
     /**
-     * Since when it has failed for a process: three times in a row, or with a limit of its rate. Null: it works, or was not used yet.
+     * Since when a process has counted it as failing: after three failures in a row, or a refusal because of its rate limit. Null: it works, or was not used yet.
      */
     failing_since: string | null;
     /**
@@ -1383,7 +1383,7 @@ export type NewBlock = {
      */
     ends_at?: string | null;
     /**
-     * Without it, a range with the address of this request is refused (own_address).
+     * Allows a range that contains the address of this request. Without it, such a range is refused (own_address).
      */
     allow_own?: boolean;
 };
@@ -1473,7 +1473,7 @@ export type NewUser = {
     email?: string;
     phone?: string;
     /**
-     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it.
      */
     external_id?: string;
     name?: string;
@@ -2260,7 +2260,7 @@ export type System = {
     backups: Array<Backup>;
     settings: Array<EffectiveSetting>;
     /**
-     * The findings of the doctor. Those that need attention come first.
+     * The findings of `postern doctor`. Those that need attention come first.
      */
     findings: Array<Finding>;
 };
@@ -2288,11 +2288,11 @@ export type TestIdentity = {
     id: string;
     identity: TestAddress;
     /**
-     * The user who logs in with it. null: nobody has the address, or another user than at its creation.
+     * The user who logs in with it. null: no user has the address, or it moved to another user since the creation.
      */
     user_id: string | null;
     /**
-     * From then on it has no effect.
+     * When the test identity stops working.
      */
     expires_at: string;
     /**
@@ -2362,7 +2362,7 @@ export type User = {
     has_password: boolean;
     has_pin: boolean;
     /**
-     * A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none.
+     * A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none.
      */
     pin_recovery: PinRecovery | null;
     /**
@@ -2395,7 +2395,7 @@ export type UserChange = {
     email?: string | null;
     phone?: string | null;
     /**
-     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it.
      */
     external_id?: string | null;
     name?: string;
@@ -2437,7 +2437,7 @@ export type UserDevice = {
      */
     push: RegisteredPush;
     /**
-     * Whether its newest login is bound to a key of the device. A copy of such a token is useless.
+     * Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless.
      */
     is_bound: boolean;
     /**
@@ -2482,7 +2482,7 @@ export type UserToImport = {
     email?: string;
     phone?: string;
     /**
-     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it.
      */
     external_id?: string;
     name?: string;
@@ -2555,7 +2555,7 @@ export type Webhook = {
     disabled_reason: WebhookDisabledReason | null;
     disabled_at: string | null;
     /**
-     * Until then the previous secret also signs. Null: there is none.
+     * Until then, deliveries are also signed with the previous secret. Null: there is none.
      */
     previous_secret_until: string | null;
     /**
@@ -2589,7 +2589,7 @@ export type WebhookChange = {
      */
     payload?: WebhookPayload;
     /**
-     * true: deliver again. Events of the meantime can be replayed.
+     * true: deliver again. Earlier events can be replayed.
      */
     enabled?: boolean;
 };
@@ -2602,9 +2602,6 @@ export type WebhookDelivery = {
      */
     event_id: string;
     type: string;
-    /**
-     * All zeros for an event that concerns no user.
-     */
     user_id: string;
     /**
      * The number of the event among those of its user.
@@ -2620,7 +2617,7 @@ export type WebhookDelivery = {
      */
     status: number | null;
     /**
-     * The body. For full payloads without the resource, which is read for each attempt. Null: the event is no longer stored.
+     * The body. A full payload is shown without its resource, which is read for each attempt. Null: the event is no longer stored.
      */
     request: string | null;
     /**
@@ -2713,7 +2710,7 @@ export type WebhookTestRequest = {
     /**
      * The example of this type is sent. `user.created` if absent.
      */
-    type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed';
+    type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone';
 };
 
 /**

@@ -74,7 +74,7 @@ export type Account = {
   readonly locale: string | null;
   readonly has_password: boolean;
   readonly has_pin: boolean;
-  /** A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
@@ -96,7 +96,7 @@ export type AccountDetails = {
   readonly locale: string | null;
   readonly has_password: boolean;
   readonly has_pin: boolean;
-  /** A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
@@ -139,11 +139,11 @@ export type Authentication = {
   readonly error_message: string;
   /** The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce). Absent if a code was sent. */
   readonly challenge?: Challenge | undefined;
-  /** Where the code was sent, in part, such as `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. The same for identities that no user has. */
+  /** Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. Unknown identities get the same answer. */
   readonly destination?: string | null | undefined;
   /** When this identity may request the next code. Present if a code was sent. */
   readonly resend_at?: string | undefined;
-  /** When an open authentication expires, or when the token of an approved one expires. */
+  /** When the login expires, or, after its approval, when its token expires. */
   readonly expires_at: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -164,7 +164,7 @@ export type Challenge = {
 
 export type Change = {
   readonly operation: 'create' | 'update' | 'delete';
-  /** The position among the changes. The same event on a stream has it as its id. */
+  /** The number of the change. On a stream, it is the id of the event. */
   readonly change_sequence: number;
   readonly id: string;
   /** The notification's position in the inbox. */
@@ -181,7 +181,7 @@ export type ChangedPassword = {
   readonly locale: string | null;
   readonly has_password: boolean;
   readonly has_pin: boolean;
-  /** A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
@@ -206,7 +206,7 @@ export type Changes = {
   readonly has_more: boolean;
   /** Postern no longer knows which notifications were deleted since `after`: delete your copy and start without `after`. */
   readonly reset: boolean;
-  /** By notification type: notifications before this time are no longer kept. */
+  /** A time for each notification type: older notifications are no longer stored. */
   readonly retained_from: Readonly<Record<string, unknown>>;
 };
 
@@ -234,7 +234,7 @@ export type Device = {
   readonly screen_height: string | null;
   /** Which kinds of push token are registered. The tokens themselves are never shown. */
   readonly push: RegisteredPush;
-  /** Whether its newest login is bound to a key of the device. A copy of such a token is useless. */
+  /** Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless. */
   readonly is_bound: boolean;
   /** When the last login on this device was approved. */
   readonly last_login_at: string;
@@ -311,7 +311,7 @@ export type LoginOption = {
   readonly steps: number;
   /** The types of identity that step 1 takes. Empty: it takes none. */
   readonly identity_types: readonly IdentityType[];
-  /** Whether a login by it checks the PIN. */
+  /** Whether a login with it checks the PIN. */
   readonly takes_pin: boolean;
 };
 

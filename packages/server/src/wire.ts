@@ -335,7 +335,7 @@ export type IssuedWebhook = {
   /** operator: by a request. gone: the endpoint answered 410. failing: five days without success. */
   readonly disabled_reason: WebhookDisabledReason | null;
   readonly disabled_at: string | null;
-  /** Until then the previous secret also signs. Null: there is none. */
+  /** Until then, deliveries are also signed with the previous secret. Null: there is none. */
   readonly previous_secret_until: string | null;
   /** Deliveries that wait, counted up to 1000. */
   readonly pending: number;
@@ -372,11 +372,11 @@ export type LoginDiagnosis = {
   readonly verdict: LoginVerdict;
   /** The verdict in the language of Accept-Language. */
   readonly message: string;
-  /** Since when every way is refused, if known. */
+  /** Since when every authenticator is refused, if known. */
   readonly since: string | null;
-  /** When the first way works again by itself. null: none does, or a way works now. */
+  /** When the first authenticator works again by itself. null: none does, or one works now. */
   readonly until: string | null;
-  /** The reasons that concern every way. Reasons that block come first. */
+  /** The reasons for all authenticators. Reasons that block come first. */
   readonly reasons: readonly LoginReason[];
   /** The policy of this user, whether a login must answer a second factor, and the factors. null: no user. */
   readonly second_factor: DiagnosedSecondFactor | null;
@@ -395,7 +395,7 @@ export type LoginDiagnosisRequest = {
 };
 
 export type LoginIdentity = {
-  /** external_id: no login takes it. It names the user, and each authenticator is checked with the identity that the user would usually log in with. */
+  /** external_id: names the user, who cannot log in with it. Each authenticator is checked with the identity that the user would usually log in with. */
   readonly type: DiagnosisIdentityType;
   /** Used to look up the user. */
   readonly value: string;
@@ -411,7 +411,7 @@ export type LoginReason = {
   readonly message: string;
   /** null: not known. */
   readonly since: string | null;
-  /** When it ends by itself. null: it does not end by itself, or soon and at no known time. */
+  /** When it ends by itself. null: it does not end by itself, or the time is not known. */
   readonly until: string | null;
   /** Details of the reason. */
   readonly data: LoginReasonData;
@@ -453,17 +453,17 @@ export type LoginVerdict = 'yes' | 'maybe' | 'no';
 
 export type LoginWay = {
   readonly authenticator: string;
-  /** blocked: refused only for a reason that concerns every way. no: refused for a reason of this way. not_set_up: the user or the installation does not have it. */
+  /** blocked: only a reason for all authenticators refuses it. no: a reason of this authenticator refuses it. not_set_up: the user or the installation does not have it. */
   readonly verdict: LoginWayVerdict;
   /** When the refusal ends by itself; null if it does not, or if nothing refuses it. */
   readonly until: string | null;
   /** The identity of the login. null for an authenticator that identifies the user itself. */
   readonly identity: DiagnosedIdentity | null;
-  /** Which PIN the login takes: ignored (none), any PIN of the right form, or the PIN of the user. */
+  /** Which PIN the login accepts. ignored: none is needed. any: any PIN of the right form. own: the PIN of the user. */
   readonly pin: LoginPinRule;
   /** What each step of a login with the right secrets would answer now, until the first refusal. */
   readonly answers: readonly LoginAnswer[];
-  /** The reasons of this way alone. */
+  /** The reasons of this authenticator alone. */
   readonly reasons: readonly LoginReason[];
 };
 
@@ -492,7 +492,7 @@ export type NewUser = {
   readonly username?: string | undefined;
   readonly email?: string | undefined;
   readonly phone?: string | undefined;
-  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */
@@ -688,7 +688,7 @@ export type User = {
   readonly guess_locks: readonly GuessLock[];
   readonly has_password: boolean;
   readonly has_pin: boolean;
-  /** A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   /** When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies. */
   readonly second_factor: SecondFactorPolicy | null;
@@ -706,7 +706,7 @@ export type UserChange = {
   readonly username?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly phone?: string | null | undefined;
-  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | null | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */
@@ -734,7 +734,7 @@ export type UserDevice = {
   readonly screen_height: string | null;
   /** Which kinds of push token are registered. The tokens themselves are never shown. */
   readonly push: RegisteredPush;
-  /** Whether its newest login is bound to a key of the device. A copy of such a token is useless. */
+  /** Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless. */
   readonly is_bound: boolean;
   /** When the last login on this device was approved. */
   readonly last_login_at: string;
@@ -758,7 +758,7 @@ export type UserToImport = {
   readonly username?: string | undefined;
   readonly email?: string | undefined;
   readonly phone?: string | undefined;
-  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */
@@ -786,7 +786,7 @@ export type Webhook = {
   /** operator: by a request. gone: the endpoint answered 410. failing: five days without success. */
   readonly disabled_reason: WebhookDisabledReason | null;
   readonly disabled_at: string | null;
-  /** Until then the previous secret also signs. Null: there is none. */
+  /** Until then, deliveries are also signed with the previous secret. Null: there is none. */
   readonly previous_secret_until: string | null;
   /** Deliveries that wait, counted up to 1000. */
   readonly pending: number;
@@ -808,7 +808,7 @@ export type WebhookChange = {
   readonly description?: string | undefined;
   /** thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent. */
   readonly payload?: WebhookPayload | undefined;
-  /** true: deliver again. Events of the meantime can be replayed. */
+  /** true: deliver again. Earlier events can be replayed. */
   readonly enabled?: boolean | undefined;
 };
 
@@ -827,7 +827,7 @@ export type WebhookDelivery = {
   readonly attempts: number;
   /** The HTTP status of the last attempt. */
   readonly status: number | null;
-  /** The body. For full payloads without the resource, which is read for each attempt. Null: the event is no longer stored. */
+  /** The body. A full payload is shown without its resource, which is read for each attempt. Null: the event is no longer stored. */
   readonly request: string | null;
   /** The first 1024 bytes of the answer. */
   readonly answer: string | null;

@@ -14,8 +14,8 @@ export function auditCommand(program: Command, io: Io, exitWith: (code: number) 
     .command('audit')
     .description('check the audit events')
     .command('verify')
-    .description('find audit events that were removed, added or changed since their day was sealed')
-    .option('--anchor <day=hash>', 'a hash that you have stored elsewhere; repeatable', readAnchor)
+    .description('find audit events that were removed, added or changed since Postern stored the hash of their day')
+    .option('--anchor <day=hash>', 'a hash that you stored elsewhere; can be repeated', readAnchor)
     .option('--json', 'print the result as JSON')
     .action(async ({ anchor = new Map(), json }: Options) => {
       const report = await withDatabase(io, (database, config) =>
@@ -27,11 +27,11 @@ export function auditCommand(program: Command, io: Io, exitWith: (code: number) 
     });
 }
 
-function readAnchor(text: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
+function readAnchor(text: string, anchors: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
   const [, day, hash] = /^(\d{4}-\d{2}-\d{2})=([0-9a-f]{64})$/.exec(text) ?? [];
   if (day === undefined || hash === undefined)
     throw new InvalidArgumentError('Write a day and its hash, such as 2026-11-23=0f3a….');
-  return new Map([...before, [day, hash]]);
+  return new Map([...anchors, [day, hash]]);
 }
 
 function printReport(io: Io, { days, events, findings, last }: AuditReport): void {
@@ -39,12 +39,15 @@ function printReport(io: Io, { days, events, findings, last }: AuditReport): voi
   if (last === undefined) {
     printLine(
       io.stdout,
-      'No day is sealed yet. Postern seals the audit events of a day an hour after its end, in UTC.',
+      'No day has a hash yet. Postern stores the hash of the events of a day an hour after its end, in UTC.',
     );
     return;
   }
-  printLine(io.stdout, `Checked ${days} sealed days with ${events} events: ${findings.length} findings.`);
-  printLine(io.stdout, `The last sealed day is ${last.day}. Store its hash outside of the database, for --anchor:`);
+  printLine(io.stdout, `Checked ${days} days with ${events} events: ${findings.length} findings.`);
+  printLine(
+    io.stdout,
+    `The last day with a hash is ${last.day}. Store the hash outside of the database, for --anchor:`,
+  );
   printLine(io.stdout, `${last.day}=${last.hash}`);
 }
 

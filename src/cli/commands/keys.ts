@@ -44,9 +44,9 @@ function parseName(name: string): string {
 }
 
 function parseScopes(list: string): Scope[] {
-  const wanted = [...new Set(list.split(',').map((scope) => scope.trim()))];
-  const known = scopes.filter((scope) => wanted.includes(scope));
-  if (known.length !== wanted.length) throw new InvalidArgumentError(`Allowed are: ${scopes.join(', ')}.`);
+  const requested = [...new Set(list.split(',').map((scope) => scope.trim()))];
+  const known = scopes.filter((scope) => requested.includes(scope));
+  if (known.length !== requested.length) throw new InvalidArgumentError(`Allowed are: ${scopes.join(', ')}.`);
   return known;
 }
 

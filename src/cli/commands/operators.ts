@@ -18,7 +18,9 @@ interface InviteOptions {
 
 /** Registers `postern operators` with its subcommand. */
 export function operatorsCommand(program: Command, io: Io): void {
-  const operators = program.command('operators').description('let people administer with their own login');
+  const operators = program
+    .command('operators')
+    .description('invite people to administer Postern with their own login');
   operators
     .command('invite')
     .description('print a link that gives a role to a new person, or to an existing user')
@@ -35,7 +37,9 @@ export function operatorsCommand(program: Command, io: Io): void {
 async function invite(io: Io, options: InviteOptions): Promise<void> {
   const { user, role, json } = options;
   const invited = await withDatabase(io, (database, config) =>
-    user === undefined ? inviteNew(database, config, role) : inviteUser(io, database, config, { user, role }),
+    user === undefined
+      ? inviteNewUser(database, config, role)
+      : inviteExistingUser(io, database, config, { user, role }),
   );
   if (json === true) return printJson(io.stdout, invited);
   printTable(io.stdout, [
@@ -54,7 +58,7 @@ interface Invitation {
   readonly expires_at: string;
 }
 
-async function inviteNew(database: Database, config: Config, role: SetUpRole): Promise<Invitation> {
+async function inviteNewUser(database: Database, config: Config, role: SetUpRole): Promise<Invitation> {
   if (config.CONSOLE === 'off') {
     throw new CommandError('The link opens the console, and CONSOLE is off. Name an existing user with --user.');
   }
@@ -62,15 +66,15 @@ async function inviteNew(database: Database, config: Config, role: SetUpRole): P
   return { role, url: setUpUrl(consoleUrl(config), link), expires_at: link.expires_at };
 }
 
-async function inviteUser(
+async function inviteExistingUser(
   io: Io,
   database: Database,
   config: Config,
-  { user: named, role }: { readonly user: string; readonly role: SetUpRole },
+  { user: idOrIdentity, role }: { readonly user: string; readonly role: SetUpRole },
 ): Promise<Invitation> {
   const users = await openUsers(io, database, config);
   const links = createEnrollmentLinks(() => consoleUrl(config));
-  const { id } = await findUser(database, users, config, named);
+  const { id } = await findUser(database, users, config, idOrIdentity);
   const change = await users.prepareChange(id, { role });
   return database.spanningFor(id).transaction(async (tx) => {
     const user = await users.getForUpdate(tx, id);

@@ -38,9 +38,9 @@ async function serveUntil(signals: Signals, io: Io): Promise<void> {
   // Each branch loads only the modules that it needs.
   const { serveWithWorkers } = await import('../workers/primary.js');
   const { stopRequested, onRestart } = signals;
-  const readAgain = () => io.env ?? readEnvironment();
+  const readCurrentEnvironment = () => io.env ?? readEnvironment();
   return serveWithWorkers(environment, {
-    readEnvironment: readAgain,
+    readEnvironment: readCurrentEnvironment,
     print,
     isTerminal: io.isTerminal,
     stopRequested,
@@ -67,8 +67,8 @@ async function failAfterDeadline(stopRequested: Promise<void>): Promise<never> {
 }
 
 /**
- * Listens from before the start until after the end, because a signal during these must not kill the process. A signal to
- * the process group arrives twice when npm passes it on.
+ * Listens from before the start until after the end: a signal during the start or the stop must not kill the process. A
+ * signal to the process group arrives twice when npm passes it on.
  */
 function listen({ signals }: Io): Signals {
   let requestStop = () => {};

@@ -66,7 +66,7 @@ async function migrations(handle: Queryable<'everyone'>): Promise<Finding> {
 
 const gigabyte = 1e9;
 
-/** A migration writes at most as much as the database has: a table that is written again needs its size twice. */
+/** A migration needs at most the size of the database: PostgreSQL keeps a table until its new copy is complete. */
 async function freeSpace(handle: Queryable<'everyone'>, folder: string): Promise<Finding> {
   const [row] = await handle.query(
     compose<{ bytes: string }, 'everyone'>('everyone', sql`select pg_database_size(current_database()) as bytes`),

@@ -65,11 +65,11 @@ const rowOf = (user: User) => {
 
 /** The operator's lock, and the lock after wrong secrets. */
 function lockText({ lock, guess_locks: guessLocks }: User): string | undefined {
-  const text = ({ permanent, until }: { permanent: boolean; until: string | null }) =>
+  const endOf = ({ permanent, until }: { permanent: boolean; until: string | null }) =>
     permanent ? 'permanent' : `until ${until}`;
-  const [guesses] = guessLocks;
-  const texts = [lock && text(lock), guesses && `by wrong secrets ${text(guesses)}`];
-  return texts.filter((one) => typeof one === 'string').join(', ') || undefined;
+  const [guessLock] = guessLocks;
+  const texts = [lock && endOf(lock), guessLock && `by wrong secrets ${endOf(guessLock)}`];
+  return texts.filter((text) => typeof text === 'string').join(', ') || undefined;
 }
 
 /** Prints one user; without `json`, only the fields that have a value. */
@@ -80,9 +80,9 @@ export function printUser({ stdout }: Io, user: User, json: boolean): void {
   }
   const { id, username, email, phone, name, role, status, created_at } = user;
   const reason = user.lock?.reason ?? null;
-  const shown = { id, username, email, phone, name, role, status, lock: lockText(user), reason, created_at };
+  const fields = { id, username, email, phone, name, role, status, lock: lockText(user), reason, created_at };
   printTable(
     stdout,
-    Object.entries(shown).flatMap(([field, value]) => (value ? [[field, value]] : [])),
+    Object.entries(fields).flatMap(([field, value]) => (value ? [[field, value]] : [])),
   );
 }

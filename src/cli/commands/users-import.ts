@@ -33,7 +33,7 @@ export function usersImportCommand(users: Command, io: Io, exitWith: (code: numb
 /** @returns how many lines failed. */
 async function importUsers(io: Io, input: AsyncIterable<string | Uint8Array>, dryRun: boolean): Promise<number> {
   const counts = { created: 0, valid: 0, exists: 0, failed: 0 };
-  let done = 0;
+  let lastLine = 0;
   try {
     await withDatabase(io, async (database, config) => {
       const userImport = await openUserImport(io, database, config);
@@ -42,20 +42,20 @@ async function importUsers(io: Io, input: AsyncIterable<string | Uint8Array>, dr
         const results = await importEntries(entries, importChunkOf, 'en');
         io.stdout.write(results.map(toLine).join(''));
         for (const { result } of results) if (result !== undefined) counts[result] += 1;
-        done = entries.at(-1)?.line ?? done;
+        lastLine = entries.at(-1)?.line ?? lastLine;
       }
     });
   } finally {
     // Also after an error: committed users stay.
-    printLine(io.stderr, summary(counts, done));
+    printLine(io.stderr, summary(counts, lastLine));
   }
   return counts.failed;
 }
 
-function summary(counts: Readonly<Record<NonNullable<ImportedLine['result']>, number>>, done: number): string {
+function summary(counts: Readonly<Record<NonNullable<ImportedLine['result']>, number>>, lastLine: number): string {
   const parts = [`${counts.created} created`, `${counts.exists} exist already`, `${counts.failed} failed`];
   if (counts.valid > 0) parts.unshift(`${counts.valid} would be created`);
-  return `${parts.join(', ')}; up to line ${done}.`;
+  return `${parts.join(', ')}; up to line ${lastLine}.`;
 }
 
 async function openInput({ stdin }: Io, file: string): Promise<AsyncIterable<string | Uint8Array>> {
@@ -79,8 +79,8 @@ async function* chunksOf(input: AsyncIterable<string | Uint8Array>): AsyncGenera
 async function* entriesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<Entry<UserToImport>> {
   const lines = createLineReader(maxLineBytes);
   const validate = createValidator(closed(UserToImport));
-  for await (const piece of input) {
-    lines.feed(Buffer.from(piece));
+  for await (const chunk of input) {
+    lines.feed(Buffer.from(chunk));
     for (let line = lines.next(); line !== undefined; line = lines.next()) {
       const entry = readEntry(line, validate, (value) => value as UserToImport);
       if (entry !== undefined) yield entry;

@@ -31,7 +31,7 @@ export function usersLockCommands(users: Command, io: Io): void {
     )
     .addOption(
       new Option('--for <duration>', 'how long the lock lasts: 30m, 12h or 7d')
-        .argParser(parseFor)
+        .argParser(parseLockDuration)
         .conflicts('permanent'),
     )
     .option('--permanent', 'the lock lasts until an operator unlocks the user')
@@ -45,20 +45,20 @@ export function usersLockCommands(users: Command, io: Io): void {
     .argument(...userArgument)
     .option('--json', 'print the user as JSON')
     .action(async (text: string, { json }: { json?: true }) => {
-      const act: UserAction<User> = (users, tx, id) => users.unlock(tx, id, cliOrigin);
-      printUser(io, await change(io, text, act), json === true);
+      const unlock: UserAction<User> = (users, tx, id) => users.unlock(tx, id, cliOrigin);
+      printUser(io, await changeUser(io, text, unlock), json === true);
     });
   users
     .command('logout')
     .description('end every login and session of a user')
     .argument(...userArgument)
     .action(async (text: string) => {
-      const ended = await change(io, text, (users, tx, id) => users.logout(tx, id, cliOrigin));
+      const ended = await changeUser(io, text, (users, tx, id) => users.logout(tx, id, cliOrigin));
       printLine(io.stdout, `Ended ${ended} ${ended === 1 ? 'login' : 'logins'}.`);
     });
 }
 
-function parseFor(text: string): number {
+function parseLockDuration(text: string): number {
   const milliseconds = parseDuration(text);
   if (milliseconds === undefined || milliseconds === 0)
     throw new InvalidArgumentError('Write a duration such as 30m, 12h or 7d.');
@@ -77,7 +77,7 @@ async function lockUser(io: Io, text: string, options: LockOptions): Promise<voi
   if (permanent === undefined && until === undefined && options.for === undefined) {
     throw new CommandError('Give the end of the lock: --until <time>, --for <duration> or --permanent.');
   }
-  const user = await change(io, text, async (users, tx, id) => {
+  const user = await changeUser(io, text, async (users, tx, id) => {
     const end = options.for === undefined ? until : await timeAfter(tx, options.for);
     const request: LockRequest = {
       ...(permanent === true && { permanent }),
@@ -102,10 +102,10 @@ async function timeAfter(handle: Queryable<'user'>, milliseconds: number): Promi
 
 type UserAction<T> = (users: Users, tx: Transaction<'user'>, id: string) => Promise<T>;
 
-function change<T>(io: Io, text: string, act: UserAction<T>): Promise<T> {
+function changeUser<T>(io: Io, text: string, action: UserAction<T>): Promise<T> {
   return withDatabase(io, async (database: Database, config) => {
     const users = await openUsers(io, database, config);
     const { id } = await findUser(database, users, config, text);
-    return database.user(id).transaction((tx) => act(users, tx, id));
+    return database.user(id).transaction((tx) => action(users, tx, id));
   });
 }

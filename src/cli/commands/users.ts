@@ -33,7 +33,7 @@ export function usersCommand(program: Command, io: Io, exitWith: (code: number) 
     .option('--username <name>', 'identity: a name')
     .option('--email <address>', 'identity: a mail address')
     .option('--phone <number>', 'identity: a phone number, such as +15551234567')
-    .option('--external-id <id>', 'the id of the user in your other systems, which no login takes')
+    .option('--external-id <id>', 'the id of the user in your other systems; users cannot log in with it')
     .option('--name <text>', 'the display name')
     .option('--password-stdin', 'read the password from standard input')
     .addOption(
@@ -61,10 +61,10 @@ async function createUser(io: Io, options: CreateOptions): Promise<void> {
   });
   if (options.json === true) return printJson(io.stdout, user);
   const { id, username, email, phone, external_id, name, role } = user;
-  const shown = Object.entries({ id, username, email, phone, external_id, name, role }).filter(([, value]) => value);
+  const fields = Object.entries({ id, username, email, phone, external_id, name, role }).filter(([, value]) => value);
   printTable(
     io.stdout,
-    shown.map(([field, value]) => [field, String(value)]),
+    fields.map(([field, value]) => [field, String(value)]),
   );
 }
 

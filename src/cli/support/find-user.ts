@@ -43,8 +43,8 @@ export async function findUser(database: Database, users: Users, config: Config,
 
 async function findIds(database: Database, { DEFAULT_REGION }: Config, text: string): Promise<string[]> {
   const identities = identityTypes.flatMap((type) => canonicalIdentity(type, text, DEFAULT_REGION) ?? []);
-  const own = isExternalReference(text) ? canonicalExternalId(text.slice(externalIdPrefix.length)) : undefined;
-  const digests = [...identities, ...(own === undefined ? [] : [own])].map(identityDigest);
+  const externalId = isExternalReference(text) ? canonicalExternalId(text.slice(externalIdPrefix.length)) : undefined;
+  const digests = [...identities, ...(externalId === undefined ? [] : [externalId])].map(identityDigest);
   const rows = await database.directory.query(findByIdentities({ digests }));
   return rows.map((row) => row.user_id);
 }

@@ -25,12 +25,15 @@ export function printLine(output: Output, line: string): void {
 
 /** Prints rows with aligned columns, two spaces apart. */
 export function printTable(output: Output, rows: readonly (readonly string[])[]): void {
-  const widths = rows.reduce<number[]>((most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, cell.length)), []);
+  const widths = rows.reduce<number[]>(
+    (max, row) => row.map((cell, column) => Math.max(max[column] ?? 0, cell.length)),
+    [],
+  );
   for (const row of rows)
     printLine(
       output,
       row
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
         .join('  ')
         .trimEnd(),
     );

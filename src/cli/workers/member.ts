@@ -27,7 +27,7 @@ export interface WorkerEnd {
   /** Whether `end` was called. */
   readonly endRequested: boolean;
   /** The lifetime of the worker, in milliseconds. */
-  readonly livedMs: number;
+  readonly lifetimeMs: number;
   /** The worker's message for the operator about why it could not start; undefined if it sent none. */
   readonly reason: string | undefined;
   /** An exit code or the name of a signal. */
@@ -64,12 +64,12 @@ export function startWorkerProcess(environment: Environment): WorkerProcess {
   const ready = new Promise<string | undefined>((resolve) => {
     resolveReady = resolve;
   });
-  const send = (order: ToWorker) => {
+  const send = (message: ToWorker) => {
     // A worker that has just ended cannot receive the message. Its `exit` event follows.
-    if (worker.isConnected()) worker.send(order, () => undefined);
+    if (worker.isConnected()) worker.send(message, () => undefined);
   };
   worker.on('message', (message: FromWorker) => {
-    if (message === 'here') send(endRequested ? 'stop' : { start: environment });
+    if (message === 'listening') send(endRequested ? 'stop' : { start: environment });
     else if ('failed' in message) reason = message.failed;
     else if ('metrics' in message) {
       lastMetrics = message.metrics;
@@ -85,7 +85,7 @@ export function startWorkerProcess(environment: Environment): WorkerProcess {
       resolve({
         wasReady: url !== undefined,
         endRequested,
-        livedMs: performance.now() - startedAt,
+        lifetimeMs: performance.now() - startedAt,
         reason,
         exitStatus,
       });

@@ -14,7 +14,7 @@ export type ToWorker = { readonly start: Environment } | 'stop' | 'retire' | 'me
  * primary has asked for them and before it ends; or, as its last message, the reason why it could not start.
  */
 export type FromWorker =
-  | 'here'
+  | 'listening'
   | { readonly ready: string }
   | { readonly metrics: readonly Family[] }
   | { readonly failed: string };

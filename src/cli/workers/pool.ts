@@ -35,11 +35,11 @@ export interface PoolOptions {
 const maxFailures = 5;
 /** Milliseconds. A worker that ran for longer is replaced without a pause. */
 const stableAfterMs = 10_000;
-/** Milliseconds before a replacement, after workers that ended early. The pause doubles with each of them. */
-const pauses = { first: 100, max: 5000 };
+/** The pause before a worker is replaced, after workers that ended early. It doubles with each of them. */
+const pausesMs = { first: 100, max: 5000 };
 
 /** Starts `size` workers. */
-export function startPool({ size, environment, log, waitUntilWorkerCanStart: whenUsable }: PoolOptions): WorkerPool {
+export function startPool({ size, environment, log, waitUntilWorkerCanStart }: PoolOptions): WorkerPool {
   prepareWorkers();
   const stopping = new AbortController();
   /** The workers that run and that the pool has not asked to end. */
@@ -79,14 +79,14 @@ export function startPool({ size, environment, log, waitUntilWorkerCanStart: whe
     if (reason !== undefined && !outcome.isReady()) return outcome.fail(reason);
     log.error({ worker, pid, exitStatus, ...(reason !== undefined && { reason }) }, 'a worker has ended unexpectedly');
     failures = wasReady ? 0 : failures + 1;
-    earlyEnds = ended.livedMs < stableAfterMs ? earlyEnds + 1 : 0;
+    earlyEnds = ended.lifetimeMs < stableAfterMs ? earlyEnds + 1 : 0;
     if (failures >= maxFailures) {
       const last = reason ?? exitStatus;
       return outcome.fail(`${maxFailures} workers in a row have ended before they were ready. The last one: ${last}`);
     }
-    const pause = earlyEnds === 0 ? 0 : Math.min(pauses.max, pauses.first * 2 ** (earlyEnds - 1));
+    const pause = earlyEnds === 0 ? 0 : Math.min(pausesMs.max, pausesMs.first * 2 ** (earlyEnds - 1));
     await wait(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
-    await whenUsable(stopping.signal);
+    await waitUntilWorkerCanStart(stopping.signal);
     // A rolling restart, or the replacement of another worker, may have brought the pool to its full size already.
     if (!stopping.signal.aborted && active.size < size) add();
   }
@@ -105,8 +105,8 @@ export function startPool({ size, environment, log, waitUntilWorkerCanStart: whe
       if (stopping.signal.aborted) return;
       // A worker that has ended by now was replaced already.
       if (!active.has(old)) continue;
-      const fresh = add();
-      const url = await fresh.ready;
+      const replacement = add();
+      const url = await replacement.ready;
       if (stopping.signal.aborted) return;
       if (url === undefined) return log.error({}, 'the rolling restart was aborted: a new worker did not become ready');
       await retire(old);

@@ -43,7 +43,7 @@ const unchangedSettings = [
 
 /**
  * Serves with several processes until asked to stop. This process migrates the database and creates the first keys. After
- * that it only supervises the workers, which join the database like any further Postern.
+ * that it only supervises the workers, which use the database like any other instance.
  * @throws CommandError when the workers cannot start, or end again and again
  */
 export async function serveWithWorkers(environment: Environment, options: PrimaryOptions): Promise<void> {
@@ -98,7 +98,7 @@ async function serve(parts: {
     size: config.WORKERS,
     environment: workerEnvironment,
     log,
-    waitUntilWorkerCanStart: (signal) => untilDatabaseAnswers(database, log, signal),
+    waitUntilWorkerCanStart: (signal) => waitForDatabase(database, log, signal),
   });
   let metrics: MetricsServer | undefined;
   try {
@@ -131,9 +131,14 @@ async function openMetrics(
 }
 
 /** If the new configuration has errors, the workers keep running with the current one. */
-async function restart(pool: WorkerPool, decided: Environment, options: PrimaryOptions, log: Logger): Promise<void> {
+async function restart(
+  pool: WorkerPool,
+  currentEnvironment: Environment,
+  options: PrimaryOptions,
+  log: Logger,
+): Promise<void> {
   try {
-    const unchanged = Object.fromEntries(unchangedSettings.map((name) => [name, decided[name]]));
+    const unchanged = Object.fromEntries(unchangedSettings.map((name) => [name, currentEnvironment[name]]));
     const next = { ...options.readEnvironment(), ...unchanged };
     readConfig(next);
     await pool.restart(next);
@@ -143,7 +148,7 @@ async function restart(pool: WorkerPool, decided: Environment, options: PrimaryO
 }
 
 /** A worker cannot start while the database does not answer, and five failed starts would end the service. */
-async function untilDatabaseAnswers(database: Database, log: Logger, signal: AbortSignal): Promise<void> {
+async function waitForDatabase(database: Database, log: Logger, signal: AbortSignal): Promise<void> {
   for (let isLogged = false; !signal.aborted; isLogged = true) {
     try {
       await database.everyone.query(compose('everyone', sql`select 1`));

@@ -19,45 +19,45 @@ interface Commands {
 }
 
 /** Milliseconds that a retiring worker waits for its clients to connect to another worker, and then for running requests. */
-const retirement = { clients: 2000, requests: 2000 };
+const retirementMs = { clients: 2000, requests: 2000 };
 
 /** Registers the listeners first, so that no message and no signal is lost. */
 function receiveCommands(worker: Worker): Commands {
-  let begin: (environment: Environment) => void = () => undefined;
-  let end: (mode: 'stop' | 'retire') => void = () => undefined;
-  let askForMetrics: () => void = () => undefined;
+  let resolveStart: (environment: Environment) => void = () => undefined;
+  let resolveStop: (mode: 'stop' | 'retire') => void = () => undefined;
+  let requestMetrics: () => void = () => undefined;
   const start = new Promise<Environment>((resolve) => {
-    begin = resolve;
+    resolveStart = resolve;
   });
   const stop = new Promise<'stop' | 'retire'>((resolve) => {
-    end = resolve;
+    resolveStop = resolve;
   });
-  worker.on('message', (order: ToWorker) => {
-    if (order === 'metrics') askForMetrics();
-    else if (typeof order === 'string') end(order);
-    else begin(order.start);
+  worker.on('message', (message: ToWorker) => {
+    if (message === 'metrics') requestMetrics();
+    else if (typeof message === 'string') resolveStop(message);
+    else resolveStart(message.start);
   });
   worker.on('disconnect', () => {
     // Without this, node:cluster ends the process at once, in the middle of its requests.
     worker.exitedAfterDisconnect = true;
-    end('stop');
+    resolveStop('stop');
   });
   // A signal to the process group arrives here too, in addition to the primary's message.
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => end('stop'));
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolveStop('stop'));
   // For the primary only.
   process.on('SIGUSR2', () => undefined);
   return {
     start,
     stop,
     onMetrics(callback) {
-      askForMetrics = callback;
+      requestMetrics = callback;
     },
   };
 }
 
-async function serve(worker: Worker, orders: Commands): Promise<void> {
-  await send(worker, 'here');
-  const environment = await Promise.race([orders.start, orders.stop]);
+async function serve(worker: Worker, commands: Commands): Promise<void> {
+  await send(worker, 'listening');
+  const environment = await Promise.race([commands.start, commands.stop]);
   if (typeof environment === 'string') return;
   const config = readConfig(environment);
   const log = createLog(config.LOG_LEVEL).child({ worker: worker.id });
@@ -68,9 +68,9 @@ async function serve(worker: Worker, orders: Commands): Promise<void> {
   const sendMetrics = async () => {
     if (running.metrics !== undefined) await send(worker, { metrics: await running.metrics.read() });
   };
-  orders.onMetrics(() => void sendMetrics());
+  commands.onMetrics(() => void sendMetrics());
   await send(worker, { ready: running.url });
-  if ((await orders.stop) === 'retire') await releaseClients(running.app.server);
+  if ((await commands.stop) === 'retire') await releaseClients(running.app.server);
   if (!worker.isConnected()) log.warn({}, 'the primary process has ended, so its worker stops');
   await running.close();
   await sendMetrics();
@@ -82,8 +82,8 @@ async function serve(worker: Worker, orders: Commands): Promise<void> {
  */
 async function releaseClients(server: Server): Promise<void> {
   server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
-  await wait(retirement.clients);
-  await waitAtMost(retirement.requests, new Promise((resolve) => server.close(resolve)));
+  await wait(retirementMs.clients);
+  await waitAtMost(retirementMs.requests, new Promise((resolve) => server.close(resolve)));
 }
 
 async function failAfterDeadline({ stop }: Commands): Promise<never> {
@@ -101,9 +101,9 @@ function send(worker: Worker, message: FromWorker): Promise<void> {
 }
 
 async function run(worker: Worker): Promise<number> {
-  const orders = receiveCommands(worker);
+  const commands = receiveCommands(worker);
   try {
-    await Promise.race([serve(worker, orders), failAfterDeadline(orders)]);
+    await Promise.race([serve(worker, commands), failAfterDeadline(commands)]);
     return 0;
   } catch (error) {
     await send(worker, { failed: describeFailure(error) });

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, NullableId, NullableString, Time } from '../common.js';
 
-/** An event of the account, in words. */
+/** An event of the account, described for the user. */
 export const ActivityEntry = Type.Object(
   {
     id: Id,

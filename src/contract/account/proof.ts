@@ -30,12 +30,12 @@ export const Proof = Type.Object(
 );
 export type Proof = Static<typeof Proof>;
 
-export const proofStarts = ['sms', 'email', 'passkey'] as const;
-export type ProofStart = (typeof proofStarts)[number];
+export const proofStartTypes = ['sms', 'email', 'passkey'] as const;
+export type ProofStart = (typeof proofStartTypes)[number];
 
 export const ProofRequest = Type.Object(
   {
-    type: Type.Enum(proofStarts, {
+    type: Type.Enum(proofStartTypes, {
       title: 'ProofStart',
       description: "sms and email send a code to the account's own phone or mail address. passkey returns a challenge.",
     }),
@@ -79,7 +79,7 @@ export const ProofOption = Type.Object(
     type: ProofType,
     start: Type.Unsafe<ProofStart | null>({
       type: ['string', 'null'],
-      enum: [...proofStarts, null],
+      enum: [...proofStartTypes, null],
       title: 'ProofStart',
       description:
         'The `type` to send to POST /v1/account/proofs first. null: the proof needs only a secret, and no such request.',

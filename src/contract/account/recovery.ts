@@ -2,12 +2,12 @@ import { type Static, Type } from 'typebox';
 import { DeviceIdInput, Id, pinPattern, Text, Time } from '../common.js';
 import { CodeAnswer, ContactAddress } from './code.js';
 
-const Recoverable = Type.Enum(['password', 'pin'] as const, { title: 'RecoverableSecret' });
+const RecoverableSecret = Type.Enum(['password', 'pin'] as const, { title: 'RecoverableSecret' });
 
 export const RecoveryRequest = Type.Object(
   {
     identity: ContactAddress,
-    purpose: { ...Recoverable, description: 'The forgotten secret.' },
+    purpose: { ...RecoverableSecret, description: 'The forgotten secret.' },
     device: Type.Optional(
       Type.Object(
         { id: Type.Optional(DeviceIdInput) },
@@ -39,7 +39,7 @@ export type RecoveryAnswer = Static<typeof RecoveryAnswer>;
 export const Recovered = Type.Object(
   {
     id: Id,
-    recovered: Recoverable,
+    recovered: RecoverableSecret,
     status: Type.Optional(
       Type.Literal('pending', { description: 'A new PIN that takes effect at effective_at. Absent otherwise.' }),
     ),

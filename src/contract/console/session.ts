@@ -7,7 +7,7 @@ export const ConsoleSignIn = Type.Object(
     authentication_token: Type.String({
       minLength: 1,
       maxLength: 1024,
-      description: 'The token of an approved login. Postern keeps it in the cookie. Scripts cannot read it any more.',
+      description: 'The token of an approved login. Postern stores it in a cookie that scripts cannot read.',
     }),
   },
   {

@@ -21,7 +21,7 @@ export const SetUpLinkRequest = Type.Object(
   { title: 'SetUpLinkRequest', examples: [{ secret }] },
 );
 
-/** What a set-up link is for, and the rules for the form behind it. */
+/** The role that a set-up link gives, and the rules for its form. */
 export const SetUpLink = Type.Object(
   {
     role: Type.Enum(setUpRoles, { title: 'SetUpRole', description: 'The role of the new user.' }),
@@ -36,7 +36,7 @@ export const SetUpLink = Type.Object(
 );
 export type SetUpLink = Static<typeof SetUpLink>;
 
-/** The operator, as the form has it. At least one of `username` and `email` is required. */
+/** What the form sends about the new operator. At least one of `username` and `email` is required. */
 const operator = {
   secret: LinkSecret,
   name: Text(255, 1),
@@ -46,18 +46,18 @@ const operator = {
   locale: NewUser.properties.locale,
 };
 
-const details = { secret, name: 'Ada Lovelace', username: 'ada', password: 'nine dull horses' };
+const exampleOperator = { secret, name: 'Ada Lovelace', username: 'ada', password: 'nine dull horses' };
 
 export const SetUpFactorRequest = Type.Object(
   {
     ...operator,
     factor: SecondFactorType,
   },
-  { title: 'SetUpFactorRequest', examples: [{ ...details, factor: 'totp' }] },
+  { title: 'SetUpFactorRequest', examples: [{ ...exampleOperator, factor: 'totp' }] },
 );
 export type SetUpFactorRequest = Static<typeof SetUpFactorRequest>;
 
-/** A second factor to enrol. It has one of `totp` and `passkey`. */
+/** A second factor to enrol. It has either `totp` or `passkey`. */
 export const SetUpFactor = Type.Object(
   {
     id: Id,
@@ -109,7 +109,7 @@ export const SetUpCompletion = Type.Object(
   {
     title: 'SetUpCompletion',
     description: 'The same details as for the factor, and the answer that confirms the factor: code or response.',
-    examples: [{ ...details, factor_id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', code: '271828' }],
+    examples: [{ ...exampleOperator, factor_id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', code: '271828' }],
   },
 );
 export type SetUpCompletion = Static<typeof SetUpCompletion>;

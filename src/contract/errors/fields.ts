@@ -46,7 +46,7 @@ export const fieldErrors = {
   ),
   own_address: text(
     'This contains the address of this request, so you would lock yourself out. Send allow_own if you want that.',
-    'Esto contiene la dirección de esta solicitud, de modo que usted quedaría fuera. Envíe allow_own si lo desea.',
+    'Esto contiene la dirección de esta solicitud: usted mismo perdería el acceso. Si es lo que quiere, envíe allow_own.',
   ),
   invalid_pin: text('A PIN has 4 to 12 digits.', 'Un PIN tiene de 4 a 12 dígitos.'),
   invalid_number: text(

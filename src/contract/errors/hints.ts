@@ -9,7 +9,7 @@ export const fieldHints = {
 } as const satisfies Record<string, Text>;
 export type FieldHint = keyof typeof fieldHints;
 
-/** Hints for a request with another kind of token than its operation needs, and for a DPoP proof that is not valid. */
+/** Hints for a request whose token has the wrong kind, and for a DPoP proof that is not valid. */
 export const problemHints = {
   session_token: text(
     'This operation needs a session token (pss_…). POST /v1/sessions returns one for an authentication token (psa_…).',
@@ -45,8 +45,8 @@ export const problemHints = {
     'La prueba es de otro token: ath debe ser el SHA-256 de este token en base64url.',
   ),
   dpop_time: text(
-    'The time iat must not be before the nonce or in the future, with a tolerance of 5 minutes. A nonce begins with the time of the server.',
-    'La hora iat no debe ser anterior al nonce ni futura, con una tolerancia de 5 minutos. Un nonce empieza con la hora del servidor.',
+    'The time iat must be later than the nonce and not in the future, with a tolerance of 5 minutes. A nonce begins with the time of the server.',
+    'La hora iat debe ser posterior al nonce y no estar en el futuro, con una tolerancia de 5 minutos. Un nonce empieza con la hora del servidor.',
   ),
   dpop_used: text(
     'The proof was used before. Create a new one for each request.',

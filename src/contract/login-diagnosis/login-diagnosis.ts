@@ -5,7 +5,7 @@ import { AnyObject, DeviceIdInput, NullableId, NullableString, NullableTime, Tim
 import { secondFactorPolicies } from '../user.js';
 import { loginReasons, loginVerdicts } from './texts.js';
 
-/** What a request can do about a reason. */
+/** The actions that can remove a reason. */
 const remedyActions = [
   ...['unlock', 'reset_budget', 'reactivate', 'create_user', 'create_enrollment_link', 'remove_second_factors'],
   ...['set_password', 'set_phone', 'set_email', 'set_pin', 'link_external_identity', 'enrol_passkey', 'configure'],
@@ -51,7 +51,7 @@ const Reason = Type.Object(
     since: Type.Unsafe<string | null>({ ...NullableTime, description: 'null: not known.' }),
     until: Type.Unsafe<string | null>({
       ...NullableTime,
-      description: 'When it ends by itself. null: it does not end by itself, or soon and at no known time.',
+      description: 'When it ends by itself. null: it does not end by itself, or the time is not known.',
     }),
     data: AnyObject('Details of the reason.', 'LoginReasonData'),
     remedies: Type.Array(Remedy),
@@ -97,7 +97,7 @@ const Way = Type.Object(
     verdict: Type.Enum(wayVerdicts, {
       title: 'LoginWayVerdict',
       description:
-        'blocked: refused only for a reason that concerns every way. no: refused for a reason of this way. not_set_up: the user or the installation does not have it.',
+        'blocked: only a reason for all authenticators refuses it. no: a reason of this authenticator refuses it. not_set_up: the user or the installation does not have it.',
     }),
     until: Type.Unsafe<string | null>({
       ...NullableTime,
@@ -109,12 +109,13 @@ const Way = Type.Object(
     }),
     pin: Type.Enum(['ignored', 'any', 'own'] as const, {
       title: 'LoginPinRule',
-      description: 'Which PIN the login takes: ignored (none), any PIN of the right form, or the PIN of the user.',
+      description:
+        'Which PIN the login accepts. ignored: none is needed. any: any PIN of the right form. own: the PIN of the user.',
     }),
     answers: Type.Array(Answer, {
       description: 'What each step of a login with the right secrets would answer now, until the first refusal.',
     }),
-    reasons: Type.Array(Reason, { description: 'The reasons of this way alone.' }),
+    reasons: Type.Array(Reason, { description: 'The reasons of this authenticator alone.' }),
   },
   { title: 'LoginWay' },
 );
@@ -154,12 +155,15 @@ export const LoginDiagnosis = Type.Object(
     checked_at: Time,
     verdict: Type.Enum(['yes', 'maybe', 'no'] as const, { title: 'LoginVerdict' }),
     message: Type.String({ description: 'The verdict in the language of Accept-Language.' }),
-    since: Type.Unsafe<string | null>({ ...NullableTime, description: 'Since when every way is refused, if known.' }),
+    since: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'Since when every authenticator is refused, if known.',
+    }),
     until: Type.Unsafe<string | null>({
       ...NullableTime,
-      description: 'When the first way works again by itself. null: none does, or a way works now.',
+      description: 'When the first authenticator works again by itself. null: none does, or one works now.',
     }),
-    reasons: Type.Array(Reason, { description: 'The reasons that concern every way. Reasons that block come first.' }),
+    reasons: Type.Array(Reason, { description: 'The reasons for all authenticators. Reasons that block come first.' }),
     second_factor: NullableSecondFactor,
     ways: Type.Array(Way, { description: 'One entry for each authenticator.' }),
   },
@@ -237,7 +241,7 @@ export const DiagnosisRequest = Type.Object(
         type: Type.Enum([...identityTypes, 'external_id'] as const, {
           title: 'DiagnosisIdentityType',
           description:
-            'external_id: no login takes it. It names the user, and each authenticator is checked with the identity that the user would usually log in with.',
+            'external_id: names the user, who cannot log in with it. Each authenticator is checked with the identity that the user would usually log in with.',
         }),
         value: Type.String({ minLength: 1, maxLength: 320, description: 'Used to look up the user.' }),
       },

@@ -2,7 +2,7 @@ import type { Text } from '../errors/text.js';
 
 const text = (en: string, es: string): Text => ({ en, es });
 
-/** Why a login is refused, or what else matters to it. A part in square brackets appears only where its value is known. */
+/** Why a login is refused, and other facts about it. A part in square brackets appears only if its value is known. */
 export const loginReasons = {
   unknown_identity: text(
     'Nobody has this identity. Postern answers as for a wrong secret.',
@@ -61,16 +61,16 @@ export const loginReasons = {
     'La dirección es una identidad de prueba hasta {until}. Postern no envía ningún código y acepta el fijo.',
   ),
   recipient_limit: text(
-    'The codes to this address are used up until {until}, through another identity of the account. Postern answers as usual and sends nothing.',
-    'Los códigos a esta dirección se agotaron hasta {until}, por otra identidad de la cuenta. Postern responde como siempre y no envía nada.',
+    'This address gets no more codes until {until}: other identities of the account have used its limit. Postern answers as usual and sends nothing.',
+    'Esta dirección no recibe más códigos hasta {until}: otras identidades de la cuenta han agotado su límite. Postern responde como siempre y no envía nada.',
   ),
   sms_prefix_limit: text(
-    'The SMS to numbers with this prefix are used up until {until}. Postern answers as usual and sends nothing.',
-    'Los SMS a números con este prefijo se agotaron hasta {until}. Postern responde como siempre y no envía nada.',
+    'Numbers with this prefix get no more SMS until {until}: their limit is reached. Postern answers as usual and sends nothing.',
+    'Los números con este prefijo no reciben más SMS hasta {until}: han llegado a su límite. Postern responde como siempre y no envía nada.',
   ),
   sms_total_limit: text(
-    'The SMS of this installation are used up until {until}. Postern answers as usual and sends nothing.',
-    'Los SMS de esta instalación se agotaron hasta {until}. Postern responde como siempre y no envía nada.',
+    'This installation sends no more SMS until {until}: its limit is reached. Postern answers as usual and sends nothing.',
+    'Esta instalación no envía más SMS hasta {until}: ha llegado a su límite. Postern responde como siempre y no envía nada.',
   ),
   last_message_failed: text(
     'The last code to this address was not sent[: {error}].',
@@ -101,8 +101,8 @@ export const loginReasons = {
     'El PIN del usuario se guardó con una clave que SECRET_KEY ya no tiene. Ningún PIN es correcto.',
   ),
   pin_replacement_pending: text(
-    'A recovered PIN replaces the PIN at {until}. It ends every login.',
-    'Un PIN recuperado sustituye al PIN a las {until}. Cierra todas las sesiones.',
+    'A recovered PIN replaces the PIN at {until}. This ends every login.',
+    'Un PIN recuperado sustituye al PIN a las {until}. Esto cierra todas las sesiones.',
   ),
   app_unreadable: text(
     "The secret of the user's authenticator app was stored under a key that SECRET_KEY no longer has. Its codes cannot be checked.",
@@ -113,8 +113,8 @@ export const loginReasons = {
     'Se requiere un segundo factor, pero el usuario no tiene ninguno. El inicio de sesión funciona sin él.',
   ),
   role_not_active: text(
-    "The user's role is not active yet. The login works, but it administers nothing.",
-    'El rol del usuario aún no está activo. El inicio de sesión funciona, pero no administra nada.',
+    "The user's role is not active yet. The login works, but without the rights of the role.",
+    'El rol del usuario aún no está activo. El inicio de sesión funciona, pero sin los permisos del rol.',
   ),
   decided_elsewhere: text(
     'A module or a service of this installation decides about this login. Postern cannot know its answer.',

@@ -31,7 +31,7 @@ const LogArchive = Type.Object(
       ...Time,
       description: 'Everything that was committed before this time is in the archive. Written once a minute.',
     }),
-    error: Type.Unsafe<string | null>({ ...NullableString, description: 'Why it does not continue.' }),
+    error: Type.Unsafe<string | null>({ ...NullableString, description: 'Why nothing is added to it at the moment.' }),
   },
   { title: 'LogArchive' },
 );
@@ -50,7 +50,7 @@ export const BackupState = Type.Object(
     next_at: Type.Unsafe<string | null>({ ...NullableTime, description: 'When the next scheduled backup is due.' }),
     is_running: Type.Boolean({ description: 'Whether a backup is being made or verified.' }),
     archive: Type.Union([LogArchive, Type.Null()], {
-      description: 'The archive of the log with BACKUP_CONTINUOUS. null: there is none.',
+      description: 'The continuous archive of the write-ahead log (BACKUP_CONTINUOUS). null: there is none.',
     }),
     backups: Type.Array(Backup, { description: 'The last 50 backups that were not deleted, the newest first.' }),
   },

@@ -24,7 +24,7 @@ const Instance = Type.Object(
     version: Type.String(),
     node: Type.String({ description: 'The version of Node.js.' }),
     streams: Type.Integer({ description: 'Open notification streams when it was last seen.' }),
-    is_self: Type.Boolean({ description: 'Whether this process answers.' }),
+    is_self: Type.Boolean({ description: 'Whether this process sent the answer.' }),
     is_lost: Type.Boolean({
       description: 'It was not seen for 90 seconds: it was killed, or does not reach the database. Listed for a day.',
     }),
@@ -50,7 +50,7 @@ const Setting = Type.Object(
     }),
     is_set: Type.Boolean({ description: 'Whether it was set. If not, `value` is the default.' }),
     is_hidden: Type.Boolean({
-      description: 'Whether it has a value that is not shown, because it is or holds a secret.',
+      description: 'Whether it has a value that is not shown, because it contains a secret.',
     }),
   },
   { title: 'EffectiveSetting' },
@@ -64,7 +64,7 @@ const Provider = Type.Object(
     failing_since: Type.Unsafe<string | null>({
       ...NullableTime,
       description:
-        'Since when it has failed for a process: three times in a row, or with a limit of its rate. Null: it works, or was not used yet.',
+        'Since when a process has counted it as failing: after three failures in a row, or a refusal because of its rate limit. Null: it works, or was not used yet.',
     }),
     last_error: Type.Unsafe<string | null>({ ...NullableString, description: 'Why it fails. Null while it works.' }),
   },
@@ -103,7 +103,9 @@ export const System = Type.Object(
     migrations: Type.Array(Migration, { description: 'The newest first. A migration without a time is pending.' }),
     backups: Type.Array(Backup, { description: 'The last 20 backups, the newest first.' }),
     settings: Type.Array(Setting),
-    findings: Type.Array(Finding, { description: 'The findings of the doctor. Those that need attention come first.' }),
+    findings: Type.Array(Finding, {
+      description: 'The findings of `postern doctor`. Those that need attention come first.',
+    }),
   },
   { title: 'System' },
 );

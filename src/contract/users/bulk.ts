@@ -19,9 +19,9 @@ export const BulkRequest = Type.Object(
     search: Type.Optional(Text(2000, 1)),
     filter: Type.Optional({
       ...Text(2000, 1),
-      description: 'With `search` or instead of it: the users of this list, as in GET /admin/v1/users.',
+      description: 'Selects users, as in GET /admin/v1/users. `search` and `filter` can be combined.',
     }),
-    lock: Type.Optional({ ...LockRequest, description: 'Only with the action lock, which needs it.' }),
+    lock: Type.Optional({ ...LockRequest, description: 'Required with the action lock, refused with other actions.' }),
     dry_run: Type.Optional(Type.Boolean({ description: 'Check every user, but change nothing.' })),
   },
   {
@@ -69,7 +69,7 @@ export const BulkLine = Type.Object(
         description: 'unchanged: the user was in this state already. valid: the user would be changed (dry_run).',
       }),
     ),
-    ended: Type.Optional(Type.Integer({ description: 'With logout: the number of tokens that were valid until now.' })),
+    ended: Type.Optional(Type.Integer({ description: 'With logout: the number of tokens that the action ended.' })),
     user: Type.Optional({ ...User, description: 'With export: the user.' }),
     errors: Type.Optional(ProblemBody.properties.errors),
     summary: Type.Optional({

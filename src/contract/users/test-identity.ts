@@ -7,9 +7,10 @@ const members = {
   identity: Type.Object({ type: AddressType, value: Type.String() }, { title: 'TestAddress' }),
   user_id: Type.Unsafe<string | null>({
     ...NullableId,
-    description: 'The user who logs in with it. null: nobody has the address, or another user than at its creation.',
+    description:
+      'The user who logs in with it. null: no user has the address, or it moved to another user since the creation.',
   }),
-  expires_at: Type.Unsafe<string>({ ...Time, description: 'From then on it has no effect.' }),
+  expires_at: Type.Unsafe<string>({ ...Time, description: 'When the test identity stops working.' }),
   created_by: Type.String({ description: 'The API key or the operator, as in audit events.' }),
   created_at: Time,
 };
@@ -23,7 +24,7 @@ const example = {
   created_at: '2017-10-19T17:02:03.181879Z',
 } as const;
 
-/** An address that takes a fixed code. */
+/** An address for which Postern accepts a fixed code. */
 export const TestIdentity = Type.Object(members, { title: 'TestIdentity', examples: [example] });
 export type TestIdentity = Static<typeof TestIdentity>;
 

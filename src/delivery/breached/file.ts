@@ -45,7 +45,7 @@ async function containsHash(file: FileHandle, digest: string): Promise<boolean> 
   return lines.some((line) => hashOfLine(line) === digest);
 }
 
-/** The first line that starts after a position. It is complete, since `window` is longer than a few lines. */
+/** The first line that starts after a position. It is complete, because the read covers at least two lines. */
 async function lineAfter(file: FileHandle, position: number): Promise<{ start: number; hash: string }> {
   const text = await read(file, position, 2 * maxLineBytes);
   const end = text.indexOf('\n');

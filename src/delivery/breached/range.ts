@@ -21,7 +21,7 @@ const maxResponseBytes = 512 * 1024;
 
 /**
  * Queries the range API of Have I Been Pwned (https://haveibeenpwned.com/API/v3#PwnedPasswords), or a compatible one: `GET
- * {url}/{first five characters}` returns `REST:count` for every SHA-1 hash with this prefix. It asks for padding, so that
+ * {url}/{first five characters}` returns `SUFFIX:count` for every SHA-1 hash with this prefix. It asks for padding, so that
  * the length of a response does not show the range.
  */
 export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeOptions): BreachedPasswords {
@@ -49,7 +49,7 @@ export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeO
   };
 }
 
-function countOf(range: string, rest: string): number {
-  const line = range.split('\n').find((each) => each.slice(0, rest.length).toUpperCase() === rest);
-  return Number(line?.slice(rest.length + 1).trim() ?? 0);
+function countOf(range: string, suffix: string): number {
+  const line = range.split('\n').find((candidate) => candidate.slice(0, suffix.length).toUpperCase() === suffix);
+  return Number(line?.slice(suffix.length + 1).trim() ?? 0);
 }

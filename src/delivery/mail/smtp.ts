@@ -127,12 +127,15 @@ function toSmtpError(error: unknown, host: string): SmtpError {
   const { code, command, responseCode, response, message } = error as Record<string, unknown>;
   if (typeof responseCode === 'number') {
     const [, enhanced = ''] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
-    const about = commands.find((known) => String(command).startsWith(known));
+    const refusedCommand = commands.find((known) => String(command).startsWith(known));
     const status = [responseCode, enhanced].filter((part) => part !== '').join(' ');
     // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only errors of the
     // recipient and the mail count.
-    const isFinal = responseCode >= 500 && (about === 'RCPT TO' || about === 'DATA');
-    return new SmtpError(`the mail server answered ${status}${about === undefined ? '' : ` to ${about}`}`, isFinal);
+    const isFinal = responseCode >= 500 && (refusedCommand === 'RCPT TO' || refusedCommand === 'DATA');
+    return new SmtpError(
+      `the mail server answered ${status}${refusedCommand === undefined ? '' : ` to ${refusedCommand}`}`,
+      isFinal,
+    );
   }
   // The library reports failures of TLS with the code of other socket errors.
   if (code === 'ETLS' || /certificate|altnames/i.test(String(message))) {

@@ -23,7 +23,7 @@ export interface ApnsOptions {
 }
 
 /**
- * Milliseconds. APNs refuses provider tokens older than one hour, and new tokens more often than every 20 minutes (Apple,
+ * Milliseconds. APNs refuses provider tokens that are older than one hour or replaced more than once in 20 minutes (Apple,
  * "Establishing a token-based connection to APNs").
  */
 const tokenLifetimeMs = 50 * 60_000;
@@ -37,18 +37,18 @@ const invalidToken = ['BadDeviceToken', 'Unregistered', 'ExpiredToken'];
  */
 export function createApns({ key, keyId, teamId, topic, url, guard, timeouts, tracing }: ApnsOptions): PushSender {
   const connection = createApnsConnection({ url, guard, timeouts });
-  let provider: { readonly token: Promise<string>; readonly since: number } | undefined;
+  let cachedToken: { readonly token: Promise<string>; readonly since: number } | undefined;
 
   function providerToken(): Promise<string> {
-    if (provider === undefined || performance.now() - provider.since > tokenLifetimeMs) {
+    if (cachedToken === undefined || performance.now() - cachedToken.since > tokenLifetimeMs) {
       const token = new SignJWT({})
         .setProtectedHeader({ alg: 'ES256', kid: keyId })
         .setIssuer(teamId)
         .setIssuedAt()
         .sign(key);
-      provider = { token, since: performance.now() };
+      cachedToken = { token, since: performance.now() };
     }
-    return provider.token;
+    return cachedToken.token;
   }
 
   return {
@@ -58,11 +58,11 @@ export function createApns({ key, keyId, teamId, topic, url, guard, timeouts, tr
       if (!/^[0-9A-Fa-f]+$/.test(token)) return { outcome: 'gone', reason: 'not a device token' };
       try {
         const headers = await headersOf(message);
-        const answer = await traceCall(tracing, { url, method: 'POST' }, (more) =>
-          connection.post(`/3/device/${token}`, { ...headers, ...more }, bodyOf(message)),
+        const answer = await traceCall(tracing, { url, method: 'POST' }, (traceHeaders) =>
+          connection.post(`/3/device/${token}`, { ...headers, ...traceHeaders }, bodyOf(message)),
         );
         const outcome = outcomeOf(answer);
-        if (answer.status === 403 && reasonOf(answer) === 'ExpiredProviderToken') provider = undefined;
+        if (answer.status === 403 && reasonOf(answer) === 'ExpiredProviderToken') cachedToken = undefined;
         return outcome;
       } catch (error) {
         return failureOutcome(error);

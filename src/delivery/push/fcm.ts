@@ -36,15 +36,15 @@ const scope = 'https://www.googleapis.com/auth/firebase.messaging';
  */
 export function createFcm({ account, url, outbound }: FcmOptions): PushSender {
   const endpoint = `${url.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`;
-  let access: AccessToken | undefined;
+  let cachedToken: AccessToken | undefined;
   let pending: Promise<AccessToken | PushOutcome> | undefined;
 
   /** All waiting pushes share one request for an access token. After a failure, the next push sends a new request. */
   function accessToken(): Promise<AccessToken | PushOutcome> {
-    if (access !== undefined && access.expiresAt > performance.now()) return Promise.resolve(access);
+    if (cachedToken !== undefined && cachedToken.expiresAt > performance.now()) return Promise.resolve(cachedToken);
     pending ??= requestAccess(account, outbound)
       .then((result) => {
-        access = 'value' in result ? result : undefined;
+        cachedToken = 'value' in result ? result : undefined;
         return result;
       })
       .finally(() => {
@@ -57,16 +57,16 @@ export function createFcm({ account, url, outbound }: FcmOptions): PushSender {
     channel: 'fcm',
     async send(token, message) {
       try {
-        const granted = await accessToken();
-        if (!('value' in granted)) return granted;
+        const access = await accessToken();
+        if (!('value' in access)) return access;
         const response = await outbound.request({
           url: endpoint,
           method: 'POST',
-          headers: { 'content-type': 'application/json', authorization: `Bearer ${granted.value}` },
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${access.value}` },
           body: JSON.stringify({ message: messageOf(token, message) }),
         });
         // The token was revoked, or the clocks differ: the next attempt uses a new one.
-        if (response.status === 401) access = undefined;
+        if (response.status === 401) cachedToken = undefined;
         return outcomeOf(response);
       } catch (error) {
         return failureOutcome(error);
@@ -144,8 +144,8 @@ function outcomeOf({ status, headers, body }: OutboundResponse): PushOutcome {
 /** FCM's error code (google.firebase.fcm.v1.FcmError) if there is one, otherwise the status of google.rpc.Status. */
 function errorCode(error: unknown): string | undefined {
   if (!isJsonObject(error)) return undefined;
-  const own = detailsOf(error).map(({ errorCode: code }) => plainWord(code));
-  return own.find((code) => code !== undefined) ?? plainWord(error.status);
+  const fcmCodes = detailsOf(error).map(({ errorCode: code }) => plainWord(code));
+  return fcmCodes.find((code) => code !== undefined) ?? plainWord(error.status);
 }
 
 /** Whether a google.rpc.BadRequest names the token as invalid. */

@@ -22,7 +22,7 @@ export interface ProviderHealth {
 const circuitOptions = { threshold: 3, firstPauseMs: 15_000, longestPauseMs: 300_000 };
 
 /** An error of one provider. */
-interface Failed {
+interface ProviderFailure {
   readonly error: SmsError;
   /** As the provider threw it. */
   readonly original: unknown;
@@ -49,7 +49,7 @@ export function createFailover(options: FailoverOptions): SmsSender {
   return {
     name: providers.map(({ name }) => name).join(','),
     async send(message) {
-      const errors: Failed[] = [];
+      const errors: ProviderFailure[] = [];
       const paused: Route[] = [];
       for (const route of routes) {
         if (!route.circuit.admit()) paused.push(route);
@@ -62,7 +62,7 @@ export function createFailover(options: FailoverOptions): SmsSender {
         const accepted = await attempt(route, message, errors);
         if (accepted !== undefined) return accepted;
       }
-      throw summary(errors);
+      throw combinedError(errors);
     },
   };
 }
@@ -85,7 +85,7 @@ function createReport(provider: string, circuit: Circuit, onHealth: FailoverOpti
  * @returns undefined if another provider may accept the message
  * @throws SmsError if no provider can deliver it
  */
-async function attempt({ provider, circuit, report }: Route, message: SmsMessage, errors: Failed[]) {
+async function attempt({ provider, circuit, report }: Route, message: SmsMessage, errors: ProviderFailure[]) {
   try {
     const accepted: AcceptedSms = await provider.send(message);
     circuit.succeed();
@@ -105,11 +105,11 @@ async function attempt({ provider, circuit, report }: Route, message: SmsMessage
 }
 
 /** One error for all providers. A retry can succeed if one of them was only unavailable. */
-function summary(failed: readonly Failed[]): unknown {
-  const [first, ...others] = failed;
+function combinedError(failures: readonly ProviderFailure[]): unknown {
+  const [first, ...others] = failures;
   if (first === undefined) return new Error('there is no provider');
   if (others.length === 0) return first.original;
-  const failure = failed.some(({ error }) => error.failure === 'unavailable') ? 'unavailable' : 'refused';
+  const failure = failures.some(({ error }) => error.failure === 'unavailable') ? 'unavailable' : 'refused';
   const reason = [first.error.reason, ...others.map(({ error }) => error.message)].join('; ');
   return new SmsError(first.error.provider, failure, reason);
 }

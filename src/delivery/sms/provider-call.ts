@@ -14,7 +14,7 @@ export interface Refusal {
 /** What a refusal means. */
 export interface RefusalMeaning {
   readonly failure: SmsFailure;
-  /** In words. */
+  /** As text, for operators. */
   readonly reason: string;
 }
 
@@ -42,8 +42,8 @@ export async function callProvider(call: ProviderCall): Promise<AcceptedSms> {
   const { status, body, retryAfter } = await exchange(call);
   if (status >= 200 && status < 300) {
     const reference = call.reference(body);
-    const isKept = reference !== undefined && reference !== '' && reference.length <= maxReferenceLength;
-    return { provider: name, reference: isKept ? reference : null };
+    const isStorable = reference !== undefined && reference !== '' && reference.length <= maxReferenceLength;
+    return { provider: name, reference: isStorable ? reference : null };
   }
   const { failure, reason } = call.interpret({ status, body }) ?? byStatus(status);
   throw new SmsError(name, failure, `${reason} (${status})`, retryAfter);

@@ -32,8 +32,8 @@ export function createSns({ region, accessKeyId, secretAccessKey, url, senders, 
         'AWS.SNS.SMS.SMSType': 'Transactional',
         ...(sender !== undefined && senderAttribute(sender)),
       };
-      Object.entries(attributes).forEach(([attribute, value], at) => {
-        const entry = `MessageAttributes.entry.${at + 1}`;
+      Object.entries(attributes).forEach(([attribute, value], index) => {
+        const entry = `MessageAttributes.entry.${index + 1}`;
         form.set(`${entry}.Name`, attribute);
         form.set(`${entry}.Value.DataType`, 'String');
         form.set(`${entry}.Value.StringValue`, value);
@@ -89,6 +89,6 @@ function interpret({ body }: Refusal): RefusalMeaning | undefined {
   if (code === 'InvalidParameter' && /\bPhoneNumber\b/.test(elementOf(body, 'Message') ?? '')) {
     return { failure: 'invalid', reason: 'the number is not valid, code InvalidParameter' };
   }
-  const known = Object.hasOwn(meanings, code) ? meanings[code] : undefined;
-  return known === undefined ? undefined : { failure: known.failure, reason: `${known.reason}, code ${code}` };
+  const meaning = Object.hasOwn(meanings, code) ? meanings[code] : undefined;
+  return meaning === undefined ? undefined : { failure: meaning.failure, reason: `${meaning.reason}, code ${code}` };
 }

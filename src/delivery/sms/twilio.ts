@@ -71,8 +71,8 @@ const meanings: Readonly<Record<number, RefusalMeaning>> = {
 function interpret({ body }: Refusal): RefusalMeaning | undefined {
   const code = parseJsonObject(body)?.code;
   if (typeof code !== 'number') return undefined;
-  const known = meanings[code];
-  return known === undefined ? undefined : { failure: known.failure, reason: `${known.reason}, code ${code}` };
+  const meaning = meanings[code];
+  return meaning === undefined ? undefined : { failure: meaning.failure, reason: `${meaning.reason}, code ${code}` };
 }
 
 /** Why a message did not arrive (twilio.com/docs/api/errors). */
@@ -106,7 +106,9 @@ export function createTwilioReceipts(options: {
     async read({ headers, messageId = '', body }) {
       const form = new URLSearchParams(body);
       // Sorted by name, then by value.
-      const sorted = [...form].sort(([one, first], [other, second]) => compare(one, other) || compare(first, second));
+      const sorted = [...form].sort(
+        ([name1, value1], [name2, value2]) => compare(name1, name2) || compare(value1, value2),
+      );
       const signed = receiptUrl(messageId) + sorted.flat().join('');
       const expected = createHmac('sha1', authToken).update(signed).digest();
       const signature = Buffer.from(String(headers['x-twilio-signature'] ?? ''), 'base64');
@@ -116,7 +118,7 @@ export function createTwilioReceipts(options: {
   };
 }
 
-const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
+const compare = (a: string, b: string) => Number(a > b) - Number(a < b);
 
 function receiptOf(messageId: string, form: URLSearchParams): Receipt {
   const status = form.get('MessageStatus') ?? '';
@@ -124,8 +126,8 @@ function receiptOf(messageId: string, form: URLSearchParams): Receipt {
   if (delivered.includes(status)) return { messageId, reference, outcome: 'delivered', reason: null };
   if (!undelivered.includes(status)) return { messageId, reference, outcome: 'pending', reason: null };
   const code = /^\d{1,6}$/.exec(form.get('ErrorCode') ?? '')?.[0];
-  const known = code === undefined ? undefined : reasons[code];
-  const words = known ?? 'the message was not delivered';
-  const reason = `twilio: ${words}${code === undefined ? '' : `, code ${code}`}`;
+  const knownReason = code === undefined ? undefined : reasons[code];
+  const text = knownReason ?? 'the message was not delivered';
+  const reason = `twilio: ${text}${code === undefined ? '' : `, code ${code}`}`;
   return { messageId, reference, outcome: 'undelivered', reason };
 }

@@ -100,8 +100,8 @@ function interpret({ body }: Refusal): RefusalMeaning | undefined {
   const problem = parseJsonObject(body);
   if (isAboutRecipient(problem?.invalid_parameters)) return invalidNumber;
   const code = /#([a-z0-9-]{1,32})$/.exec(typeof problem?.type === 'string' ? problem.type : '')?.[1];
-  const known = code === undefined || !Object.hasOwn(meanings, code) ? undefined : meanings[code];
-  return known === undefined ? undefined : { failure: known.failure, reason: `${known.reason}, code ${code}` };
+  const meaning = code === undefined || !Object.hasOwn(meanings, code) ? undefined : meanings[code];
+  return meaning === undefined ? undefined : { failure: meaning.failure, reason: `${meaning.reason}, code ${code}` };
 }
 
 /** Whether a validation error is about the number of the recipient. */
@@ -140,10 +140,10 @@ const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
 /** The detail is a sentence of the list of errors. It comes with a signature, but is still limited. */
 function reasonOf(error: unknown): string {
   const { detail, title } = isJsonObject(error) ? error : {};
-  const words = stringOf(detail)
+  const text = stringOf(detail)
     .replace(/[^\p{L}\p{N}\p{P} ]/gu, '')
     .slice(0, 200)
     .trim();
   const code = /^\d{1,6}$/.exec(String(title ?? ''))?.[0];
-  return [words || 'the message was not delivered', code].filter(Boolean).join(', code ');
+  return [text || 'the message was not delivered', code].filter(Boolean).join(', code ');
 }

@@ -8,8 +8,8 @@ export type CopyResult = 'copied' | 'present' | 'missing';
 const renditionNames = Object.keys(imageFiles) as Rendition[];
 
 /**
- * Copies the files of an image to another storage, and reads them there again to compare them. An image that is there
- * already is only compared. A copied image is unsettled.
+ * Copies the files of an image to another storage, reads the copies and compares them. An image that is there already is
+ * only compared. A copied image is unsettled.
  * @throws Error if the files differ
  */
 export async function copyImage(
@@ -38,6 +38,6 @@ async function readAll(storage: ImageStorage, id: string): Promise<Renditions | 
   return card && full && thumbnail && { card, full, thumbnail };
 }
 
-function isEqual(one: Renditions, other: Renditions): boolean {
-  return renditionNames.every((rendition) => one[rendition].equals(other[rendition]));
+function isEqual(a: Renditions, b: Renditions): boolean {
+  return renditionNames.every((rendition) => a[rendition].equals(b[rendition]));
 }

@@ -38,23 +38,23 @@ const partBytes = 16 * 1024 * 1024;
 const maxParts = 10_000;
 /** Milliseconds for a part, for slow connections. */
 const partTimeoutMs = 300_000;
-const attempts = 3;
+const maxAttempts = 3;
 const pauseMs = 500;
 
-/** Sends a request. If it fails for a reason that may pass, it sends it again. */
+/** Sends a request. After a temporary failure, it sends the request again. */
 async function sendWithRetries(call: Call, request: StoreRequest): Promise<OutboundResponse> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const answer = await call({ ...request, totalTimeoutMs: partTimeoutMs });
-      if (answer.status < 500 || attempt === attempts) return answer;
+      if (answer.status < 500 || attempt === maxAttempts) return answer;
     } catch (error) {
-      if (!(error instanceof OutboundError) || attempt === attempts) throw error;
+      if (!(error instanceof OutboundError) || attempt === maxAttempts) throw error;
     }
     await sleep(attempt * pauseMs);
   }
 }
 
-/** Stores an object of any size: a large one in parts, which become an object when all are there. @returns its bytes */
+/** Stores an object of any size. It sends a large one in parts, which the store joins at the end. @returns its bytes */
 export async function upload(call: Call, key: string, content: AsyncIterable<Buffer>): Promise<number> {
   const source = createByteReader(content);
   try {
@@ -103,11 +103,11 @@ export async function download(call: Call, key: string): Promise<AsyncIterable<B
   if (first === undefined) return undefined;
   return (async function* () {
     yield first.body;
-    for (let read = first.body.length; read < first.total; ) {
-      const part = await readPart(call, key, read, first.tag);
+    for (let offset = first.body.length; offset < first.total; ) {
+      const part = await readPart(call, key, offset, first.tag);
       if (part === undefined || part.body.length === 0) throw new S3Error('the object was removed while it was read');
       yield part.body;
-      read += part.body.length;
+      offset += part.body.length;
     }
   })();
 }

@@ -18,8 +18,8 @@ export interface ImageBucketOptions {
 
 const renditionNames = Object.keys(imageFiles) as Rendition[];
 
-/** Seconds. */
-const presignedFor = 3600;
+/** The lifetime of presigned URLs. */
+const presignSeconds = 3600;
 
 /**
  * Stores images in a bucket: `<prefix>ab/cd/abcd…/card.jpg`, with an empty object `<prefix>unsettled/<id>` for each
@@ -58,8 +58,8 @@ export function createImageBucket(options: ImageBucketOptions): ImageStorage {
     },
     ...(redirects && {
       locate: async (id: string, rendition: Rendition) => ({
-        url: await bucket.presign(keyOf(id, rendition), presignedFor),
-        validFor: presignedFor,
+        url: await bucket.presign(keyOf(id, rendition), presignSeconds),
+        validFor: presignSeconds,
       }),
     }),
     markSettled: (id) => bucket.remove(markPrefix + id),

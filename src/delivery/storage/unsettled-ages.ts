@@ -4,10 +4,10 @@ const unsettledAfterMs = 3_600_000;
 const maxUnsettled = 1000;
 
 /**
- * Measures how long images have been unsettled, from the first time that this process sees their marks. So a step of the
- * system clock does not change the age.
+ * Measures how long images have been unsettled, since this process first saw that they are. So a step of the system clock
+ * does not change the age.
  * @param now milliseconds of a monotonic clock
- * @returns called with all marks: the images that have been unsettled for too long
+ * @returns a function that takes all unsettled images and returns those that have been unsettled for too long
  */
 export function createUnsettledAges(now: () => number): (ids: readonly string[]) => string[] {
   const firstSeen = new Map<string, number>();

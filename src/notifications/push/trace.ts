@@ -4,7 +4,7 @@ import {
   type DeliveryTrace,
   deliveryReasons,
   type PushChannel,
-  type PushTrace,
+  type PushAttempt,
 } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import { type SqlPart, spanningStatement, sql, userStatement } from '../../database/sql.js';
@@ -94,7 +94,7 @@ export function createDeliveryTraces(
   };
 }
 
-function toTrace({ last_error, ...row }: DeliveryRow, configured: readonly PushChannel[]): PushTrace {
+function toTrace({ last_error, ...row }: DeliveryRow, configured: readonly PushChannel[]): PushAttempt {
   // Errors from before the push was accepted no longer matter.
   const error = row.state === 'sent' ? null : last_error;
   // The job waits until the channel is configured again. Then it is sent, unless it has expired.
@@ -102,7 +102,7 @@ function toTrace({ last_error, ...row }: DeliveryRow, configured: readonly PushC
   return { ...row, reason, explanation: deliveryReasons[reason], error };
 }
 
-function noPush(deviceId: string, reason: DeliveryReason): PushTrace {
+function noPush(deviceId: string, reason: DeliveryReason): PushAttempt {
   return {
     device_id: deviceId,
     channel: null,
@@ -128,8 +128,8 @@ function reasonOf(device: Device, listed: ListedRow, configured: readonly PushCh
 }
 
 function summary(
-  pushes: readonly PushTrace[],
-  others: readonly PushTrace[],
+  pushes: readonly PushAttempt[],
+  others: readonly PushAttempt[],
   waits: boolean,
   configured: readonly PushChannel[],
 ): string {

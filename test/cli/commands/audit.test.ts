@@ -17,7 +17,7 @@ const verify = (...args: string[]) =>
 const run = (text: string) => test.database.everyone.query(testSql<{ id: string; day: string }>(text));
 
 it('audit verify prints what was changed, and exits with 1', async () => {
-  expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No day is sealed yet/) });
+  expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No day has a hash yet/) });
 
   const [event] = await run(`
     insert into events (user_id, id, type, actor, created_at)
@@ -31,7 +31,7 @@ it('audit verify prints what was changed, and exits with 1', async () => {
   });
   const intact = await verify();
   expect(intact).toMatchObject({ code: 0, stderr: '' });
-  expect(intact.stdout).toContain('Checked 1 sealed days with 1 events: 0 findings.');
+  expect(intact.stdout).toContain('Checked 1 days with 1 events: 0 findings.');
   const [anchor] = new RegExp(`^${day}=[0-9a-f]{64}$`, 'm').exec(intact.stdout) ?? [];
   expect((await verify('--anchor', anchor ?? '')).code).toBe(0);
 

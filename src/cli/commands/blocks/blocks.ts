@@ -35,7 +35,7 @@ export function blocksCommand(program: Command, io: Io): void {
     .command('remove')
     .description('unblock an address')
     .argument('<block>', 'the id or the address that `blocks list` shows')
-    .action((named: string) => removeBlock(io, named));
+    .action((idOrAddress: string) => removeBlock(io, idOrAddress));
 }
 
 async function listBlocks(io: Io, json: boolean): Promise<void> {
@@ -59,30 +59,30 @@ async function allBlocks(database: Database): Promise<Block[]> {
 
 async function addBlock(io: Io, address: string, { reason, until, json }: AddOptions): Promise<void> {
   const input = { address, ...(reason !== undefined && { reason }), ...(until !== undefined && { ends_at: until }) };
-  const block = await change(io, (blocks, database) =>
+  const block = await withBlocks(io, (blocks, database) =>
     database.directory.transaction((tx) => blocks.create(tx, input, cliOrigin)),
   );
   if (json === true) return printJson(io.stdout, block);
   printLine(io.stdout, `Blocked ${block.address}${block.ends_at === null ? '' : ` until ${block.ends_at}`}.`);
 }
 
-async function removeBlock(io: Io, named: string): Promise<void> {
-  await change(io, async (blocks, database) => {
-    const network = parseNetwork(named)?.text;
+async function removeBlock(io: Io, idOrAddress: string): Promise<void> {
+  await withBlocks(io, async (blocks, database) => {
+    const network = parseNetwork(idOrAddress)?.text;
     const found =
-      network === undefined ? undefined : (await allBlocks(database)).find((one) => one.address === network);
-    const id = parseId(named) ?? found?.id ?? nilId;
+      network === undefined ? undefined : (await allBlocks(database)).find(({ address }) => address === network);
+    const id = parseId(idOrAddress) ?? found?.id ?? nilId;
     try {
       await database.directory.transaction((tx) => blocks.remove(tx, id, cliOrigin));
     } catch (error) {
       const isUnknown = error instanceof Problem && error.code === 'not_found';
-      throw isUnknown ? new CommandError(`There is no block ${named}.`) : error;
+      throw isUnknown ? new CommandError(`There is no block ${idOrAddress}.`) : error;
     }
   });
-  printLine(io.stdout, `Unblocked ${named}.`);
+  printLine(io.stdout, `Unblocked ${idOrAddress}.`);
 }
 
-/** The running service notices the change by itself. */
-async function change<T>(io: Io, work: (blocks: Blocks, database: Database) => Promise<T>): Promise<T> {
+/** Opens the blocks while `work` runs. A running service notices a change by itself. */
+async function withBlocks<T>(io: Io, work: (blocks: Blocks, database: Database) => Promise<T>): Promise<T> {
   return withDatabase(io, (database) => work(createBlocks(database), database));
 }

@@ -21,7 +21,7 @@ export function backupCommand(program: Command, io: Io): void {
   const backup = program.command('backup').description('back up the database and the images, and restore them');
   backup
     .command('create')
-    .description('write a backup; Postern may run meanwhile')
+    .description('write a backup; Postern can keep running')
     .requiredOption(
       '--to <place>',
       'a new file; or a folder or s3://bucket/prefix, where the file gets a name with the time',
@@ -51,12 +51,12 @@ export function backupCommand(program: Command, io: Io): void {
 
 async function create(io: Io, { to, withSecretKey = false }: { to: string; withSecretKey?: boolean }): Promise<void> {
   const config = readConfig(io.env);
-  const open = await openExistingTarget(config, quietLog(io));
+  const database = await openExistingTarget(config, quietLog(io));
   const isStore = isBucket(to) || (await isFolder(to));
-  const opened = isStore ? await openBackupStore(config, to) : undefined;
+  const openStore = isStore ? await openBackupStore(config, to) : undefined;
   try {
-    const source = await backupSource(config, open.target, { includesSecretKey: withSecretKey, version });
-    const written = await createBackup(source, opened?.store ?? backupFileAt(to), { isScheduled: false });
+    const source = await backupSource(config, database.target, { includesSecretKey: withSecretKey, version });
+    const written = await createBackup(source, openStore?.store ?? backupFileAt(to), { isScheduled: false });
     if (written === undefined) throw new CommandError('Another backup of this database is running: wait for its end.');
     const { location, bytes } = written;
     printLine(io.stdout, `Wrote ${location} (${megabytes(bytes)}).`);
@@ -64,12 +64,12 @@ async function create(io: Io, { to, withSecretKey = false }: { to: string; withS
       printLine(io.stdout, `It does not contain the secret key: keep ${keyName(config)} in another safe place.`);
     printLine(io.stdout, `Check it with: postern backup verify ${location}`);
   } finally {
-    await opened?.close();
-    await open.close();
+    await openStore?.close();
+    await database.close();
   }
 }
 
-/** Runs `work` with a backup in its place. */
+/** Opens the place of a backup while `work` runs. */
 async function withBackup<T>(config: Config, from: string, work: (place: OpenBackupPlace) => Promise<T>): Promise<T> {
   const place = await openBackupAt(config, from);
   try {

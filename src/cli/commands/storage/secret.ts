@@ -43,13 +43,13 @@ async function status(io: Io): Promise<void> {
   if (old.length === 0) return;
   printLine(
     io.stdout,
-    uses.length > 0 ? needed(uses) : 'No value needs an old key: `postern secret remove-old` removes it.',
+    uses.length > 0 ? describeUses(uses) : 'No value needs an old key: `postern secret remove-old` removes it.',
   );
 }
 
 async function removeOld(io: Io): Promise<void> {
   const { uses } = await readUses(io);
-  if (uses.length > 0) throw new CommandError(needed(uses));
+  if (uses.length > 0) throw new CommandError(describeUses(uses));
   const removed = await removeOldKeysFromFile(readConfig(io.env));
   printLine(
     io.stdout,
@@ -64,5 +64,5 @@ function readUses(io: Io): Promise<{ readonly ids: readonly string[]; readonly u
   });
 }
 
-const needed = (uses: readonly OldKeyUse[]) =>
+const describeUses = (uses: readonly OldKeyUse[]) =>
   `An old key is still needed by ${uses.map(({ kind, count }) => `${count} ${kind}`).join(', ')}.`;

@@ -65,17 +65,17 @@ async function createIdentity(io: Io, address: string, { until, code, json }: Cr
     ...(code !== undefined && { code }),
     expires_at: until,
   };
-  const made: IssuedTestIdentity = await withIdentities(io, (identities, database) =>
+  const created: IssuedTestIdentity = await withIdentities(io, (identities, database) =>
     database.spanning.transaction((tx) => identities.create(tx, input, cliOrigin)),
   );
-  if (json === true) return printJson(io.stdout, made);
-  printLine(io.stdout, `${made.identity.value} takes the code ${made.code} until ${made.expires_at}.`);
-  if (made.user_id === null) printLine(io.stderr, 'No user has this address yet.');
+  if (json === true) return printJson(io.stdout, created);
+  printLine(io.stdout, `${created.identity.value} takes the code ${created.code} until ${created.expires_at}.`);
+  if (created.user_id === null) printLine(io.stderr, 'No user has this address yet.');
 }
 
-async function deleteIdentity(io: Io, given: string): Promise<void> {
-  const unknown = new CommandError(`There is no test identity ${given}.`);
-  const id = parseId(given);
+async function deleteIdentity(io: Io, text: string): Promise<void> {
+  const unknown = new CommandError(`There is no test identity ${text}.`);
+  const id = parseId(text);
   if (id === undefined) throw unknown;
   try {
     await withIdentities(io, (identities, database) =>

@@ -27,8 +27,8 @@ interface ReplayOptions {
   readonly delivery?: string[];
 }
 
-/** Milliseconds between two looks for new events. */
-const tailInterval = 500;
+/** Milliseconds between two queries for new events. */
+const tailIntervalMs = 500;
 
 /** Registers `postern webhooks` with its subcommands. */
 export function webhooksCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
@@ -176,7 +176,7 @@ async function tail(io: Io, json: boolean): Promise<void> {
           const text = `${created_at}  ${type}  user ${user_id}  ${sequence}  ${JSON.stringify(data)}`;
           printLine(io.stdout, json ? JSON.stringify(event) : text);
         }
-        await wait(tailInterval, undefined, { signal: interrupted.signal }).catch(() => undefined);
+        await wait(tailIntervalMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
       }
     });
   } finally {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { OwnExternalIdentities } from '../../../../account/own-external-identities.js';
 import { ProvenRequest } from '../../../../contract/account/proof.js';
-import { BegunExternalIdentity, ExternalIdentity, IdTokenAnswer } from '../../../../contract/external-identity.js';
+import { StartedExternalIdentity, ExternalIdentity, IdTokenAnswer } from '../../../../contract/external-identity.js';
 import { parseId } from '../../../../lib/ids.js';
 import { pathId } from '../../../requests/parameters.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
@@ -44,7 +44,7 @@ export function accountExternalIdentityRoutes(
       tags: ['Account'],
       params: Type.Object({ name }),
       body: ProvenRequest,
-      response: { 201: { ...BegunExternalIdentity, description: 'Send the id_token next.' } },
+      response: { 201: { ...StartedExternalIdentity, description: 'Send the id_token next.' } },
     },
     config: { access: 'session', problems: [...proofProblems, 'not_found'] },
     async handler(request, reply) {
