@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 1bc5a56c4872b68e9dc180021966a527a070cd8e2cbb171ce04508ead7e0f6fc
+// sha256 of the document: b1f39b7e8fe2786dfe4b4e8a2589d545a259df689d0f7f1e76d409206bdbfc07
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -2602,6 +2602,9 @@ export type WebhookDelivery = {
      */
     event_id: string;
     type: string;
+    /**
+     * All zeros for an event that concerns no user.
+     */
     user_id: string;
     /**
      * The number of the event among those of its user.
@@ -2710,7 +2713,7 @@ export type WebhookTestRequest = {
     /**
      * The example of this type is sent. `user.created` if absent.
      */
-    type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone';
+    type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed';
 };
 
 /**

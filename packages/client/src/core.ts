@@ -4,7 +4,7 @@ import type { Call, TransportOptions } from './transport.js';
 import type { PasskeyAdapter, Postern } from './types.js';
 import type { DeviceInput } from './wire.js';
 
-/** What the storage keeps of a login. With a backend, `token` is empty. */
+/** What the storage contains about a login. With a backend, `token` is empty. */
 export interface StoredLogin {
   readonly token: string;
   readonly user_id: string;
@@ -20,7 +20,7 @@ export interface SafeStorage {
   delete(key: string): Promise<unknown>;
 }
 
-/** What the features need of a client. */
+/** The parts of a client that its features use. */
 export interface Core {
   readonly base: string;
   /** How a worker can send requests as this client does. Undefined if only this client can, by a `fetch` of the app. */
@@ -28,9 +28,9 @@ export interface Core {
   readonly passkeys: PasskeyAdapter | undefined;
   /** Without a session. */
   send<T>(call: Call): Promise<T>;
-  /** With a session. Reads wait once for a short pause of the service. */
+  /** With a session. A read is repeated once if the service asks for a short pause. */
   call<T>(call: Call): Promise<T>;
-  /** As `call`, with the answer itself. */
+  /** Like `call`, but returns the response itself. */
   raw(call: Call): Promise<Response>;
   onResume(wake: () => void): Unsubscribe;
   onClose(end: Unsubscribe): Unsubscribe;
@@ -44,12 +44,12 @@ export interface Core {
     readonly device_id: string;
     readonly is_bound?: boolean | undefined;
   }): Promise<void>;
-  /** The login goes on with another token. */
+  /** The login continues with another token. */
   replaceToken(token: string): Promise<void>;
-  /** The account of the login was deleted. */
+  /** Signs out, because the account was deleted. */
   forget(): Promise<void>;
   /** @throws UsageError */
-  demandOpen(): void;
+  requireOpen(): void;
   onError(error: unknown): void;
 }
 
@@ -60,6 +60,6 @@ export const coreKey = Symbol.for('@postern/client.core');
 export function coreOf(postern: Postern): Core {
   const core = (postern as { readonly [coreKey]?: Core } | undefined)?.[coreKey];
   if (core === undefined) throw new UsageError('The first argument must be a client that createPostern made.');
-  core.demandOpen();
+  core.requireOpen();
   return core;
 }

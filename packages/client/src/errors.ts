@@ -4,9 +4,9 @@ import type { FieldError, ProblemStatuses } from './wire.js';
 /** The code of a problem. A newer service may send others: keep a default where you list them. */
 export type ProblemCode = keyof ProblemStatuses;
 
-/** Counts down the whole seconds until a time. It measures from the answer, so a wrong clock of the device does no harm. */
+/** Counts down the whole seconds until a time. It measures from the answer, so a wrong clock of the device has no effect. */
 export interface Countdown {
-  /** In the clock of the device. */
+  /** By the clock of the device. */
   readonly until: Date;
   /**
    * Yields the remaining seconds at once and then each second. Ends after 0, or when the signal aborts.

@@ -32,7 +32,7 @@ export interface List<T> extends AsyncIterable<T> {
 /** A field to sort by, with its direction. Without one, the newest or largest is first. */
 export type Sorting<Field extends string> = Field | `${Field}:asc` | `${Field}:desc`;
 
-/** What a list takes. `Field`: the fields that it can be sorted by. */
+/** The options of a list. `Field`: the fields that it can be sorted by. */
 export interface ListQuery<Field extends string = string> extends Abortable {
   /** Items of a page, 1 to 100. 20 by default. */
   readonly limit?: number | undefined;
@@ -47,20 +47,20 @@ export interface ListQuery<Field extends string = string> extends Abortable {
 /**
  * A list of the service.
  *
- * @param more parameters that only this list has
- * @throws UsageError for a limit that no list takes
+ * @param extra parameters that only this list has
+ * @throws UsageError for a limit that is not valid
  */
 export function listOf<T>(
   core: Pick<Core, 'call'>,
   path: string,
   { signal, limit, sort, since, filter }: ListQuery,
-  more: Readonly<Record<string, string | undefined>> = {},
+  extra: Readonly<Record<string, string | undefined>> = {},
 ): List<T> {
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100)) {
     throw new UsageError('`limit` must be a whole number from 1 to 100.');
   }
   const query = {
-    ...more,
+    ...extra,
     limit,
     filter,
     sort: sort === undefined ? undefined : [sort].flat().join(','),

@@ -40,13 +40,13 @@ interface CredentialStore {
 
 export const platform = (): Platform => globalThis as Platform;
 
-/** Milliseconds since now, by the clock that shows more: one may stand still while the device sleeps, one may be set back. */
+/** Measures the milliseconds since now with two clocks, and returns the larger value: one clock can stop while the device sleeps, the other can be set back. */
 export function stopwatch(): () => number {
-  const [wall, steady] = [Date.now(), performance.now()];
-  return () => Math.max(Date.now() - wall, performance.now() - steady);
+  const [wallStart, monotonicStart] = [Date.now(), performance.now()];
+  return () => Math.max(Date.now() - wallStart, performance.now() - monotonicStart);
 }
 
-/** Resolves after so many milliseconds, or when the signal aborts. */
+/** Resolves when the time is over, or when the signal aborts. */
 export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

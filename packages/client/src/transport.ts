@@ -53,9 +53,15 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
       ...(isJson && { 'content-type': 'application/json' }),
     };
     const url = base + path + (parameters.length > 0 ? `?${parameters.join('&')}` : '');
-    const answer = await withTimeout(signal, timeout, call.streams === true, (both) =>
+    const answer = await withTimeout(signal, timeout, call.streams === true, (combinedSignal) =>
       (fetch ?? globalThis.fetch)(url, {
-        ...{ method, headers, signal: both, redirect: 'error', credentials: cookies ? 'same-origin' : 'omit' },
+        ...{
+          method,
+          headers,
+          signal: combinedSignal,
+          redirect: 'error',
+          credentials: cookies ? 'same-origin' : 'omit',
+        },
         ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
       }),
     );
@@ -120,15 +126,15 @@ async function withTimeout(
   }
 }
 
-/** The base of all URLs, without a slash at its end. @throws UsageError that names the function `maker` */
-export function baseOf(url: string | URL | undefined, maker = 'createPostern'): string {
+/** The base of all URLs, without a slash at its end. @throws UsageError that names the function `caller` */
+export function baseOf(url: string | URL | undefined, caller = 'createPostern'): string {
   const page = platform().location?.href;
   let parsed: URL;
   try {
     parsed = new URL(url as string | URL, page);
   } catch {
     throw new UsageError(
-      `${maker} needs \`url\`, such as 'https://auth.example.com'${page ? '' : '. A path works in pages only'}.`,
+      `${caller} needs \`url\`, such as 'https://auth.example.com'${page ? '' : '. A path works in pages only'}.`,
     );
   }
   if (!/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash || parsed.username) {

@@ -7,7 +7,7 @@ import type { DeviceInput, NewSession } from './wire.js';
 /** A session with its token. */
 export type HeldSession = NewSession;
 
-/** What a device says of itself. */
+/** The description of a device. */
 export type DeviceDescription = Omit<DeviceInput, 'id' | 'jwk' | 'apn_device_token' | 'gcm_device_token'>;
 
 /** Asks the platform for passkeys. The options and results have the JSON form of WebAuthn. */
@@ -25,7 +25,7 @@ export interface PosternOptions {
    * no default, because this is a decision about security.
    */
   readonly storage: 'backend' | PosternStorage;
-  /** What this device says of itself. By default, what the browser shows. The id of the device is made and kept for you. */
+  /** The description of this device. By default, the one that the browser gives. The client creates and stores the id of the device. */
   readonly device?: DeviceDescription | (() => MaybePromise<DeviceDescription>) | undefined;
   /** The language of messages, such as `es-MX`. By default that of the platform. */
   readonly locale?: string | undefined;
@@ -57,7 +57,7 @@ export type AuthState =
       readonly problem?: Problem<'invalid_dpop_proof'>;
     }
   | { readonly status: 'signed_in'; readonly user_id: string; readonly device_id: string }
-  /** An operator locked or deactivated the account. The token is kept, so the login goes on after an unlock. */
+  /** An operator locked or deactivated the account. The token is kept, so the login continues after an unlock. */
   | {
       readonly status: 'suspended';
       readonly user_id: string;
@@ -81,7 +81,7 @@ export interface Postern extends Store<AuthState> {
    * once, if its body can be sent again.
    */
   readonly fetch: Fetch;
-  /** Signs out here at once, also without a network. `revoked: false`: Postern learns of it at the next start. */
+  /** Signs out here at once, also without a network. `revoked: false`: the request failed, and the client repeats it at its next start. */
   readonly logOut: () => Promise<{ readonly revoked: boolean }>;
   /** Ends streams, timers and channels. Later calls reject with a UsageError. */
   readonly close: () => void;

@@ -6,7 +6,7 @@ import type { Postern } from './types.js';
 import type { Account, LoginOptions as OfferedLogins, Recovered, StartedChallenge } from './wire.js';
 
 /**
- * What the service offers before anybody signs in: the ways to log in, the rules for PINs and passwords, registration.
+ * What the service offers without a session: the ways to log in, the rules for PINs and passwords, registration.
  *
  * @example
  * ```ts
@@ -25,12 +25,12 @@ export function offeredLogins(postern: Postern, { signal }: Abortable = {}): Pro
 /** A code was sent, if there is such an account. */
 export interface PendingCode {
   readonly id: string;
-  /** In the clock of the device, at most five minutes from now. */
+  /** By the clock of the device, at most five minutes from now. */
   readonly expiresAt: Date;
 }
 export interface PendingRecovery<P extends 'password' | 'pin'> extends PendingCode {
   /**
-   * Sets the new secret. Every login of the account ends, so the user then signs in as usual. A wrong or late code rejects with
+   * Sets the new secret. Every login of the account ends, so the user then signs in as usual. A wrong or expired code rejects with
    * `code_rejected`.
    */
   readonly complete: (
@@ -41,8 +41,8 @@ export interface PendingRecovery<P extends 'password' | 'pin'> extends PendingCo
 type AddressInput = string | Identity<'email' | 'phone'>;
 
 /** How long a code without a session is valid, in milliseconds. */
-const codeLifetime = 300_000;
-const pending = ({ id }: StartedChallenge): PendingCode => ({ id, expiresAt: new Date(Date.now() + codeLifetime) });
+const codeLifetimeMs = 300_000;
+const pending = ({ id }: StartedChallenge): PendingCode => ({ id, expiresAt: new Date(Date.now() + codeLifetimeMs) });
 
 /**
  * Sends a code that lets the user choose a new password or PIN. The answer is the same if there is no such account.

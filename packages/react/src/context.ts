@@ -33,7 +33,7 @@ const ScopeContext = /* @__PURE__ */ createContext<Scope | undefined>(undefined)
  * );
  * const Greeting = () => <p>{useSession().status === 'signed_in' ? 'Welcome back' : 'Hello'}</p>;
  * ```
- * @throws UsageError for something that is no client
+ * @throws UsageError if the argument is not a client
  */
 export function PosternProvider({ postern, snapshot, inbox, children }: PosternProviderProps): ReactNode {
   if (typeof postern?.getSession !== 'function') {

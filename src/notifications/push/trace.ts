@@ -3,8 +3,8 @@ import {
   type DeliveryState,
   type DeliveryTrace,
   deliveryReasons,
-  type PushChannel,
   type PushAttempt,
+  type PushChannel,
 } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import { type SqlPart, spanningStatement, sql, userStatement } from '../../database/sql.js';

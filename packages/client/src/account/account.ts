@@ -31,7 +31,7 @@ import {
 /** A change that has started. A second request completes it. */
 export interface PendingChange {
   readonly id: string;
-  /** In the clock of the device. */
+  /** By the clock of the device. */
   readonly expiresAt: Date;
 }
 /** A code was sent to the new address. */
@@ -56,12 +56,12 @@ export interface PendingLink extends PendingChange {
 }
 
 type ProofInput<O extends AccountOperation> = ProofFor<O> | ((request: ProofRequest<O>) => Promise<ProofFor<O> | null>);
-/** With a prover of the account, you can leave `proof` out. */
-type Proven<O extends AccountOperation, P extends boolean> = P extends true
+/** If the account has a `prove` function, `proof` is optional. */
+type ProofArguments<O extends AccountOperation, P extends boolean> = P extends true
   ? [options?: Abortable & { readonly proof?: ProofInput<O> | undefined }]
   : [options: Abortable & { readonly proof: ProofInput<O> }];
 
-/** The account of the user. Changes need a fresh proof. The types show which proofs an operation takes. */
+/** The account of the user. Changes need a fresh proof. The types show which proofs an operation accepts. */
 export interface AccountClient<P extends boolean = boolean> {
   readonly get: (options?: Abortable) => Promise<AccountDetails>;
   /** Fields that you can change without a proof. */
@@ -69,41 +69,41 @@ export interface AccountClient<P extends boolean = boolean> {
     change: { readonly name?: string | undefined; readonly locale?: string | null | undefined },
     options?: Abortable,
   ) => Promise<Account>;
-  readonly setUsername: (username: string | null, ...proof: Proven<'set_username', P>) => Promise<Account>;
+  readonly setUsername: (username: string | null, ...proof: ProofArguments<'set_username', P>) => Promise<Account>;
   /** Ends all other logins of the account. This one continues. */
-  readonly setPassword: (password: string, ...proof: Proven<'set_password', P>) => Promise<Account>;
-  readonly setPin: (pin: string, ...proof: Proven<'set_pin', P>) => Promise<Account>;
-  readonly removePin: (...proof: Proven<'remove_pin', P>) => Promise<Account>;
+  readonly setPassword: (password: string, ...proof: ProofArguments<'set_password', P>) => Promise<Account>;
+  readonly setPin: (pin: string, ...proof: ProofArguments<'set_pin', P>) => Promise<Account>;
+  readonly removePin: (...proof: ProofArguments<'remove_pin', P>) => Promise<Account>;
   /** Discards a recovered PIN that has not taken effect yet. It needs no proof. */
   readonly cancelPinRecovery: (options?: Abortable) => Promise<Account>;
   /** Sends a code to the new address. */
-  readonly setEmail: (email: string, ...proof: Proven<'set_email', P>) => Promise<PendingAddress>;
-  readonly removeEmail: (...proof: Proven<'remove_email', P>) => Promise<Account>;
+  readonly setEmail: (email: string, ...proof: ProofArguments<'set_email', P>) => Promise<PendingAddress>;
+  readonly removeEmail: (...proof: ProofArguments<'remove_email', P>) => Promise<Account>;
   /** Sends a code to the new number. */
-  readonly setPhone: (phone: string, ...proof: Proven<'set_phone', P>) => Promise<PendingAddress>;
-  readonly removePhone: (...proof: Proven<'remove_phone', P>) => Promise<Account>;
-  readonly enrolTotp: (...proof: Proven<'enrol_totp', P>) => Promise<PendingTotp>;
-  readonly removeTotp: (...proof: Proven<'remove_totp', P>) => Promise<void>;
+  readonly setPhone: (phone: string, ...proof: ProofArguments<'set_phone', P>) => Promise<PendingAddress>;
+  readonly removePhone: (...proof: ProofArguments<'remove_phone', P>) => Promise<Account>;
+  readonly enrolTotp: (...proof: ProofArguments<'enrol_totp', P>) => Promise<PendingTotp>;
+  readonly removeTotp: (...proof: ProofArguments<'remove_totp', P>) => Promise<void>;
   /** The old recovery codes become invalid. */
-  readonly renewRecoveryCodes: (...proof: Proven<'renew_recovery_codes', P>) => Promise<RecoveryCodes>;
+  readonly renewRecoveryCodes: (...proof: ProofArguments<'renew_recovery_codes', P>) => Promise<RecoveryCodes>;
   readonly listPasskeys: (options?: Abortable) => Promise<readonly Passkey[]>;
   /** Asks for the proof first. Then the platform shows its prompt. */
-  readonly addPasskey: (name: string, ...proof: Proven<'add_passkey', P>) => Promise<Passkey>;
+  readonly addPasskey: (name: string, ...proof: ProofArguments<'add_passkey', P>) => Promise<Passkey>;
   readonly renamePasskey: (id: string, name: string, options?: Abortable) => Promise<Passkey>;
-  readonly removePasskey: (id: string, ...proof: Proven<'remove_passkey', P>) => Promise<void>;
+  readonly removePasskey: (id: string, ...proof: ProofArguments<'remove_passkey', P>) => Promise<void>;
   readonly listIdentities: (options?: Abortable) => Promise<readonly ExternalIdentity[]>;
-  readonly linkIdentity: (provider: OidcProvider, ...proof: Proven<'link_identity', P>) => Promise<PendingLink>;
-  /** Rejects with `last_way_in` if the user could not log in any more. */
+  readonly linkIdentity: (provider: OidcProvider, ...proof: ProofArguments<'link_identity', P>) => Promise<PendingLink>;
+  /** Rejects with `last_way_in` if it is the only way to log in. */
   readonly unlinkIdentity: (
     identity: Pick<ExternalIdentity, 'id' | 'provider'>,
-    ...proof: Proven<'unlink_identity', P>
+    ...proof: ProofArguments<'unlink_identity', P>
   ) => Promise<void>;
   /** What happened to the account, in the language of the client. */
   readonly activity: (query?: ListQuery<'created_at'>) => List<ActivityEntry>;
   /** Everything that is stored about the user, as JSON. The file is complete if the stream ends without an error. */
   readonly export: (options?: Abortable) => Promise<ReadableStream<Uint8Array> | null>;
   /** Deletes the account forever, and signs out in this client. */
-  readonly deleteAccount: (...proof: Proven<'delete_account', P>) => Promise<void>;
+  readonly deleteAccount: (...proof: ProofArguments<'delete_account', P>) => Promise<void>;
   /** The proofs that this user can give. You can show them before the user starts an operation. */
   readonly proofChoices: <O extends AccountOperation>(
     operation: O,
@@ -133,7 +133,7 @@ type ProofOptions = Abortable & { readonly proof?: unknown };
  * const pending = await account.setEmail('ada@example.com');
  * await pending.confirm('271828');
  * ```
- * @throws UsageError for something that is no client
+ * @throws UsageError if the argument is not a client
  */
 export function createAccount(postern: Postern, options: { readonly prove: Prover }): AccountClient<true>;
 export function createAccount(postern: Postern): AccountClient<false>;
@@ -145,28 +145,28 @@ export function createAccount(
   const root = '/v1/account';
 
   /** Sends a request with a proof, and asks for another one while it is wrong. */
-  async function proven<T>(
+  async function callWithProof<T>(
     operation: AccountOperation,
     call: Pick<Call, 'path' | 'method'> & { readonly body?: object },
     { proof = prove, signal }: ProofOptions = {},
   ): Promise<T> {
-    const send = (given: unknown) => {
-      if (!isProof(given)) {
+    const send = (candidate: unknown) => {
+      if (!isProof(candidate)) {
         throw new UsageError(
           `\`proof\` must be made by passwordProof, totpProof, pinProof or a choice of the request.`,
         );
       }
-      return core.call<T>({ ...call, body: { ...call.body, proof: bodyOf(given) }, signal });
+      return core.call<T>({ ...call, body: { ...call.body, proof: bodyOf(candidate) }, signal });
     };
     if (typeof proof !== 'function') return send(proof);
     let problem: ProofRequest['problem'] = null;
     for (;;) {
       const choices = await choicesFor(core, operation, { signal });
-      const given: unknown = await proof({ operation, choices, problem });
+      const candidate: unknown = await proof({ operation, choices, problem });
       signal?.throwIfAborted();
-      if (given === null) throw new CancelledError();
+      if (candidate === null) throw new CancelledError();
       try {
-        return await send(given);
+        return await send(candidate);
       } catch (error) {
         if (!isProblem(error, 'proof_rejected', 'account_temporarily_locked')) throw error;
         problem = error;
@@ -180,73 +180,78 @@ export function createAccount(
   const read = <T>(path: string, { signal }: Abortable = {}) => core.call<T>({ path: `${root}${path}`, signal });
 
   /** A change that a second request completes. Lifetimes are measured from now, because clocks differ. */
-  async function begin<S extends { readonly id: string }, Shown extends object, T>(
+  async function begin<S extends { readonly id: string }, Details extends object, T>(
     operation: AccountOperation,
     path: string,
     body: object,
     options: ProofOptions | undefined,
-    shown: (started: S) => Shown,
-  ): Promise<PendingChange & Shown & { confirm(secret: string, options?: Abortable): Promise<T> }> {
-    const started = await proven<S>(operation, change('POST', path, body), options);
+    detailsOf: (started: S) => Details,
+  ): Promise<PendingChange & Details & { confirm(secret: string, options?: Abortable): Promise<T> }> {
+    const started = await callWithProof<S>(operation, change('POST', path, body), options);
     return {
       ...{ id: started.id, expiresAt: new Date(Date.now() + (/totp|link/.test(operation) ? 600_000 : 300_000)) },
-      ...shown(started),
+      ...detailsOf(started),
       confirm: (secret: string, { signal }: Abortable = {}) =>
         core.call<T>({ ...change('POST', `${path}/${started.id}`, { secret }), signal }),
     };
   }
   const setUsername = (username: string | null, options?: ProofOptions) =>
-    proven<Account>('set_username', { method: 'PATCH', path: root, body: { username } }, options);
+    callWithProof<Account>('set_username', { method: 'PATCH', path: root, body: { username } }, options);
   return {
     get: (options) => read('', options),
     update: (body, { signal } = {}) => core.call({ method: 'PATCH', path: root, body, signal }),
     setUsername,
     async setPassword(password, options) {
-      const changed = await proven<ChangedPassword>('set_password', change('PUT', 'password', { password }), options);
+      const changed = await callWithProof<ChangedPassword>(
+        'set_password',
+        change('PUT', 'password', { password }),
+        options,
+      );
       const { token, authentication_id: _, ...account } = changed;
       await core.replaceToken(token);
       return account;
     },
-    setPin: (pin, options) => proven('set_pin', change('PUT', 'pin', { pin }), options),
-    removePin: (options) => proven('remove_pin', remove('/pin'), options),
+    setPin: (pin, options) => callWithProof('set_pin', change('PUT', 'pin', { pin }), options),
+    removePin: (options) => callWithProof('remove_pin', remove('/pin'), options),
     cancelPinRecovery: ({ signal } = {}) => core.call({ ...remove('/pin-recovery'), signal }),
-    setEmail: (email, options) => begin('set_email', 'email', { email }, options, nothing),
-    removeEmail: (options) => proven('remove_email', remove('/email'), options),
-    setPhone: (phone, options) => begin('set_phone', 'phone', { phone }, options, nothing),
-    removePhone: (options) => proven('remove_phone', remove('/phone'), options),
+    setEmail: (email, options) => begin('set_email', 'email', { email }, options, noDetails),
+    removeEmail: (options) => callWithProof('remove_email', remove('/email'), options),
+    setPhone: (phone, options) => begin('set_phone', 'phone', { phone }, options, noDetails),
+    removePhone: (options) => callWithProof('remove_phone', remove('/phone'), options),
     enrolTotp: (options) => begin('enrol_totp', 'totp', {}, options, ({ secret, uri }: NewTotp) => ({ secret, uri })),
-    removeTotp: (options) => proven('remove_totp', remove('/totp'), options),
-    renewRecoveryCodes: (options) => proven('renew_recovery_codes', change('POST', 'recovery-codes'), options),
+    removeTotp: (options) => callWithProof('remove_totp', remove('/totp'), options),
+    renewRecoveryCodes: (options) => callWithProof('renew_recovery_codes', change('POST', 'recovery-codes'), options),
     listPasskeys: (options) => read('/passkeys', options),
     async addPasskey(name, options) {
       const passkeys = await passkeysOf(core);
-      const asked = change('POST', 'passkeys', { name });
-      const { id, options: creation } = await proven<NewPasskey>('add_passkey', asked, options);
+      const request = change('POST', 'passkeys', { name });
+      const { id, options: creation } = await callWithProof<NewPasskey>('add_passkey', request, options);
       const signal = options?.signal;
       const response = await passkeys.create(creation, { signal });
       return core.call({ ...change('POST', `passkeys/${id}`, { response }), signal });
     },
     renamePasskey: (id, name, { signal } = {}) =>
       core.call({ method: 'PATCH', path: `${root}/passkeys/${encodeURIComponent(id)}`, body: { name }, signal }),
-    removePasskey: (id, options) => proven('remove_passkey', remove(`/passkeys/${encodeURIComponent(id)}`), options),
+    removePasskey: (id, options) =>
+      callWithProof('remove_passkey', remove(`/passkeys/${encodeURIComponent(id)}`), options),
     listIdentities: (options) => read('/external-identities', options),
     linkIdentity: (provider, options) =>
       begin('link_identity', `external-identities/${encodeURIComponent(provider)}`, {}, options, linkOf),
     unlinkIdentity: ({ id, provider }, options) =>
-      proven('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
+      callWithProof('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
     activity: (query = {}) => listOf(core, `${root}/activity`, query),
     async export({ signal } = {}) {
       return (await core.raw({ path: `${root}/export`, signal, streams: true })).body;
     },
     async deleteAccount(options) {
-      await proven('delete_account', remove(''), options);
+      await callWithProof('delete_account', remove(''), options);
       await core.forget();
     },
     proofChoices: (operation, options) => choicesFor(core, operation, options),
   };
 }
 
-const nothing = () => ({});
+const noDetails = () => ({});
 const linkOf = ({ challenge }: StartedExternalIdentity) => {
   const { issuer, client_ids, nonce } = challenge as Pick<PendingLink, 'issuer' | 'client_ids' | 'nonce'>;
   return { issuer, client_ids, nonce };

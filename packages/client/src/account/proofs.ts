@@ -6,7 +6,7 @@ import type { PasskeyAdapter } from '../types.js';
 import type { AccountDetails, ProofOption, ProofStart, ProofType, StartedProof } from '../wire.js';
 
 // `Symbol.for`: all copies of this package share it. A member with a symbol is not in JSON, so a log shows no secret.
-const content = Symbol.for('@postern/client.proof');
+const contentKey = Symbol.for('@postern/client.proof');
 
 interface ProofBody {
   readonly type: ProofType;
@@ -17,18 +17,18 @@ interface ProofBody {
 /** Proves that the user is present. Valid for one operation. Only functions of this package create proofs. */
 export interface Proof<T extends ProofType = ProofType> {
   readonly type: T;
-  readonly [content]: ProofBody & { readonly type: T };
+  readonly [contentKey]: ProofBody & { readonly type: T };
 }
 
 const proofOf = <T extends ProofType>(type: T, secret: string, id?: string): Proof<T> => ({
   type,
-  [content]: { type, secret, ...(id !== undefined && { id }) },
+  [contentKey]: { type, secret, ...(id !== undefined && { id }) },
 });
 /** The member `proof` of a request. */
-export const bodyOf = (proof: Proof): ProofBody => proof[content];
+export const bodyOf = (proof: Proof): ProofBody => proof[contentKey];
 /** Whether a function of this package created the value. */
 export const isProof = (value: unknown): value is Proof =>
-  typeof value === 'object' && value !== null && content in value;
+  typeof value === 'object' && value !== null && contentKey in value;
 
 /**
  * A proof with the password of the account.
@@ -57,7 +57,7 @@ export const passwordProof = (password: string): Proof<'password'> => proofOf('p
 export const totpProof = (code: string): Proof<'totp'> => proofOf('totp', code);
 
 /**
- * A proof with the PIN. Only changes of the PIN take it.
+ * A proof with the PIN. Only changes of the PIN accept it.
  *
  * @example
  * ```ts
@@ -69,38 +69,38 @@ export const totpProof = (code: string): Proof<'totp'> => proofOf('totp', code);
  */
 export const pinProof = (pin: string): Proof<'pin'> => proofOf('pin', pin);
 
-type Usual = 'password' | 'code' | 'passkey' | 'totp';
-type WithoutCode = 'password' | 'passkey' | 'totp';
+type CommonProof = 'password' | 'code' | 'passkey' | 'totp';
+type ProofWithoutCode = 'password' | 'passkey' | 'totp';
 
-/** The proofs that each operation takes. */
+/** The proofs that each operation accepts. */
 export interface AccountOperations {
-  readonly set_username: Usual;
-  readonly set_password: Usual;
-  readonly set_email: Usual;
-  readonly remove_email: Usual;
-  readonly set_phone: Usual;
-  readonly remove_phone: Usual;
+  readonly set_username: CommonProof;
+  readonly set_password: CommonProof;
+  readonly set_email: CommonProof;
+  readonly remove_email: CommonProof;
+  readonly set_phone: CommonProof;
+  readonly remove_phone: CommonProof;
   /** A code sets only the first PIN. */
-  readonly set_pin: Usual | 'pin';
-  readonly remove_pin: WithoutCode | 'pin';
-  readonly enrol_totp: Usual;
-  readonly remove_totp: WithoutCode;
-  readonly renew_recovery_codes: WithoutCode;
-  readonly add_passkey: Usual;
-  readonly remove_passkey: Usual;
-  readonly link_identity: Usual;
-  readonly unlink_identity: Usual;
-  readonly delete_account: Usual;
+  readonly set_pin: CommonProof | 'pin';
+  readonly remove_pin: ProofWithoutCode | 'pin';
+  readonly enrol_totp: CommonProof;
+  readonly remove_totp: ProofWithoutCode;
+  readonly renew_recovery_codes: ProofWithoutCode;
+  readonly add_passkey: CommonProof;
+  readonly remove_passkey: CommonProof;
+  readonly link_identity: CommonProof;
+  readonly unlink_identity: CommonProof;
+  readonly delete_account: CommonProof;
 }
 export type AccountOperation = keyof AccountOperations;
-/** A proof that an operation takes. */
+/** A proof that an operation accepts. */
 export type ProofFor<O extends AccountOperation> = { [T in AccountOperations[O]]: Proof<T> }[AccountOperations[O]];
 
 /** A code was sent. */
 export interface SentCode {
-  /** In the clock of the device. */
+  /** By the clock of the device. */
   readonly expiresAt: Date;
-  /** When another code may be requested, in the clock of the device. */
+  /** When another code may be requested, by the clock of the device. */
   readonly resendAt: Date;
   readonly prove: (code: string) => Proof<'code'>;
 }
@@ -109,7 +109,7 @@ interface ProofChoices {
   readonly code: {
     readonly type: 'code';
     readonly channel: 'sms' | 'email';
-    /** Where the code goes, in part, such as `+15…67`. */
+    /** A part of the address to which the code goes, such as `+15…67`. */
     readonly to: string;
     readonly send: (options?: Abortable) => Promise<SentCode>;
   };
@@ -118,15 +118,15 @@ interface ProofChoices {
   readonly totp: { readonly type: 'totp'; readonly prove: (code: string) => Proof<'totp'> };
   readonly pin: { readonly type: 'pin'; readonly prove: (pin: string) => Proof<'pin'> };
 }
-/** A way to prove that the operation takes and that this user has. */
+/** A proof that the operation accepts and that this user can give. */
 export type ProofChoice<T extends ProofType = ProofType> = T extends ProofType ? ProofChoices[T] : never;
 
 /** What your dialog shows. */
 export interface ProofRequest<O extends AccountOperation = AccountOperation> {
   readonly operation: O;
-  /** Empty if the operation takes none of the proofs that this user can give. */
+  /** Empty if the operation accepts none of the proofs that this user can give. */
   readonly choices: readonly ProofChoice<AccountOperations[O]>[];
-  /** Why you are asked again: the last proof was wrong, or wrong secrets have locked the account for a time. */
+  /** Why `prove` is called again: the last proof was wrong, or wrong secrets have locked the account for a time. */
   readonly problem: Problem<'proof_rejected' | 'account_temporarily_locked'> | null;
 }
 /** Asks the user for a proof. Null: the user refuses, and the operation rejects with a CancelledError. */
@@ -135,9 +135,9 @@ export type Prover<O extends AccountOperation = AccountOperation> = (
 ) => Promise<ProofFor<O> | null>;
 
 /** How long a started proof is valid, in milliseconds. */
-const lifetime = 300_000;
+const lifetimeMs = 300_000;
 
-/** The ways to prove for an operation. */
+/** The proofs that the user can give for an operation. */
 export async function choicesFor<O extends AccountOperation>(
   core: Core,
   operation: O,
@@ -145,13 +145,13 @@ export async function choicesFor<O extends AccountOperation>(
 ): Promise<ProofRequest<O>['choices']> {
   const { proofs } = await core.call<AccountDetails>({ path: '/v1/account', signal });
   const purpose = operation.endsWith('_pin') ? 'pin' : 'account';
-  const takesCode = !['remove_pin', 'remove_totp', 'renew_recovery_codes'].includes(operation);
-  const isTaken = (choice: ProofChoice): choice is ProofChoice<AccountOperations[O]> =>
-    takesCode || choice.type !== 'code';
+  const acceptsCode = !['remove_pin', 'remove_totp', 'renew_recovery_codes'].includes(operation);
+  const isAccepted = (choice: ProofChoice): choice is ProofChoice<AccountOperations[O]> =>
+    acceptsCode || choice.type !== 'code';
   return proofs
     .filter(({ accepted_for }) => accepted_for.includes(purpose))
     .flatMap((option) => choiceOf(core, option) ?? [])
-    .filter(isTaken);
+    .filter(isAccepted);
 }
 
 /** Those of the app, else the browser's, which a page loads when it uses them. */
@@ -183,7 +183,7 @@ function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofC
         ...{ type, channel: start === 'email' ? 'email' : 'sms', to: destination ?? '' },
         async send(options) {
           const { id, expires_at, resend_at = expires_at } = await begin(start ?? 'sms', options);
-          const expiresAt = Date.now() + lifetime;
+          const expiresAt = Date.now() + lifetimeMs;
           const resendAt = new Date(expiresAt + Date.parse(resend_at) - Date.parse(expires_at));
           return { expiresAt: new Date(expiresAt), resendAt, prove: (code) => proofOf(type, code, id) };
         },

@@ -96,7 +96,7 @@ export interface InboxCopyOptions {
 }
 
 /**
- * Keeps a copy of the inbox of the user who is signed in. Each user has a copy of its own. It is erased when the user signs out.
+ * Keeps a copy of the inbox of the user who is signed in. Each user has a separate copy. It is erased when the user signs out.
  *
  * @example
  * ```ts
@@ -116,18 +116,18 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
   let syncing: Promise<void> | undefined;
   let isFollowing = false;
 
-  const eraseOf = (store: CopyStore) => store.apply({ clear: true, put: [], remove: [], after: null });
+  const eraseStore = (store: CopyStore) => store.apply({ clear: true, put: [], remove: [], after: null });
   /** The next user of the device must not find the copy. */
   function eraseAtSignOut(): void {
     if (isFollowing) return;
     isFollowing = true;
     postern.onChange(({ status }, previous) => {
       const store = status === 'signed_out' && 'user_id' in previous ? stores.get(previous.user_id) : undefined;
-      if (store !== undefined) void eraseOf(store).catch(core.onError);
+      if (store !== undefined) void eraseStore(store).catch(core.onError);
     });
   }
 
-  async function current(): Promise<CopyStore> {
+  async function currentStore(): Promise<CopyStore> {
     await postern.ready();
     const state = postern.current;
     if (!('user_id' in state)) throw new SignedOutError();
@@ -138,14 +138,14 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
   }
 
   async function run(signal: AbortSignal | undefined): Promise<void> {
-    const store = await current();
+    const store = await currentStore();
     let { after } = await store.load();
     let clear = false;
     for (;;) {
       const query = { after: after ?? undefined, limit };
       const page = await core.call<Changes>({ path: '/v1/notifications/changes', query, signal });
-      // Another user signed in meanwhile.
-      if ((await current()) !== store) return;
+      // Another user has signed in during the request.
+      if ((await currentStore()) !== store) return;
       if (page.reset) {
         clear = true;
         after = null;
@@ -159,13 +159,13 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
       await store.apply({ clear, put, remove, after });
       clear = false;
       if (page.has_more) continue;
-      await forgetOld(store, page);
+      await removeExpired(store, page);
       return;
     }
   }
 
   /** Retention causes no change for each notification. Postern only sends the time of the oldest one left, for each type. */
-  async function forgetOld(store: CopyStore, { retained_from: times, after }: Changes): Promise<void> {
+  async function removeExpired(store: CopyStore, { retained_from: times, after }: Changes): Promise<void> {
     const { items } = await store.load();
     const isOld = ({ notification_type: type, created_at }: Notification) => created_at < `${times[type] ?? ''}`;
     const remove = items.filter(isOld).map(({ id }) => id);
@@ -174,8 +174,8 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
 
   return {
     async items() {
-      const { items } = await (await current()).load();
-      return items.slice().sort((one, other) => other.sequence - one.sequence);
+      const { items } = await (await currentStore()).load();
+      return items.slice().sort((a, b) => b.sequence - a.sequence);
     },
     async sync({ signal } = {}) {
       syncing ??= run(signal).finally(() => {
@@ -184,7 +184,7 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
       await syncing;
     },
     async erase() {
-      await eraseOf(await current());
+      await eraseStore(await currentStore());
     },
   };
 }

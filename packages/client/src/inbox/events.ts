@@ -8,7 +8,7 @@ export interface ServerEvent {
 }
 
 /** Milliseconds. Postern sends something every 15 seconds. */
-const maxSilence = 30_000;
+const maxSilenceMs = 30_000;
 
 /**
  * Reads server-sent events (WHATWG HTML, section 9.2) as Postern writes them. Ends with the connection, or when nothing arrives
@@ -17,16 +17,16 @@ const maxSilence = 30_000;
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = '';
-  let silence: ReturnType<typeof setTimeout> | undefined;
+  let buffered = '';
+  let silenceTimer: ReturnType<typeof setTimeout> | undefined;
   try {
     for (;;) {
-      silence = setTimeout(() => void reader.cancel().catch(() => undefined), maxSilence);
+      silenceTimer = setTimeout(() => void reader.cancel().catch(() => undefined), maxSilenceMs);
       const { done, value } = await reader.read();
-      clearTimeout(silence);
+      clearTimeout(silenceTimer);
       if (done) return;
-      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
-      rest = blocks.pop() ?? '';
+      const blocks = (buffered + decoder.decode(value, { stream: true })).split('\n\n');
+      buffered = blocks.pop() ?? '';
       for (const block of blocks) {
         const fields = new Map<string, string>();
         for (const line of block.split('\n')) {
@@ -37,7 +37,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       }
     }
   } finally {
-    clearTimeout(silence);
+    clearTimeout(silenceTimer);
     void reader.cancel().catch(() => undefined);
   }
 }

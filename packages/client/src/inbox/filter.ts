@@ -35,7 +35,7 @@ export interface NotificationConditions {
 /** Text is in the grammar of the service, such as `notification_type:eq:payment`, and is sent as it is. */
 export type NotificationFilter = NotificationConditions | string;
 
-const escaped = (value: unknown) =>
+const escapeValue = (value: unknown) =>
   (value instanceof Date ? value.toISOString() : `${value}`).replace(/[\\,|:;[\]]/g, '\\$&');
 
 /** A filter in the grammar of the service. @throws UsageError for a condition without values */
@@ -44,9 +44,9 @@ export function filterText(filter: NotificationFilter | undefined): string | und
   const clauses = Object.entries(filter).flatMap(([field, condition]: [string, unknown]) => {
     if (condition === undefined) return [];
     const isOperators = typeof condition === 'object' && !Array.isArray(condition) && !(condition instanceof Date);
-    return Object.entries(isOperators ? (condition as object) : { eq: condition }).flatMap(([operator, given]) => {
-      if (given === undefined) return [];
-      const values = [given].flat().map(escaped);
+    return Object.entries(isOperators ? (condition as object) : { eq: condition }).flatMap(([operator, operand]) => {
+      if (operand === undefined) return [];
+      const values = [operand].flat().map(escapeValue);
       if (values.length === 0) throw new UsageError(`The condition on \`${field}\` needs a value.`);
       if (operator === 'eq' && values.length > 1) return `${field}:in:${values.join(';')}`;
       return values.map((value) => `${field}:${operator}:${value}`);

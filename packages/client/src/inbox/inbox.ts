@@ -4,7 +4,7 @@ import { listOf } from '../lists.js';
 import type { Call } from '../transport.js';
 import type { Postern } from '../types.js';
 import type { NotificationFilter } from './filter.js';
-import { loadMore, whenLoaded } from './load-more.js';
+import { loadInboxParts, whenLoaded } from './load-more.js';
 import type { Inbox, InboxOptions } from './types.js';
 
 /**
@@ -20,7 +20,7 @@ import type { Inbox, InboxOptions } from './types.js';
  *   if (event.type === 'put') console.log(event.notification.description);
  * }
  * ```
- * @throws UsageError for something that is no client
+ * @throws UsageError if the argument is not a client
  */
 export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: InboxOptions = {}): Inbox {
   const core: Core = coreOf(postern);
@@ -28,8 +28,8 @@ export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: 
   const path = '/v1/notifications';
   return {
     list({ filter, ...query } = {}) {
-      const call = async <T>(asked: Call): Promise<T> =>
-        core.call<T>({ ...asked, query: { ...asked.query, filter: await filterOf(filter) } });
+      const call = async <T>(request: Call): Promise<T> =>
+        core.call<T>({ ...request, query: { ...request.query, filter: await filterOf(filter) } });
       return listOf({ call }, path, query);
     },
     async *live(query = {}) {
@@ -39,7 +39,7 @@ export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: 
       else yield* follow(core, query, stream === 'poll');
     },
     async *changes(query = {}) {
-      yield* (await loadMore()).changesOf(core, query);
+      yield* (await loadInboxParts()).changesOf(core, query);
     },
     marker: ({ signal } = {}) => core.call({ path: `${path}/marker`, signal }),
     markRead(upTo, { signal } = {}) {
@@ -47,15 +47,15 @@ export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: 
       return core.call({ method: 'PUT', path: `${path}/marker`, body, signal });
     },
     mutes: {
-      list: async (options) => (await loadMore()).listMutes(core, options),
-      add: async (filter, options) => (await loadMore()).addMute(core, filter, options),
-      remove: async (id, options) => (await loadMore()).removeMute(core, id, options),
+      list: async (options) => (await loadInboxParts()).listMutes(core, options),
+      add: async (filter, options) => (await loadInboxParts()).addMute(core, filter, options),
+      remove: async (id, options) => (await loadInboxParts()).removeMute(core, id, options),
     },
-    trace: async (id, options) => (await loadMore()).traceOf(core, id, options),
-    uploadImage: async (file, options) => (await loadMore()).uploadImage(core, file, options),
+    trace: async (id, options) => (await loadInboxParts()).traceOf(core, id, options),
+    uploadImage: async (file, options) => (await loadInboxParts()).uploadImage(core, file, options),
   };
 }
 
 /** @throws UsageError for a condition without values */
 const filterOf = async (filter: NotificationFilter | undefined) =>
-  typeof filter === 'object' ? (await loadMore()).filterText(filter) : filter;
+  typeof filter === 'object' ? (await loadInboxParts()).filterText(filter) : filter;

@@ -6,43 +6,43 @@ import { filterText } from './filter.js';
 import { poll } from './polling.js';
 import type { InboxEvent, LiveQuery } from './types.js';
 
-/** Milliseconds between two connections that fail: the first pause and the longest one. */
-const [firstPause, longestPause] = [1000, 30_000];
-/** Milliseconds between two questions where streams do not work. */
-const pollPause = 15_000;
+/** The first and the longest pause between two connections that fail. */
+const [firstPauseMs, longestPauseMs] = [1000, 30_000];
+/** The pause between two polls, where streams do not work. */
+const pollPauseMs = 15_000;
 
-/** What a stream needs of a client. */
+/** The parts of a client that a stream uses. */
 export type StreamCore = Pick<Core, 'raw' | 'call' | 'onResume' | 'onClose'>;
 
 /**
- * Follows an inbox. It connects again by itself, and ends with the signal, the loop or the login.
+ * Follows an inbox. It connects again by itself. It ends when the signal aborts, or the loop or the login ends.
  *
- * @param at moves with the stream
+ * @param progress the last position, which the stream updates
  */
 export async function* follow(
   core: StreamCore,
   { after, filter, signal }: LiveQuery,
   polls: boolean,
-  at: { position: string | undefined } = { position: after },
+  progress: { position: string | undefined } = { position: after },
 ): AsyncGenerator<InboxEvent> {
   const ended = new AbortController();
   const end = () => ended.abort();
-  const offClose = core.onClose(end);
+  const removeCloseListener = core.onClose(end);
   signal?.addEventListener('abort', end);
   if (signal?.aborted) end();
   let failures = 0;
   try {
     while (!ended.signal.aborted) {
       let isOpen = false;
-      // A signal of its own for each connection, so that no listener of a lost one stays.
+      // Each connection has its own signal, so that no listener of a lost connection stays.
       const connection = new AbortController();
-      const cut = () => connection.abort();
-      ended.signal.addEventListener('abort', cut);
+      const closeConnection = () => connection.abort();
+      ended.signal.addEventListener('abort', closeConnection);
       yield { type: 'connection', connection: 'connecting' };
       try {
         const headers = {
           accept: 'text/event-stream',
-          ...(at.position !== undefined && { 'last-event-id': at.position }),
+          ...(progress.position !== undefined && { 'last-event-id': progress.position }),
         };
         const request = {
           path: '/v1/notifications/stream',
@@ -53,17 +53,17 @@ export async function* follow(
         };
         const body = polls ? null : (await core.raw(request)).body;
         if (body === null) {
-          yield* poll(core, at, { filter, signal: ended.signal });
-          await pauseFor(core, pollPause, ended.signal);
+          yield* poll(core, progress, { filter, signal: ended.signal });
+          await pauseFor(core, pollPauseMs, ended.signal);
           continue;
         }
         for await (const event of readEvents(body)) {
           // The first block has the position to continue from.
-          if (event.id !== undefined) at.position = event.id;
+          if (event.id !== undefined) progress.position = event.id;
           if (!isOpen) yield { type: 'connection', connection: 'live' };
           isOpen = true;
-          const happened = toInboxEvent(event);
-          if (happened !== undefined) yield happened;
+          const inboxEvent = toInboxEvent(event);
+          if (inboxEvent !== undefined) yield inboxEvent;
         }
       } catch (error) {
         if (ended.signal.aborted) break;
@@ -71,40 +71,40 @@ export async function* follow(
         if (isPosternError(error) && error.kind === 'usage') throw error;
         if (isProblem(error) && error.status < 500 && error.status !== 429 && error.status !== 401) throw error;
       } finally {
-        ended.signal.removeEventListener('abort', cut);
-        cut();
+        ended.signal.removeEventListener('abort', closeConnection);
+        closeConnection();
       }
       if (!isOpen) yield { type: 'connection', connection: 'offline' };
       failures = isOpen ? 0 : failures + 1;
-      // Spread, so that clients that lost the same instance do not return in the same moment.
-      const pause = Math.min(firstPause * 2 ** failures, longestPause) * (0.5 + Math.random());
+      // Random, so that clients that lost the same instance do not connect at the same moment.
+      const pause = Math.min(firstPauseMs * 2 ** failures, longestPauseMs) * (0.5 + Math.random());
       await pauseFor(core, pause, ended.signal);
     }
     signal?.throwIfAborted();
   } finally {
-    offClose();
+    removeCloseListener();
     signal?.removeEventListener('abort', end);
     end();
   }
 }
 
-/** Waits, but not longer than until the app comes to the foreground. */
+/** Waits until the time is over, or until the app comes to the foreground. */
 async function pauseFor(core: Pick<Core, 'onResume'>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const woken = new AbortController();
   const wake = () => woken.abort();
   signal.addEventListener('abort', wake);
-  const off = core.onResume(wake);
+  const removeListener = core.onResume(wake);
   await wait(milliseconds, woken.signal);
-  off();
+  removeListener();
   signal.removeEventListener('abort', wake);
 }
 
 /** Undefined for events of a newer service, and for those that need no reaction. */
 function toInboxEvent({ event, data, id = '' }: ServerEvent): InboxEvent | undefined {
   if (data === '' || !['message', 'deleted', 'marker', 'reset'].includes(event)) return undefined;
-  const read = JSON.parse(data);
-  if (event === 'message') return { type: 'put', notification: read, position: id };
-  if (event === 'deleted') return { type: 'delete', id: read.id, sequence: read.sequence, position: id };
-  if (event === 'marker') return { type: 'marker', marker: read };
+  const value = JSON.parse(data);
+  if (event === 'message') return { type: 'put', notification: value, position: id };
+  if (event === 'deleted') return { type: 'delete', id: value.id, sequence: value.sequence, position: id };
+  if (event === 'marker') return { type: 'marker', marker: value };
   return { type: 'reset', position: id };
 }

@@ -19,32 +19,32 @@ export async function* changesOf(
       continue;
     }
     for (const { id, sequence, notification, change_sequence } of page.changes) {
-      const at = { position: `${change_sequence}` };
+      const reached = { position: `${change_sequence}` };
       yield notification === null
-        ? { type: 'delete', id, sequence, ...at }
-        : { type: 'put', notification: notification as Notification, ...at };
+        ? { type: 'delete', id, sequence, ...reached }
+        : { type: 'put', notification: notification as Notification, ...reached };
     }
     position = page.after;
     if (!page.has_more) return;
   }
 }
 
-/** Asks once for what changed since `at.position`, and moves it on. */
+/** Reads once what changed since `progress.position`, and updates it. */
 export async function* poll(
   core: Pick<Core, 'call'>,
-  at: { position: string | undefined },
+  progress: { position: string | undefined },
   { filter, signal }: { readonly filter: LiveQuery['filter']; readonly signal: AbortSignal },
 ): AsyncGenerator<InboxEvent> {
-  at.position ??= await headOf(core, signal);
+  progress.position ??= await newestPosition(core, signal);
   yield { type: 'connection', connection: 'polling' };
-  for await (const event of changesOf(core, { after: at.position, filter, signal })) {
-    at.position = event.position;
+  for await (const event of changesOf(core, { after: progress.position, filter, signal })) {
+    progress.position = event.position;
     yield event;
   }
 }
 
-/** The newest position: where a client starts that polls from now on. */
-async function headOf(core: Pick<Core, 'call'>, signal: AbortSignal): Promise<string> {
+/** The newest position, from which a client polls that starts now. */
+async function newestPosition(core: Pick<Core, 'call'>, signal: AbortSignal): Promise<string> {
   let position = '0';
   for await (const event of changesOf(core, { limit: 1000, signal })) position = event.position;
   return position;

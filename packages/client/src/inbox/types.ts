@@ -10,13 +10,13 @@ import type { Notification } from './notification.js';
 /** `polling`: the platform cannot read a body while it arrives, so the client asks for changes again and again. */
 export type Connection = 'connecting' | 'live' | 'polling' | 'offline';
 
-/** What happens in an inbox. Pass `position` as `after` to continue there, today or tomorrow. */
+/** What happens in an inbox. Pass `position` as `after` to continue there later. */
 export type InboxEvent =
   /** A notification was created or changed: store it by its id. */
   | { readonly type: 'put'; readonly notification: Notification; readonly position: string }
   | { readonly type: 'delete'; readonly id: string; readonly sequence: number; readonly position: string }
   | { readonly type: 'marker'; readonly marker: Marker }
-  /** Away for too long: discard your copy and list again. */
+  /** The client was away for too long: discard your copy and list again. */
   | { readonly type: 'reset'; readonly position: string }
   | { readonly type: 'connection'; readonly connection: Connection };
 
@@ -26,27 +26,27 @@ export interface LiveQuery extends Abortable {
   readonly filter?: NotificationFilter | undefined;
 }
 
-/** What a list of notifications takes. */
+/** The options of a list of notifications. */
 export interface NotificationQuery extends Omit<ListQuery<'created_at' | 'updated_at'>, 'filter'> {
   readonly filter?: NotificationFilter | undefined;
 }
 
 /** The notifications of the user who is signed in. */
 export interface Inbox {
-  /** `for await (const item of inbox.list())` sees each notification once, whatever arrives meanwhile. */
+  /** `for await (const item of inbox.list())` sees each notification once, even if others arrive during the iteration. */
   readonly list: (query?: NotificationQuery) => List<Notification>;
   /** What happens from now on, or after a position. It connects again by itself, and misses nothing. */
   readonly live: (query?: LiveQuery) => AsyncIterable<InboxEvent>;
   /** What changed after a position, up to now. Without a position, everything. */
   readonly changes: (query?: LiveQuery) => AsyncIterable<InboxEvent>;
-  /** Up to where the user has read, and the number of unread notifications. */
+  /** The read position of the user, and the number of unread notifications. */
   readonly marker: (options?: Abortable) => Promise<Marker>;
   /** Moves the marker to a notification. It never moves back. */
   readonly markRead: (
     upTo: Pick<Notification, 'sequence'> | Pick<Notification, 'id'>,
     options?: Abortable,
   ) => Promise<Marker>;
-  /** Filters of notifications that cause no push. They are listed all the same. */
+  /** Filters of notifications that cause no push. They are still listed. */
   readonly mutes: {
     readonly list: (options?: Abortable) => Promise<readonly Mute[]>;
     readonly add: (filter: NotificationFilter, options?: Abortable) => Promise<Mute>;
@@ -84,7 +84,7 @@ export interface InboxSnapshot {
   readonly hasMore: boolean;
   /** The first page or `loadMore` is being read. */
   readonly loading: boolean;
-  /** Why the last reading failed. What was read before stays. */
+  /** Why the last read failed. Earlier items stay. */
   readonly error: PosternError | null;
 }
 

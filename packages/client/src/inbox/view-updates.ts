@@ -24,12 +24,12 @@ export function createViewUpdates(
     const next = { ...store.current, ...change };
     store.set({ ...next, items: itemsOf(rows, next.unread), hasMore: cursor !== null });
   }
-  const failed = (error: unknown) => {
+  const showError = (error: unknown) => {
     if (!isPosternError(error)) throw error;
     show({ loading: false, error });
   };
 
-  /** Follows the user who is signed in, and forgets the rows of the former one. */
+  /** Follows the user who is signed in, and removes the rows of the previous user. */
   function start(ended: AbortSignal): void {
     const change = () => {
       const { current } = postern;
@@ -74,7 +74,7 @@ export function createViewUpdates(
         }
       }
     } catch (error) {
-      if (!signal.aborted) failed(error);
+      if (!signal.aborted) showError(error);
     }
   }
 
@@ -89,7 +89,7 @@ export function createViewUpdates(
       show({ unread, loading: false, error: null });
       return true;
     } catch (error) {
-      if (!signal.aborted) failed(error);
+      if (!signal.aborted) showError(error);
       return false;
     }
   }
@@ -100,17 +100,17 @@ export function createViewUpdates(
       return;
     }
     const id = event.type === 'put' ? event.notification.id : event.id;
-    const others = rows.filter((row) => row.id !== id);
-    rows = event.type === 'put' ? inserted(others, event.notification) : others;
+    const otherRows = rows.filter((row) => row.id !== id);
+    rows = event.type === 'put' ? withRow(otherRows, event.notification) : otherRows;
     show();
   }
 
   /** A row below the last one that was read is not shown yet. */
-  function inserted(others: readonly Notification[], row: Notification): readonly Notification[] {
-    const place = others.findIndex(({ sequence }) => sequence < row.sequence);
-    if (place >= 0) return [...others.slice(0, place), row, ...others.slice(place)];
+  function withRow(otherRows: readonly Notification[], row: Notification): readonly Notification[] {
+    const place = otherRows.findIndex(({ sequence }) => sequence < row.sequence);
+    if (place >= 0) return [...otherRows.slice(0, place), row, ...otherRows.slice(place)];
     const wasShown = rows.some(({ id }) => id === row.id);
-    return cursor === null || wasShown ? [...others, row] : others;
+    return cursor === null || wasShown ? [...otherRows, row] : otherRows;
   }
 
   /** Reads the number of unread notifications: once for all events that arrive while it is read. */
@@ -143,20 +143,22 @@ export function createViewUpdates(
       cursor = page.page.next_cursor;
       show({ loading: false });
     } catch (error) {
-      if (!signal.aborted) failed(error);
+      if (!signal.aborted) showError(error);
     }
   }
 
   async function markRead({ sequence }: Pick<Notification, 'sequence'>): Promise<void> {
-    const { unread: before } = store.current;
-    if (sequence <= before.last_read_sequence) return;
+    const { unread: previousMarker } = store.current;
+    if (sequence <= previousMarker.last_read_sequence) return;
     const unreadRows = rows.filter((row) => row.sequence > sequence).length;
-    show({ unread: { ...before, last_read_sequence: sequence, unread_count: unreadRows, unread_count_capped: false } });
+    show({
+      unread: { ...previousMarker, last_read_sequence: sequence, unread_count: unreadRows, unread_count_capped: false },
+    });
     try {
       show({ unread: await inbox.markRead({ sequence }) });
     } catch (error) {
-      show({ unread: before });
-      failed(error);
+      show({ unread: previousMarker });
+      showError(error);
     }
   }
 

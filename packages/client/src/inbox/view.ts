@@ -3,7 +3,7 @@ import { isPosternError } from '../errors.js';
 import { wait } from '../platform.js';
 import { createStore } from '../store.js';
 import type { Postern } from '../types.js';
-import { loadMore } from './load-more.js';
+import { loadInboxParts } from './load-more.js';
 import { emptyInbox, itemsOf } from './shown.js';
 import type { Inbox, InboxSnapshot, InboxView, InboxViewOptions } from './types.js';
 
@@ -21,20 +21,20 @@ import type { Inbox, InboxSnapshot, InboxView, InboxViewOptions } from './types.
  */
 export function createInboxView(postern: Postern, inbox: Inbox, options: InboxViewOptions = {}): InboxView {
   const core = coreOf(postern);
-  const store = createStore<InboxSnapshot>(firstOf(options), () => {
+  const store = createStore<InboxSnapshot>(initialSnapshot(options), () => {
     const ended = new AbortController();
     void start(ended.signal).catch(core.onError);
     return () => ended.abort();
   });
 
-  const make = async () => (await loadMore()).createViewUpdates(postern, inbox, store, options);
-  let made: ReturnType<typeof make> | undefined;
+  const createUpdates = async () => (await loadInboxParts()).createViewUpdates(postern, inbox, store, options);
+  let viewUpdates: ReturnType<typeof createUpdates> | undefined;
   async function updates() {
-    made ??= make();
+    viewUpdates ??= createUpdates();
     try {
-      return await made;
+      return await viewUpdates;
     } catch (error) {
-      made = undefined;
+      viewUpdates = undefined;
       if (isPosternError(error)) store.set({ ...store.current, connection: 'offline', loading: false, error });
       throw error;
     }
@@ -59,7 +59,7 @@ export function createInboxView(postern: Postern, inbox: Inbox, options: InboxVi
   });
 }
 
-function firstOf({ snapshot }: InboxViewOptions): InboxSnapshot {
+function initialSnapshot({ snapshot }: InboxViewOptions): InboxSnapshot {
   if (!snapshot?.session || !snapshot.inbox) return emptyInbox;
   const { page, marker: unread } = snapshot.inbox;
   const hasMore = page.page.next_cursor !== null;

@@ -4,13 +4,13 @@ import { createStore, type Store } from '../store.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
 import type { Authentication, Identity } from '../wire.js';
-import type { Act, Begin, LoginTools, Make, Open, Own } from './challenges.js';
+import type { CreateStep, LoginTools, OpenLogin, RunInput, StartRequest, StepMembers } from './challenges.js';
 import { type IdentityInput, identityOf } from './identity.js';
 import type { LoginIssue, LoginStart, LoginState } from './states.js';
 
 /** A login in progress. */
 export interface Login extends Store<LoginState> {
-  /** Gives up what is in progress and returns the first state. */
+  /** Cancels the login in progress and returns the first state. */
   readonly start: () => LoginStart;
 }
 
@@ -24,11 +24,11 @@ export interface LoginOptions {
 
 type Next = Promise<LoginState>;
 const resumeKey = 'postern.open';
-/** Few logins need more than a password or a code, so a page loads the rest when it is used. */
-const loadRest = () => loadPart(() => import('./challenges.js'));
+/** Few logins need more than a password or a code, so a page loads this code when it is used. */
+const loadChallenges = () => loadPart(() => import('./challenges.js'));
 
 /**
- * Makes a login: a state machine whose states have only the methods that you can call next. Their promises reject only with a
+ * Creates a login: a state machine whose states have only the methods that you can call next. Their promises reject only with a
  * UsageError. What the user can correct is in `issue` of the next state.
  *
  * @example
@@ -41,42 +41,42 @@ const loadRest = () => loadPart(() => import('./challenges.js'));
  * if (state.step === 'done') console.log(`Hello ${state.user_id}`);
  * else console.log(state.issue?.message);
  * ```
- * @throws UsageError for something that is no client
+ * @throws UsageError if the argument is not a client
  */
 export function createLogin(postern: Postern, { resume = false }: LoginOptions = {}): Login {
   const core = coreOf(postern);
-  // Methods of a state count only while its step is the current one.
+  // The methods of a state work only while its step is the current one.
   let current = 0;
   let pending: { readonly key: string; readonly next: Next; readonly abort: AbortController } | undefined;
   const store = createStore<LoginState>(start());
   if (resume) void reopen().catch(core.onError);
 
-  function enter(make: Make, issue: LoginIssue | null = null): LoginState {
+  function enter(make: CreateStep, issue: LoginIssue | null = null): LoginState {
     pending?.abort.abort();
     pending = undefined;
     current += 1;
-    const own = current;
-    const act: Act = (input, work) => {
+    const step = current;
+    const runInput: RunInput = (input, work) => {
       const key = JSON.stringify(input);
-      if (own !== current) return refuse('This state of the login has ended. Use `current` of the login.');
+      if (step !== current) return refuse('This state of the login has ended. Use `current` of the login.');
       if (pending !== undefined) {
         return pending.key === key
           ? pending.next
           : refuse('The login is busy. Wait for the promise of the earlier call.');
       }
       const abort = new AbortController();
-      const again = (issue?: LoginIssue) => enter(make, issue);
+      const reenter = (issue?: LoginIssue) => enter(make, issue);
       const next = work(abort.signal)
         .catch((error: unknown) => {
-          // Given up in the meantime.
-          if (own !== current) return () => store.current;
-          if (isPosternError(error) && error.kind !== 'usage') return () => afterError(error, again);
-          again();
+          // The user has left this step in the meantime.
+          if (step !== current) return () => store.current;
+          if (isPosternError(error) && error.kind !== 'usage') return () => afterError(error, reenter);
+          reenter();
           throw error;
         })
-        .then((following) => {
-          if (own !== current) return store.current;
-          const state = following();
+        .then((nextState) => {
+          if (step !== current) return store.current;
+          const state = nextState();
           store.set(state);
           return state;
         });
@@ -84,7 +84,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       store.set({ ...store.current, busy: true, issue: null } as LoginState);
       return next;
     };
-    return { ...make(act), busy: false, issue } as LoginState;
+    return { ...make(runInput), busy: false, issue } as LoginState;
   }
 
   function start(issue?: LoginIssue): LoginStart {
@@ -97,11 +97,11 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     return first;
   }
 
-  function startStep(act: Act): Own<LoginStart> {
-    const begin = (input: Omit<Begin, 'identity'> & { readonly identity?: IdentityInput | undefined }) =>
-      act(input, async (signal) => {
+  function startStep(runInput: RunInput): StepMembers<LoginStart> {
+    const begin = (input: Omit<StartRequest, 'identity'> & { readonly identity?: IdentityInput | undefined }) =>
+      runInput(input, async (signal) => {
         const { identity } = input;
-        return begun({ ...input, identity: identity === undefined ? undefined : identityOf(identity) }, signal);
+        return startLogin({ ...input, identity: identity === undefined ? undefined : identityOf(identity) }, signal);
       });
     return {
       step: 'start',
@@ -111,41 +111,41 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       oidc: (provider) => begin({ authenticator: `oidc:${provider}` }),
       custom: (authenticator, { identity, secret, pin }) => begin({ authenticator, identity, secret, pin }),
       passkey: (input = {}) =>
-        act('passkey', async (signal) => {
-          const asked = { authenticator: 'passkey' };
-          const [answer, { assert }] = await Promise.all([step1(asked, signal), loadRest()]);
-          return assert(tools, answer, asked, answer.challenge ?? {}, input, signal);
+        runInput('passkey', async (signal) => {
+          const request = { authenticator: 'passkey' };
+          const [answer, { sendAssertion }] = await Promise.all([step1(request, signal), loadChallenges()]);
+          return sendAssertion(tools, answer, request, answer.challenge ?? {}, input, signal);
         }),
     };
   }
 
-  async function step1({ pin, ...begin }: Begin, signal: AbortSignal): Promise<Authentication> {
+  async function step1({ pin, ...begin }: StartRequest, signal: AbortSignal): Promise<Authentication> {
     const body = { ...begin, ...(pin && { pin }), device: await core.loginDevice() };
     return core.send<Authentication>({ method: 'POST', path: '/v1/tokens', body, signal });
   }
-  const begun = async (begin: Begin, signal: AbortSignal) => follow(await step1(begin, signal), begin);
+  const startLogin = async (begin: StartRequest, signal: AbortSignal) => follow(await step1(begin, signal), begin);
 
   /** Step 2. The same input has the same key, so that a repeat after a lost answer is not counted twice. */
-  let sent: { readonly input: string; readonly key: string } | undefined;
+  let lastSecret: { readonly input: string; readonly key: string } | undefined;
   const step2: LoginTools['step2'] = async ({ id }, begin, secret, pin, signal) => {
     const input = `${id} ${secret} ${pin}`;
     // Not `randomUUID`, which pages without TLS lack.
-    if (sent?.input !== input) sent = { input, key: crypto.getRandomValues(new Uint32Array(4)).join('-') };
-    const headers = { 'idempotency-key': sent.key };
+    if (lastSecret?.input !== input) lastSecret = { input, key: crypto.getRandomValues(new Uint32Array(4)).join('-') };
+    const headers = { 'idempotency-key': lastSecret.key };
     const path = `/v1/tokens/${id}/secret`;
     const body = { secret, ...(pin && { pin }) };
     try {
       return await follow(await core.send({ method: 'POST', path, body, headers, signal }), begin);
     } catch (error) {
       if (!isProblem(error, 'authorization_rejected')) throw error;
-      const { isOpen } = await loadRest();
+      const { isOpen } = await loadChallenges();
       if (await isOpen(tools, id, signal)) throw error;
       return () => start({ kind: 'lapsed', message: error.detail });
     }
   };
   const tools: LoginTools = { core, step2, restart };
   /** The step that an answer leads to. */
-  async function follow(answer: Authentication, begin: Begin): Promise<() => LoginState> {
+  async function follow(answer: Authentication, begin: StartRequest): Promise<() => LoginState> {
     const { status, user_id = '', device_id, error_message: message } = answer;
     if (status === 'rejected') return () => start({ kind: 'wrong', message });
     if (status === 'approved') {
@@ -155,21 +155,21 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     }
     const expiresAt = localTime(answer, answer.expires_at);
     if (answer.challenge !== undefined) {
-      const { challenged } = await loadRest();
-      const make = challenged(tools, answer, begin, expiresAt);
+      const { challengeStep } = await loadChallenges();
+      const make = challengeStep(tools, answer, begin, expiresAt);
       return () => enter(make);
     }
     const resendAt = localTime(answer, answer.resend_at ?? answer.created_at);
     const open = { id: answer.id, begin, destination: answer.destination ?? null, expiresAt, resendAt };
     // Without the PIN, which is a secret.
-    const { pin: _, ...kept } = begin;
-    if (resume) await core.storage.set(resumeKey, JSON.stringify({ ...open, begin: kept }));
+    const { pin: _, ...storedRequest } = begin;
+    if (resume) await core.storage.set(resumeKey, JSON.stringify({ ...open, begin: storedRequest }));
     return () => enter(codeStep(open));
   }
 
   const codeStep =
-    ({ id, begin, destination, expiresAt, resendAt }: Open): Make =>
-    (act) => ({
+    ({ id, begin, destination, expiresAt, resendAt }: OpenLogin): CreateStep =>
+    (runInput) => ({
       step: 'code',
       channel: begin.authenticator === 'email' ? 'email' : 'sms',
       identity: begin.identity as Identity,
@@ -177,15 +177,15 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       expiresAt: new Date(expiresAt),
       resendAt: new Date(resendAt),
       cancel: restart,
-      submit: ({ code, pin = begin.pin }) => act([code, pin], (signal) => step2({ id }, begin, code, pin, signal)),
-      resend: () => act('resend', (signal) => begun(begin, signal)),
+      submit: ({ code, pin = begin.pin }) => runInput([code, pin], (signal) => step2({ id }, begin, code, pin, signal)),
+      resend: () => runInput('resend', (signal) => startLogin(begin, signal)),
     });
 
-  function afterError(error: PosternError, again: (issue?: LoginIssue) => LoginState): LoginState {
+  function afterError(error: PosternError, reenter: (issue?: LoginIssue) => LoginState): LoginState {
     const { message } = error;
     if (isProblem(error, 'account_temporarily_locked') && error.retry !== null) {
       const back = () => {
-        const state = again();
+        const state = reenter();
         const next = 'expiresAt' in state && state.expiresAt.getTime() <= Date.now() ? start() : state;
         store.set(next);
         return next;
@@ -200,13 +200,13 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
         error,
       });
     }
-    return again(issueOf(error));
+    return reenter(issueOf(error));
   }
 
   async function reopen(): Promise<void> {
     const first = current;
-    const open = await (await loadRest()).openLogin(tools, resumeKey);
-    // The user may have been faster.
+    const open = await (await loadChallenges()).openLogin(tools, resumeKey);
+    // The user may have started another login already.
     if (open !== undefined && current === first && pending === undefined) store.set(enter(codeStep(open)));
   }
 
@@ -215,7 +215,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
 
 const refuse = (message: string) => Promise.reject(new UsageError(message));
 
-/** A time of the service in the clock of the device, as milliseconds. The two clocks are never compared. */
+/** A time of the service by the clock of the device, as milliseconds. The two clocks are never compared. */
 function localTime({ created_at }: Pick<Authentication, 'created_at'>, time: string): number {
   return Date.now() + Date.parse(time) - Date.parse(created_at);
 }

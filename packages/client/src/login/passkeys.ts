@@ -7,7 +7,7 @@ interface WebAuthn {
   readonly parseCreationOptionsFromJSON?: (options: object) => object;
 }
 
-function browser() {
+function webAuthn() {
   const { PublicKeyCredential } = globalThis as { readonly PublicKeyCredential?: WebAuthn };
   const credentials = platform().navigator?.credentials;
   const { parseRequestOptionsFromJSON: request, parseCreationOptionsFromJSON: creation } = PublicKeyCredential ?? {};
@@ -16,9 +16,9 @@ function browser() {
   return { credentials, request: request.bind(PublicKeyCredential), creation: creation.bind(PublicKeyCredential) };
 }
 
-async function jsonOf(asked: Promise<unknown>): Promise<object> {
+async function jsonOf(credentialPromise: Promise<unknown>): Promise<object> {
   try {
-    const credential = (await asked) as { toJSON(): object } | null;
+    const credential = (await credentialPromise) as { toJSON(): object } | null;
     if (credential === null) throw new CancelledError();
     return credential.toJSON();
   } catch (error) {
@@ -30,12 +30,12 @@ async function jsonOf(asked: Promise<unknown>): Promise<object> {
 /** The passkeys of the browser. */
 export const browserPasskeys: PasskeyAdapter = {
   async get(options, { signal, conditional }) {
-    const { credentials, request } = browser();
+    const { credentials, request } = webAuthn();
     const mediation = conditional ? { mediation: 'conditional' } : {};
     return jsonOf(credentials.get({ publicKey: request(options), signal, ...mediation }));
   },
   async create(options, { signal }) {
-    const { credentials, creation } = browser();
+    const { credentials, creation } = webAuthn();
     return jsonOf(credentials.create({ publicKey: creation(options), signal }));
   },
 };

@@ -5,10 +5,10 @@ import type { PublicKey } from '../wire.js';
 
 /** The key of this device, whose private part never leaves the browser. It signs a proof for each use of a bound token. */
 export interface Possession {
-  /** The public key for a login; undefined if this place cannot keep keys. */
+  /** The public key for a login; undefined if this platform cannot store keys. */
   publicKey(): Promise<PublicKey | undefined>;
-  /** Keeps the nonce of an answer for the next proof. */
-  keepNonce(headers: Headers): void;
+  /** Stores the nonce of an answer for the next proof. */
+  storeNonce(headers: Headers): void;
   /** Sends the authentication token with a proof. Throws as `Transport.json`, also if the key of the login is gone. */
   send<T>(call: Call, token: string): Promise<T>;
 }
@@ -37,7 +37,7 @@ const encode = (bytes: Uint8Array) =>
     .replaceAll('=', '');
 const encodeJson = (value: object) => encode(bytesOf(JSON.stringify(value)));
 
-/** The problem that Postern would answer with. A request without a proof would alarm the user. */
+/** The problem that Postern would answer with. It is not asked, because a request without a proof would warn the user. */
 const keyLost = () =>
   new ProblemError(
     401,
@@ -55,7 +55,7 @@ export function createPossession(options: {
   const { subtle } = crypto as { readonly subtle?: Subtle };
   let nonce: string | undefined;
 
-  function keepNonce(headers: Headers): void {
+  function storeNonce(headers: Headers): void {
     const next = headers.get('dpop-nonce');
     if (next === null) return;
     nonce = next;
@@ -76,18 +76,18 @@ export function createPossession(options: {
       ath: encode(new Uint8Array(await crypt.digest('SHA-256', bytesOf(token)))),
       ...(nonce !== undefined && { nonce }),
     };
-    const signed = `${encodeJson({ typ: 'dpop+jwt', alg: 'ES256', jwk: await jwkOf(pair) })}.${encodeJson(claims)}`;
-    const signature = await crypt.sign(algorithm, pair.privateKey, bytesOf(signed));
-    return `${signed}.${encode(new Uint8Array(signature))}`;
+    const signingInput = `${encodeJson({ typ: 'dpop+jwt', alg: 'ES256', jwk: await jwkOf(pair) })}.${encodeJson(claims)}`;
+    const signature = await crypt.sign(algorithm, pair.privateKey, bytesOf(signingInput));
+    return `${signingInput}.${encode(new Uint8Array(signature))}`;
   }
 
   return {
-    keepNonce,
+    storeNonce,
     async publicKey() {
       // Pages without TLS have no `subtle`.
       if (subtle === undefined || storage.addKey === undefined || storage.getKey === undefined) return undefined;
-      const kept = await storage.getKey(keyName);
-      const pair = kept ?? (await storage.addKey(keyName, await subtle.generateKey(algorithm, false, ['sign'])));
+      const storedPair = await storage.getKey(keyName);
+      const pair = storedPair ?? (await storage.addKey(keyName, await subtle.generateKey(algorithm, false, ['sign'])));
       return jwkOf(pair as KeyPair);
     },
     async send(call, token) {
@@ -97,7 +97,7 @@ export function createPossession(options: {
         transport.json<never>({
           ...call,
           headers: { ...call.headers, DPoP: await sign(pair as KeyPair, call, token) },
-          onHeaders: keepNonce,
+          onHeaders: storeNonce,
         });
       try {
         return await attempt();

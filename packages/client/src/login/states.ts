@@ -25,7 +25,7 @@ interface LoginStep<S extends string> {
 }
 
 interface OpenStep<S extends string> extends LoginStep<S> {
-  /** When the login expires, in the clock of the device. */
+  /** When the login expires, by the clock of the device. */
   readonly expiresAt: Date;
   /** Gives up and returns to `start`. */
   readonly cancel: () => LoginStart;
@@ -67,7 +67,7 @@ export interface LoginCode extends OpenStep<'code'> {
   readonly identity: Identity;
   /** Where the code was sent, in part, such as `+15…67`. Null if the identity is not an address. */
   readonly destination: string | null;
-  /** When another code may be requested, in the clock of the device. */
+  /** When another code may be requested, by the clock of the device. */
   readonly resendAt: Date;
   readonly submit: (input: PinInput & { readonly code: string }) => Next;
   readonly resend: () => Next;

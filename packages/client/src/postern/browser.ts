@@ -1,7 +1,7 @@
 import { platform, type Unsubscribe } from '../platform.js';
 import type { DeviceDescription } from '../types.js';
 
-/** What the browser shows of the device. */
+/** The description of the device that the browser gives. */
 export function deviceOfBrowser(): DeviceDescription {
   const { navigator, screen } = platform();
   const os = navigator?.userAgentData?.platform ?? navigator?.platform;

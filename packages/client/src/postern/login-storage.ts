@@ -8,17 +8,17 @@ const revokeKey = 'postern.revoke';
 export const deviceKey = 'postern.device';
 
 /** A token that Postern must end. */
-export type HeldToken = Pick<StoredLogin, 'token' | 'is_bound'>;
+export type LoginToken = Pick<StoredLogin, 'token' | 'is_bound'>;
 
-/** The storage of the app. If it fails, the login goes on in memory. With a backend nothing is stored, and nothing is found. */
+/** The storage of the app. If it fails, the login continues in memory. With a backend, nothing is stored or found. */
 export function safeStorage(
   storage: 'backend' | PosternStorage,
   onError: ((error: unknown) => void) | undefined,
 ): SafeStorage {
-  async function attempt<T>(act: (store: PosternStorage) => MaybePromise<T>): Promise<T | null> {
+  async function attempt<T>(operation: (store: PosternStorage) => MaybePromise<T>): Promise<T | null> {
     if (storage === 'backend') return null;
     try {
-      return await act(storage);
+      return await operation(storage);
     } catch (error) {
       onError?.(error);
       return null;
@@ -33,8 +33,8 @@ export function safeStorage(
 
 export async function readLogin(storage: SafeStorage): Promise<StoredLogin | undefined> {
   try {
-    const read = JSON.parse((await storage.get(loginKey)) ?? 'null');
-    return typeof read?.token === 'string' ? read : undefined;
+    const login = JSON.parse((await storage.get(loginKey)) ?? 'null');
+    return typeof login?.token === 'string' ? login : undefined;
   } catch {
     return undefined;
   }
@@ -42,18 +42,18 @@ export async function readLogin(storage: SafeStorage): Promise<StoredLogin | und
 
 export const writeLogin = (storage: SafeStorage, login: StoredLogin) => storage.set(loginKey, JSON.stringify(login));
 
-/** @param unended the token of the login, if Postern must still end it */
-export async function removeLogin(storage: SafeStorage, unended?: HeldToken): Promise<void> {
-  if (unended !== undefined) await storage.set(revokeKey, JSON.stringify(unended));
+/** @param tokenToRevoke the token of the login, if Postern must still end it */
+export async function removeLogin(storage: SafeStorage, tokenToRevoke?: LoginToken): Promise<void> {
+  if (tokenToRevoke !== undefined) await storage.set(revokeKey, JSON.stringify(tokenToRevoke));
   await storage.delete(loginKey);
 }
 
 /** The token of a logout whose request was lost. */
-export async function readUnended(storage: SafeStorage): Promise<HeldToken | undefined> {
+export async function readTokenToRevoke(storage: SafeStorage): Promise<LoginToken | undefined> {
   const text = await storage.get(revokeKey);
   if (text === null) return undefined;
   // Earlier versions stored the token alone.
   return text.startsWith('{') ? JSON.parse(text) : { token: text };
 }
 
-export const removeUnended = (storage: SafeStorage) => storage.delete(revokeKey);
+export const removeTokenToRevoke = (storage: SafeStorage) => storage.delete(revokeKey);

@@ -10,26 +10,26 @@ import type { NewSession } from '../wire.js';
 import { deviceOfBrowser, onResumeOfPage } from './browser.js';
 import {
   deviceKey,
-  type HeldToken,
+  type LoginToken,
   readLogin,
-  readUnended,
+  readTokenToRevoke,
   removeLogin,
-  removeUnended,
+  removeTokenToRevoke,
   safeStorage,
   writeLogin,
 } from './login-storage.js';
-import { createRequests, patiently } from './requests.js';
+import { createRequests, withRetry } from './requests.js';
 import { createTabs } from './tabs.js';
 
-/** Problems of a logout that leave nothing to end. Without its key, a bound token is useless already. */
+/** Problems after which a logout has nothing to revoke. Without its key, a bound token is useless already. */
 const endedCodes = [
   ...(['invalid_authentication_token', 'no_active_token', 'missing_credentials', 'invalid_dpop_proof'] as const),
 ];
-/** A session is renewed this long before it expires, in milliseconds; a short one in the last quarter of its life. */
+/** A session is renewed this many milliseconds before it expires. A session with a short lifetime is renewed in its last quarter. */
 const renewalMs = 30_000;
 
 /**
- * Makes a client. It reads and sends nothing until it is used.
+ * Creates a client. It reads and sends nothing until it is used.
  *
  * @example
  * ```ts
@@ -40,40 +40,40 @@ const renewalMs = 30_000;
  * const answer = await postern.fetch('https://auth.example.com/v1/devices');
  * console.log(await answer.json());
  * ```
- * @throws UsageError for options that make no sense
+ * @throws UsageError for options that are not valid
  */
 export function createPostern(options: PosternOptions): Postern {
   // A server that renders the page has no origin for a path. It never sends requests to this one.
   const isRendering = options?.storage === 'backend' && !platform().location && `${options.url}`.startsWith('/');
   const base = baseOf(isRendering ? `https://page.invalid${options.url}` : options?.url);
   const { storage, timeout = 10_000, onError } = options;
-  const inBackend = storage === 'backend';
-  if (!inBackend && ![storage?.get, storage?.set, storage?.delete].every((one) => typeof one === 'function')) {
+  const usesBackend = storage === 'backend';
+  if (!usesBackend && ![storage?.get, storage?.set, storage?.delete].every((member) => typeof member === 'function')) {
     throw new UsageError(
-      "`storage` must be 'backend' or a storage such as indexedDbStorage(), and not the browser's own object.",
+      "`storage` must be 'backend' or a storage such as indexedDbStorage(), and not the browser's description object.",
     );
   }
   if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
-  const sending = { base, locale: options.locale, timeout, cookies: inBackend };
-  const transport = createTransport({ ...sending, fetch: options.fetch });
-  const stored = safeStorage(storage, onError);
+  const transportOptions = { base, locale: options.locale, timeout, cookies: usesBackend };
+  const transport = createTransport({ ...transportOptions, fetch: options.fetch });
+  const safe = safeStorage(storage, onError);
   const state = createStore<AuthState>({ status: 'starting' });
   const closers = new Set<Unsubscribe>();
   let isClosed = false;
   let login: StoredLogin | undefined;
   let loading: Promise<SettledAuthState> | undefined;
-  let held: { readonly session: HeldSession; readonly isGood: () => boolean } | undefined;
+  let cached: { readonly session: HeldSession; readonly isFresh: () => boolean } | undefined;
   let renewing: Promise<HeldSession | null> | undefined;
 
   const signedIn = ({ user_id, device_id }: Omit<StoredLogin, 'token'>) =>
     ({ status: 'signed_in', user_id, device_id }) as const;
 
-  function become(
+  function setLogin(
     next: StoredLogin | undefined,
     reason: 'never_signed_in' | 'logged_out' | 'ended',
     error?: unknown,
   ): SettledAuthState {
-    if (next?.token !== login?.token || next?.user_id !== login?.user_id) held = undefined;
+    if (next?.token !== login?.token || next?.user_id !== login?.user_id) cached = undefined;
     login = next;
     const problem = isProblem(error, 'invalid_dpop_proof') ? error : undefined;
     const settled =
@@ -87,30 +87,30 @@ export function createPostern(options: PosternOptions): Postern {
   }
 
   /** Another tab logged in or out. */
-  async function follow(): Promise<void> {
+  async function followOtherTab(): Promise<void> {
     if (state.current.status === 'starting') return;
-    if (inBackend) {
-      held = undefined;
+    if (usesBackend) {
+      cached = undefined;
       await getSession({ fresh: true }).catch(() => undefined);
     } else {
-      become(await readLogin(stored), 'logged_out');
+      setLogin(await readLogin(safe), 'logged_out');
     }
   }
-  const tabs = createTabs(`postern ${base}`, options.tabs ?? true, () => void follow().catch(onError));
+  const tabs = createTabs(`postern ${base}`, options.tabs ?? true, () => void followOtherTab().catch(onError));
   closers.add(() => tabs.close());
 
-  function demandOpen(): void {
+  function requireOpen(): void {
     if (isClosed) throw new UsageError('This client is closed. Make another one with createPostern.');
   }
 
   async function load(): Promise<SettledAuthState> {
-    demandOpen();
+    requireOpen();
     loading ??= (async () => {
       tabs.open();
-      const unended = await readUnended(stored);
-      if (unended !== undefined) void revoke(unended).catch(() => undefined);
-      if (!inBackend) return become(await readLogin(stored), 'never_signed_in');
-      // Only the backend knows, by its cookie.
+      const tokenToRevoke = await readTokenToRevoke(safe);
+      if (tokenToRevoke !== undefined) void revoke(tokenToRevoke).catch(() => undefined);
+      if (!usesBackend) return setLogin(await readLogin(safe), 'never_signed_in');
+      // Only the backend knows who is signed in, by its cookie.
       await renew();
       return state.current as SettledAuthState;
     })().catch((error) => {
@@ -137,47 +137,47 @@ export function createPostern(options: PosternOptions): Postern {
       }));
 
   /** Sends the authentication token, with a proof if it is bound to a key. */
-  async function sendToken<T>(method: 'POST' | 'DELETE', path: string, used: HeldToken | undefined): Promise<T> {
-    const call = { method, path, authorization: used && `Basic ${btoa(`${used.token}:`)}` };
-    if (used?.is_bound && storage !== 'backend') return (await possession(storage)).send(call, used.token);
+  async function sendToken<T>(method: 'POST' | 'DELETE', path: string, sentLogin: LoginToken | undefined): Promise<T> {
+    const call = { method, path, authorization: sentLogin && `Basic ${btoa(`${sentLogin.token}:`)}` };
+    if (sentLogin?.is_bound && storage !== 'backend') return (await possession(storage)).send(call, sentLogin.token);
     return transport.json<T>(call);
   }
 
   async function renew(): Promise<HeldSession | null> {
     for (;;) {
-      const used = login;
-      if (used === undefined && !inBackend) return null;
+      const sentLogin = login;
+      if (sentLogin === undefined && !usesBackend) return null;
       const elapsed = stopwatch();
       try {
-        const session = await patiently(
-          () => sendToken<NewSession>('POST', '/v1/sessions', used),
+        const session = await withRetry(
+          () => sendToken<NewSession>('POST', '/v1/sessions', sentLogin),
           () => isClosed,
         );
-        demandOpen();
-        if (used !== login) continue;
-        const life = Date.parse(session.expires_at) - Date.parse(session.created_at);
-        // The time of the service and of the device are never compared. The random part spreads the renewals of many tabs.
-        const good = life - Math.min(renewalMs, life / 4) * (1 + Math.random() / 3);
-        held = { session, isGood: () => elapsed() < good };
-        if (inBackend) login = { token: '', user_id: session.user_id, device_id: session.device_id };
+        requireOpen();
+        if (sentLogin !== login) continue;
+        const lifetimeMs = Date.parse(session.expires_at) - Date.parse(session.created_at);
+        // The clocks of the service and of the device are never compared. The random part spreads the renewals of many tabs.
+        const usableMs = lifetimeMs - Math.min(renewalMs, lifetimeMs / 4) * (1 + Math.random() / 3);
+        cached = { session, isFresh: () => elapsed() < usableMs };
+        if (usesBackend) login = { token: '', user_id: session.user_id, device_id: session.device_id };
         const { current } = state;
         if (current.status !== 'signed_in' || current.user_id !== session.user_id) state.set(signedIn(session));
         return session;
       } catch (error) {
-        if (used !== login) continue;
-        if (isProblem(error, 'account_locked', 'account_unusable') && used !== undefined) {
-          held = undefined;
-          state.set({ ...signedIn(used), status: 'suspended', problem: error });
+        if (sentLogin !== login) continue;
+        if (isProblem(error, 'account_locked', 'account_unusable') && sentLogin !== undefined) {
+          cached = undefined;
+          state.set({ ...signedIn(sentLogin), status: 'suspended', problem: error });
         }
         if (!isProblem(error) || error.status !== 401) throw error;
         // Another tab may have stored a newer token, which ended this one.
-        const newer = await readLogin(stored);
-        if (newer !== undefined && newer.token !== used?.token) {
-          become(newer, 'ended');
+        const newer = await readLogin(safe);
+        if (newer !== undefined && newer.token !== sentLogin?.token) {
+          setLogin(newer, 'ended');
           continue;
         }
-        await removeLogin(stored);
-        become(undefined, used === undefined ? 'never_signed_in' : 'ended', error);
+        await removeLogin(safe);
+        setLogin(undefined, sentLogin === undefined ? 'never_signed_in' : 'ended', error);
         return null;
       }
     }
@@ -186,7 +186,7 @@ export function createPostern(options: PosternOptions): Postern {
   async function getSession({ signal, fresh = false }: Abortable & { fresh?: boolean | undefined } = {}) {
     signal?.throwIfAborted();
     await forCaller(load(), signal);
-    if (!fresh && held?.isGood()) return held.session;
+    if (!fresh && cached?.isFresh()) return cached.session;
     renewing ??= renew().finally(() => {
       renewing = undefined;
     });
@@ -194,23 +194,23 @@ export function createPostern(options: PosternOptions): Postern {
   }
 
   /** @returns whether Postern knows that the token has ended */
-  async function revoke(ended: HeldToken | undefined): Promise<boolean> {
+  async function revoke(ended: LoginToken | undefined): Promise<boolean> {
     try {
       await sendToken('DELETE', '/v1/tokens', ended);
     } catch (error) {
       if (!isProblem(error, ...endedCodes)) return false;
     }
-    await removeUnended(stored);
+    await removeTokenToRevoke(safe);
     return true;
   }
 
   async function logOut(): Promise<{ readonly revoked: boolean }> {
     await load();
-    const ended = inBackend ? undefined : login;
+    const ended = usesBackend ? undefined : login;
     const wasSignedIn = login !== undefined;
-    become(undefined, 'logged_out');
-    await removeLogin(stored, ended);
-    tabs.tell();
+    setLogin(undefined, 'logged_out');
+    await removeLogin(safe, ended);
+    tabs.notify();
     return { revoked: wasSignedIn ? await revoke(ended) : true };
   }
 
@@ -219,59 +219,62 @@ export function createPostern(options: PosternOptions): Postern {
     options,
     getSession,
     (session) => {
-      if (held?.session.token === session.token) held = undefined;
+      if (cached?.session.token === session.token) cached = undefined;
     },
     () => isClosed,
   );
 
   const core: Core = {
     base,
-    transport: options.fetch === undefined ? sending : undefined,
+    transport: options.fetch === undefined ? transportOptions : undefined,
     passkeys: options.passkeys,
     // The answer to a login may have the nonce of the first proof.
-    send: (asked) =>
-      transport.json({ ...asked, onHeaders: (all) => void signing?.then((part) => part.keepNonce(all)) }),
-    call: <T>(asked: Call) => call<T>(asked, transport.json),
-    raw: (asked) => call(asked, transport.raw),
+    send: (request) =>
+      transport.json({ ...request, onHeaders: (all) => void signing?.then((part) => part.storeNonce(all)) }),
+    call: <T>(request: Call) => call<T>(request, transport.json),
+    raw: (request) => call(request, transport.raw),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
     onClose(end) {
       closers.add(end);
       return () => closers.delete(end);
     },
     async device() {
-      const { device: own = deviceOfBrowser } = options;
-      const id = await stored.get(deviceKey);
-      return { ...(await (typeof own === 'function' ? own() : own)), ...(id !== null && { id }) };
+      const { device: description = deviceOfBrowser } = options;
+      const id = await safe.get(deviceKey);
+      return {
+        ...(await (typeof description === 'function' ? description() : description)),
+        ...(id !== null && { id }),
+      };
     },
     async loginDevice() {
-      const part = inBackend || !storage.addKey ? undefined : await possession(storage);
+      const part = usesBackend || !storage.addKey ? undefined : await possession(storage);
       // A browser that cannot keep keys, such as in a private window, must not keep the user from logging in.
       const jwk = await part?.publicKey().catch((error) => void onError?.(error));
       return { ...(await core.device()), ...(jwk && { jwk }) };
     },
-    storage: stored,
+    storage: safe,
     async signIn({ token = '', user_id, device_id, is_bound }) {
       await load();
       const next = { token, user_id, device_id, ...(is_bound && { is_bound }) };
-      await writeLogin(stored, next);
-      await stored.set(deviceKey, device_id);
-      await removeUnended(stored);
-      held = undefined;
-      become(next, 'ended');
-      tabs.tell();
+      await writeLogin(safe, next);
+      await safe.set(deviceKey, device_id);
+      await removeTokenToRevoke(safe);
+      cached = undefined;
+      setLogin(next, 'ended');
+      tabs.notify();
     },
     async replaceToken(token) {
-      if (login === undefined || inBackend) return;
+      if (login === undefined || usesBackend) return;
       login = { ...login, token };
-      await writeLogin(stored, login);
-      tabs.tell();
+      await writeLogin(safe, login);
+      tabs.notify();
     },
     forget: async () => {
-      await removeLogin(stored);
-      become(undefined, 'logged_out');
-      tabs.tell();
+      await removeLogin(safe);
+      setLogin(undefined, 'logged_out');
+      tabs.notify();
     },
-    demandOpen,
+    requireOpen,
     onError: (error) => onError?.(error),
   };
 
@@ -294,7 +297,7 @@ export function createPostern(options: PosternOptions): Postern {
     logOut,
     close() {
       isClosed = true;
-      held = undefined;
+      cached = undefined;
       for (const end of closers) end();
       closers.clear();
     },

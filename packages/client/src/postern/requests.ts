@@ -3,11 +3,11 @@ import { type Abortable, platform, wait } from '../platform.js';
 import type { Call } from '../transport.js';
 import type { HeldSession, PosternOptions } from '../types.js';
 
-/** The longest wait for a repeat that no caller notices, in milliseconds. */
-const maxQuietWaitMs = 10_000;
+/** The longest pause before an automatic repeat, in milliseconds. */
+const maxPauseMs = 10_000;
 
-/** Waits once if the service asks for a short pause, or if the network was lost for a moment. */
-export async function patiently<T>(
+/** Repeats an attempt once if the service asks for a short pause, or if the network was lost for a moment. */
+export async function withRetry<T>(
   attempt: () => Promise<T>,
   isClosed: () => boolean,
   signal?: AbortSignal,
@@ -23,12 +23,12 @@ export async function patiently<T>(
   }
 }
 
-/** Milliseconds to wait before a quiet repeat; undefined if the caller must decide. */
+/** Milliseconds to wait before an automatic repeat; undefined if the caller must decide. */
 function pauseAfter(error: unknown): number | undefined {
   if (error instanceof NetworkError || error instanceof ForeignAnswerError) return 500 + Math.random() * 1000;
   const until = isProblem(error) && (error.status === 429 || error.status === 503) ? error.retry?.until : undefined;
   const pause = until === undefined ? undefined : Math.max(0, until.getTime() - Date.now()) + Math.random() * 500;
-  return pause !== undefined && pause <= maxQuietWaitMs ? pause : undefined;
+  return pause !== undefined && pause <= maxPauseMs ? pause : undefined;
 }
 
 /**
@@ -68,10 +68,11 @@ export function createRequests(
   }
 
   const never = () => false;
-  function call<T>(asked: Call, ask: (call: Call) => Promise<T>): Promise<T> {
-    const attempt = () => withSession(asked.signal, (authorization) => ask({ ...asked, authorization }), never);
+  function call<T>(request: Call, sendCall: (call: Call) => Promise<T>): Promise<T> {
+    const attempt = () =>
+      withSession(request.signal, (authorization) => sendCall({ ...request, authorization }), never);
     // A change may have taken effect although its answer was lost, so only the caller can decide to repeat it.
-    return asked.method === undefined ? patiently(attempt, isClosed, asked.signal) : attempt();
+    return request.method === undefined ? withRetry(attempt, isClosed, request.signal) : attempt();
   }
 
   async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {

@@ -1,6 +1,6 @@
 import { platform, type TabChannel } from '../platform.js';
 
-/** Tells other tabs that the login changed, and hears it from them. No token travels. */
+/** Notifies other tabs when the login changes, and receives their notifications. These contain no token. */
 export function createTabs(name: string, isOn: boolean, onChange: () => void) {
   let channel: TabChannel | undefined;
   return {
@@ -11,7 +11,7 @@ export function createTabs(name: string, isOn: boolean, onChange: () => void) {
       channel.onmessage = onChange;
       channel.unref?.();
     },
-    tell: () => channel?.postMessage('login'),
+    notify: () => channel?.postMessage('login'),
     close() {
       channel?.close();
       channel = undefined;

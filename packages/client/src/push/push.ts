@@ -89,9 +89,9 @@ export interface PushMessage {
  */
 export function parsePush(data: { text(): string } | null): PushMessage | null {
   try {
-    const read = JSON.parse(data?.text() ?? '');
-    const isPush = [read.id, read.notification_type, read.body].every((member) => typeof member === 'string');
-    return isPush ? { notification_key: null, sequence: null, title: null, ...read } : null;
+    const message = JSON.parse(data?.text() ?? '');
+    const isPush = [message.id, message.notification_type, message.body].every((member) => typeof member === 'string');
+    return isPush ? { notification_key: null, sequence: null, title: null, ...message } : null;
   } catch {
     return null;
   }

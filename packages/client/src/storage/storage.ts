@@ -3,7 +3,7 @@ import type { MaybePromise } from '../platform.js';
 
 /**
  * Where the login is kept. Keys match `[A-Za-z0-9._-]+`, values are opaque text of up to 1 KiB. If a storage throws, the login
- * goes on in memory, and `onError` of the client gets the error.
+ * continues in memory, and `onError` of the client gets the error.
  *
  * @example
  * ```ts
@@ -85,12 +85,12 @@ export function webStorage(area: 'local' | 'session' = 'local'): PosternStorage 
   if (area !== 'local' && area !== 'session') throw new UsageError("webStorage takes 'local' or 'session'.");
   const name = `${area}Storage` as const;
   const store = (): WebStorageArea => {
-    const found = (globalThis as { readonly localStorage?: WebStorageArea; readonly sessionStorage?: WebStorageArea })[
-      name
-    ];
-    if (found === undefined)
+    const storage = (
+      globalThis as { readonly localStorage?: WebStorageArea; readonly sessionStorage?: WebStorageArea }
+    )[name];
+    if (storage === undefined)
       throw new UsageError(`There is no ${name} here. Use memoryStorage() or a storage of your own.`);
-    return found;
+    return storage;
   };
   return {
     get: (key) => store().getItem(key),

@@ -7,19 +7,19 @@ import { follow } from '../live.js';
 import { changesOf } from '../polling.js';
 import type { InboxEvent, LiveQuery } from '../types.js';
 import { openWorker, type TabWorker } from './address.js';
-import { beatPause, type ToTab, type ToWorker, type WorkerTransport } from './messages.js';
+import { heartbeatMs, type ToTab, type ToWorker, type WorkerTransport } from './messages.js';
 
-/** What a tab takes from its queue. `end`: the login, the signal or the client has ended. `lost`: the worker is gone. */
-type Taken =
+/** An item in the queue of a tab. `end`: the login, the signal or the client has ended. `lost`: the worker has ended. */
+type QueueItem =
   | Exclude<ToTab, { readonly ask: unknown } | { readonly beat: unknown }>
   | 'end'
   | 'lost'
   | { error: unknown };
 
 /** Milliseconds without a message after which the worker counts as gone: before its first message, and later. */
-const [firstLimit, laterLimit] = [10_000, 3.5 * beatPause];
+const [firstMessageTimeoutMs, silenceTimeoutMs] = [10_000, 3.5 * heartbeatMs];
 
-/** Follows an inbox through the worker that all tabs share. Without a worker it has a stream of its own. */
+/** Follows an inbox through the worker that all tabs share. Without a worker, it opens its own stream. */
 export async function* followShared(
   postern: Postern,
   core: Core,
@@ -27,23 +27,23 @@ export async function* followShared(
   query: LiveQuery,
   workerUrl: string | URL | undefined,
 ): AsyncGenerator<InboxEvent> {
-  const at = { position: query.after };
+  const progress = { position: query.after };
   for (;;) {
     const state = await postern.ready().then(() => postern.current);
     if (!('user_id' in state)) return;
     const tab = connect(postern, core, transport, query, state.user_id, workerUrl);
     if (tab === undefined) break;
     try {
-      const outcome = yield* receive(core, query, at, tab.take);
+      const outcome = yield* receive(core, query, progress, tab.take);
       query.signal?.throwIfAborted();
       if (outcome === 'end') return;
       // The file of the worker cannot be loaded, or the worker does not run.
-      if (!tab.wasHeard()) break;
+      if (!tab.hasAnswered()) break;
     } finally {
       tab.leave();
     }
   }
-  yield* follow(core, query, false, at);
+  yield* follow(core, query, false, progress);
 }
 
 /** Connects to the worker. Undefined if the platform or its policy does not allow it. */
@@ -62,44 +62,45 @@ function connect(
     return undefined;
   }
   const { port } = worker;
-  const queue: Taken[] = [];
+  const queue: QueueItem[] = [];
   let notify: (() => void) | undefined;
-  let heard: (() => number) | undefined;
-  const since = stopwatch();
-  const put = (taken: Taken) => {
-    queue.push(taken);
+  let sinceLastMessage: (() => number) | undefined;
+  const sinceStart = stopwatch();
+  const enqueue = (item: QueueItem) => {
+    queue.push(item);
     notify?.();
   };
   const post = (message: ToWorker) => port.postMessage(message);
 
-  async function answer(fresh: boolean): Promise<void> {
+  async function sendSession(fresh: boolean): Promise<void> {
     try {
       const session = await postern.getSession({ fresh });
-      const isOwn = session?.user_id === user;
-      post({ session: isOwn ? session.token : null });
-      if (!isOwn) put('end');
+      const isSameUser = session?.user_id === user;
+      post({ session: isSameUser ? session.token : null });
+      if (!isSameUser) enqueue('end');
     } catch (error) {
       post({ session: null });
-      if (isProblem(error) && error.status < 500 && error.status !== 429) put({ error });
+      if (isProblem(error) && error.status < 500 && error.status !== 429) enqueue({ error });
     }
   }
-  worker.onerror = () => put('lost');
+  worker.onerror = () => enqueue('lost');
   port.onmessage = ({ data }) => {
-    heard = stopwatch();
+    sinceLastMessage = stopwatch();
     if ('beat' in data) post({ alive: true });
-    else if ('ask' in data) void answer(data.ask.fresh);
-    else put(data);
+    else if ('ask' in data) void sendSession(data.ask.fresh);
+    else enqueue(data);
   };
   const watch = setInterval(() => {
-    if (heard === undefined ? since() > firstLimit : heard() > laterLimit) put('lost');
-  }, beatPause / 2);
-  const end = () => put('end');
+    if (sinceLastMessage === undefined ? sinceStart() > firstMessageTimeoutMs : sinceLastMessage() > silenceTimeoutMs)
+      enqueue('lost');
+  }, heartbeatMs / 2);
+  const end = () => enqueue('end');
   const hide = () => {
     post({ bye: true });
     // For a page that comes back from the back-forward cache.
-    put('lost');
+    enqueue('lost');
   };
-  const offs = [
+  const removeListeners = [
     core.onClose(end),
     core.onResume(() => post({ wake: true })),
     postern.onChange((state) => {
@@ -112,11 +113,11 @@ function connect(
   post({ open: { transport, user, filter: filterText(filter) } });
 
   return {
-    wasHeard: () => heard !== undefined,
-    async take(): Promise<Taken> {
+    hasAnswered: () => sinceLastMessage !== undefined,
+    async take(): Promise<QueueItem> {
       for (;;) {
-        const taken = queue.shift();
-        if (taken !== undefined) return taken;
+        const item = queue.shift();
+        if (item !== undefined) return item;
         await new Promise<void>((resolve) => {
           notify = resolve;
         });
@@ -124,7 +125,7 @@ function connect(
     },
     leave(): void {
       clearInterval(watch);
-      for (const off of offs) off();
+      for (const removeListener of removeListeners) removeListener();
       signal?.removeEventListener('abort', end);
       platform().removeEventListener?.call(globalThis, 'pagehide', hide);
       post({ bye: true });
@@ -137,26 +138,26 @@ function connect(
 async function* receive(
   core: Core,
   { filter, signal }: LiveQuery,
-  at: { position: string | undefined },
-  take: () => Promise<Taken>,
+  progress: { position: string | undefined },
+  take: () => Promise<QueueItem>,
 ): AsyncGenerator<InboxEvent, 'end' | 'lost'> {
   for (;;) {
-    const taken = await take();
-    if (taken === 'end' || taken === 'lost') return taken;
-    if ('error' in taken) throw taken.error;
-    if ('problem' in taken) {
-      const { status, body, retryAfter } = taken.problem;
+    const item = await take();
+    if (item === 'end' || item === 'lost') return item;
+    if ('error' in item) throw item.error;
+    if ('problem' in item) {
+      const { status, body, retryAfter } = item.problem;
       const headers = { 'content-type': 'application/problem+json', ...(retryAfter && { 'retry-after': retryAfter }) };
       throw await problemFrom(new Response(body, { status, headers }));
     }
-    const { event, position } = taken;
+    const { event, position } = item;
     if (event.type === 'connection') {
       yield event;
       if (event.connection !== 'live' || position === undefined) continue;
       try {
-        if (at.position !== undefined && isBefore(at.position, position)) {
-          for await (const missed of changesOf(core, { after: at.position, filter, signal })) {
-            at.position = missed.position;
+        if (progress.position !== undefined && isBefore(progress.position, position)) {
+          for await (const missed of changesOf(core, { after: progress.position, filter, signal })) {
+            progress.position = missed.position;
             yield missed;
           }
         }
@@ -167,14 +168,18 @@ async function* receive(
         await wait(1000 + Math.random() * 1000, signal);
         return 'lost';
       }
-      if (at.position === undefined || isBefore(at.position, position)) at.position = position;
+      if (progress.position === undefined || isBefore(progress.position, position)) progress.position = position;
     } else if (event.type === 'marker') {
       yield event;
-    } else if (event.type === 'reset' || at.position === undefined || isBefore(at.position, event.position)) {
-      at.position = event.position;
+    } else if (
+      event.type === 'reset' ||
+      progress.position === undefined ||
+      isBefore(progress.position, event.position)
+    ) {
+      progress.position = event.position;
       yield event;
     }
   }
 }
 
-const isBefore = (one: string, other: string) => Number(one) < Number(other);
+const isBefore = (a: string, b: string) => Number(a) < Number(b);

@@ -3,7 +3,7 @@ import type { Unsubscribe } from '../../platform.js';
 import { type Call, createTransport } from '../../transport.js';
 import { follow, type StreamCore } from '../live.js';
 import type { Connection } from '../types.js';
-import { beatPause, type Opening, type ToTab, type ToWorker } from './messages.js';
+import { heartbeatMs, type StreamRequest, type ToTab, type ToWorker } from './messages.js';
 
 /** The part of a `MessagePort` that is used. */
 export interface Port {
@@ -24,30 +24,30 @@ interface Stream {
   beat(): void;
 }
 
-/** Beats without an answer after which a tab counts as closed. */
-const mostUnanswered = 3;
+/** Heartbeats without an answer after which a tab counts as closed. */
+const maxUnanswered = 3;
 /** Milliseconds that a tab has to send its session. */
-const answerLimit = 5000;
+const answerTimeoutMs = 5000;
 
 /** Holds one stream for all tabs that follow the same inbox. It runs in the shared worker. */
 export function createHub() {
   const streams = new Map<string, Stream>();
-  let beating: ReturnType<typeof setInterval> | undefined;
+  let heartbeatTimer: ReturnType<typeof setInterval> | undefined;
 
-  function streamOf(opening: Opening): Stream {
+  function streamOf(opening: StreamRequest): Stream {
     const key = JSON.stringify([opening.transport.base, opening.user, opening.filter]);
     const stream =
       streams.get(key) ??
       createStream(opening, () => {
         streams.delete(key);
         if (streams.size > 0) return;
-        clearInterval(beating);
-        beating = undefined;
+        clearInterval(heartbeatTimer);
+        heartbeatTimer = undefined;
       });
     streams.set(key, stream);
-    beating ??= setInterval(() => {
-      for (const one of streams.values()) one.beat();
-    }, beatPause);
+    heartbeatTimer ??= setInterval(() => {
+      for (const active of streams.values()) active.beat();
+    }, heartbeatMs);
     return stream;
   }
 
@@ -68,11 +68,11 @@ export function createHub() {
   };
 }
 
-function createStream({ transport, filter }: Opening, onEnd: () => void): Stream {
+function createStream({ transport, filter }: StreamRequest, onEnd: () => void): Stream {
   const tabs = new Set<Tab>();
   const wakers = new Set<() => void>();
   const ended = new AbortController();
-  const at: { position: string | undefined } = { position: undefined };
+  const progress: { position: string | undefined } = { position: undefined };
   const { raw } = createTransport({ ...transport, fetch: undefined });
   let connection: Connection = 'connecting';
   let isStarted = false;
@@ -81,7 +81,7 @@ function createStream({ transport, filter }: Opening, onEnd: () => void): Stream
   async function session(fresh: boolean): Promise<string> {
     for (const tab of [...tabs].reverse()) {
       const token = await new Promise<string | null>((resolve) => {
-        const timer = setTimeout(resolve, answerLimit, null);
+        const timer = setTimeout(resolve, answerTimeoutMs, null);
         tab.answer = (answer) => {
           clearTimeout(timer);
           resolve(answer);
@@ -105,8 +105,8 @@ function createStream({ transport, filter }: Opening, onEnd: () => void): Stream
 
   const core: StreamCore = {
     raw: withSession,
-    async call(asked) {
-      throw new ForeignAnswerError((await withSession(asked)).status);
+    async call(request) {
+      throw new ForeignAnswerError((await withSession(request)).status);
     },
     onResume(wake): Unsubscribe {
       wakers.add(wake);
@@ -115,21 +115,21 @@ function createStream({ transport, filter }: Opening, onEnd: () => void): Stream
     onClose: () => () => undefined,
   };
 
-  const tell = (message: ToTab) => {
+  const broadcast = (message: ToTab) => {
     for (const { port } of tabs) port.postMessage(message);
   };
   async function run(): Promise<void> {
     try {
-      for await (const event of follow(core, { filter, signal: ended.signal }, false, at)) {
+      for await (const event of follow(core, { filter, signal: ended.signal }, false, progress)) {
         if (event.type === 'connection') connection = event.connection;
-        tell({ event, position: at.position });
+        broadcast({ event, position: progress.position });
       }
     } catch (error) {
       if (!isProblem(error)) return;
       const { status, code, title, detail, request_id, errors, retry } = error;
       const body = JSON.stringify({ type: `urn:postern:problem:${code}`, title, detail, request_id, errors });
       const seconds = retry === null ? null : Math.max(1, Math.ceil((retry.until.getTime() - Date.now()) / 1000));
-      tell({ problem: { status, body, retryAfter: seconds === null ? null : `${seconds}` } });
+      broadcast({ problem: { status, body, retryAfter: seconds === null ? null : `${seconds}` } });
     } finally {
       onEnd();
     }
@@ -144,7 +144,7 @@ function createStream({ transport, filter }: Opening, onEnd: () => void): Stream
   return {
     join(tab) {
       tabs.add(tab);
-      tab.port.postMessage({ event: { type: 'connection', connection }, position: at.position });
+      tab.port.postMessage({ event: { type: 'connection', connection }, position: progress.position });
       if (!isStarted) void run();
       isStarted = true;
     },
@@ -155,7 +155,7 @@ function createStream({ transport, filter }: Opening, onEnd: () => void): Stream
     beat() {
       for (const tab of [...tabs]) {
         tab.unanswered += 1;
-        if (tab.unanswered > mostUnanswered) leave(tab);
+        if (tab.unanswered > maxUnanswered) leave(tab);
         else tab.port.postMessage({ beat: true });
       }
     },

@@ -1,18 +1,18 @@
 import type { TransportOptions } from '../../transport.js';
 import type { InboxEvent } from '../types.js';
 
-/** How the worker sends requests. A `fetch` of the app cannot travel there. */
+/** How the worker sends requests. A function such as the `fetch` of the app cannot be sent to it. */
 export type WorkerTransport = Omit<TransportOptions, 'fetch'>;
 
-/** What a tab wants to follow. Tabs that want the same share a stream. */
-export interface Opening {
+/** The stream that a tab needs. Tabs with the same request share a stream. */
+export interface StreamRequest {
   readonly transport: WorkerTransport;
   readonly user: string;
   readonly filter: string | undefined;
 }
 
 export type ToWorker =
-  | { readonly open: Opening }
+  | { readonly open: StreamRequest }
   /** The answer to `ask`. Null: this tab has no session now. */
   | { readonly session: string | null }
   | { readonly alive: true }
@@ -26,8 +26,8 @@ export type ToTab =
   | { readonly ask: { readonly fresh: boolean } }
   /** Postern refuses the stream, such as for a wrong filter. */
   | { readonly problem: { readonly status: number; readonly body: string; readonly retryAfter: string | null } }
-  /** Sent again and again. A tab that does not answer is gone. */
+  /** A heartbeat. A tab that does not answer counts as closed. */
   | { readonly beat: true };
 
-/** Milliseconds between two beats. */
-export const beatPause = 10_000;
+/** Milliseconds between two messages `beat`. */
+export const heartbeatMs = 10_000;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { OwnExternalIdentities } from '../../../../account/own-external-identities.js';
 import { ProvenRequest } from '../../../../contract/account/proof.js';
-import { StartedExternalIdentity, ExternalIdentity, IdTokenAnswer } from '../../../../contract/external-identity.js';
+import { ExternalIdentity, IdTokenAnswer, StartedExternalIdentity } from '../../../../contract/external-identity.js';
 import { parseId } from '../../../../lib/ids.js';
 import { pathId } from '../../../requests/parameters.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
