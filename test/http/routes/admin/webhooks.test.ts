@@ -262,6 +262,8 @@ describe('deliveries', () => {
     receiver.answer = () => 204;
     await change(user, { name: 'while disabled' });
     await admin('PATCH', `/webhooks/${webhook.id}`, { enabled: true });
+    // The events of the user wait for the next attempt of the failed one.
+    await stepClock(postern.database, '2 minutes');
     const replay = await admin<WebhookReplay>('POST', `/webhooks/${webhook.id}/replay`, { from: user.created_at });
     expect(replay.status).toBe(202);
     await receiver.wait(path, 'the replayed change', ({ type }) => type === 'user.updated');
