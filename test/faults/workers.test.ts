@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { commandLine, processesWith } from '../database/embedded-postern.js';
@@ -72,6 +73,9 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   if (isAlive(pid)) process.kill(pid, signal);
 }
 
+/** The pause of a client between two requests, in milliseconds: the workers that start need the processors. */
+const pause = isLong ? 0 : 20;
+
 /** Clients that each send requests one after the other. A missing response, or one other than 200, is a fault. */
 function startClients(url: string, kinds: readonly { keepAlive: boolean; count: number }[], path = '/readyz') {
   const faults: string[] = [];
@@ -87,6 +91,7 @@ function startClients(url: string, kinds: readonly { keepAlive: boolean; count: 
         );
         if (outcome === '200') answered += 1;
         else faults.push(outcome);
+        await wait(pause);
       }
       connection.close();
     }),
