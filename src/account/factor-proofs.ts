@@ -45,9 +45,9 @@ export function passkeyProof(parts: {
       const challenge = newPasskeyChallenge();
       const allowedPasskeys = await passkeyDescriptors(database.user(userId), userId);
       const options = relyingParty.requestOptions(challenge, verification, allowedPasskeys);
-      return { kept: { challenge }, lifetime: passkeyLifetime, challenge: options };
+      return { state: { challenge }, lifetime: passkeyLifetime, challenge: options };
     },
-    async verify({ userId }, { kept: { challenge }, secret, origin }) {
+    async verify({ userId }, { state: { challenge }, secret, origin }) {
       const assertion = parseAssertion(secret);
       if (assertion === undefined || challenge === undefined) return false;
       return (await consumeAssertion(parts, assertion, { userId, challenge, verification, origin })) !== undefined;

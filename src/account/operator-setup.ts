@@ -85,10 +85,10 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     await refuseTaken(identities);
     const userId = newId();
     const account = details.username ?? details.email ?? '';
-    const start = (kept: ChallengeState, lifetime: number) =>
+    const start = (state: ChallengeState, lifetime: number) =>
       startChallenge(database.user(userId), {
         ...{ userId, id: newId(), purpose: 'setup', lifetime },
-        kept: { ...kept, link: link.id },
+        state: { ...state, link: link.id },
       });
     if (factor === 'totp') {
       const { encrypted, ...totp } = newTotpSecret(keys, userId, { issuer: appName, account });
@@ -117,10 +117,10 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     // Before the guess, so that a mistake in the form does not use one.
     const prepared = await users.prepare(newUserOf(details, link.role), userId);
     const started = { userId, id: factor_id.toLowerCase(), purpose: 'setup' } as const;
-    const kept = await takeChallengeGuess(database.user(userId), started);
-    if (kept === undefined || kept.link !== link.id) throw new Problem('proof_rejected');
+    const state = await takeChallengeGuess(database.user(userId), started);
+    if (state === undefined || state.link !== link.id) throw new Problem('proof_rejected');
     const factor =
-      code === undefined ? await confirmPasskey(userId, kept, response) : await confirmTotp(userId, kept, code);
+      code === undefined ? await confirmPasskey(userId, state, response) : await confirmTotp(userId, state, code);
     const id = newId();
     const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
     const recoveryCodes = await database.spanningFor(userId).transaction(async (tx) => {
@@ -139,16 +139,16 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     return { token, recoveryCodes };
   }
 
-  async function confirmTotp(userId: string, kept: ChallengeState, code: string): Promise<ConfirmedFactor> {
-    if (kept.secret === undefined) throw new Problem('proof_rejected');
-    const encrypted = Buffer.from(kept.secret, 'base64');
+  async function confirmTotp(userId: string, state: ChallengeState, code: string): Promise<ConfirmedFactor> {
+    if (state.secret === undefined) throw new Problem('proof_rejected');
+    const encrypted = Buffer.from(state.secret, 'base64');
     const step = await findStepOfNewSecret(database.user(userId), keys, userId, { encrypted, code });
     if (step === undefined) throw new Problem('proof_rejected');
     return { type: 'totp', save: (tx) => saveTotp(tx, userId, encrypted, step) };
   }
 
-  async function confirmPasskey(userId: string, kept: ChallengeState, response: unknown): Promise<ConfirmedFactor> {
-    const { challenge } = kept;
+  async function confirmPasskey(userId: string, state: ChallengeState, response: unknown): Promise<ConfirmedFactor> {
+    const { challenge } = state;
     const credential = challenge && (await relyingParty.readRegistration(response, challenge));
     if (!credential) throw new Problem('proof_rejected');
     return {

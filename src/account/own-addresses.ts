@@ -80,10 +80,10 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     const { userId, deviceId, origin } = callingSession;
     const id = newId();
     const code = newCode();
-    const kept = { code: codeDigest(keys, id, code), address: address.canonical };
+    const state = { code: codeDigest(keys, id, code), address: address.canonical };
     return database.user(userId).transaction(async (tx) => {
       await proven.consume(tx);
-      const started = await startChallenge(tx, { userId, id, purpose: type, deviceId, lifetime: codeLifetime, kept });
+      const started = await startChallenge(tx, { userId, id, purpose: type, deviceId, lifetime: codeLifetime, state });
       await codes.send(tx, { userId, type, kind: 'address_code', recipient, code });
       await recordEvent(tx, { userId, type: 'address.change_started', origin, data: { field: type } });
       return started;
@@ -102,12 +102,12 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     if (id === undefined) throw new Problem('code_rejected');
     let address = '';
     const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
-      const kept = await takeChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
+      const state = await takeChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
       // There is no code to guess, so this is not counted as a wrong guess.
-      if (kept === undefined) throw new Problem('code_rejected');
-      address = kept.address ?? '';
+      if (state === undefined) throw new Problem('code_rejected');
+      address = state.address ?? '';
       // A correct code does not reset the budget: an attacker with a session could reset it with an address of the attacker.
-      return codeMatches(keys, id, secret, kept.code ?? '') ? 'neutral' : 'wrong';
+      return codeMatches(keys, id, secret, state.code ?? '') ? 'neutral' : 'wrong';
     });
     if (verdict === 'wrong') {
       await recordEvent(database.user(userId), {

@@ -1,6 +1,6 @@
 import type { Proof } from '../contract/account/proof.js';
 import type { ExternalIdentity } from '../contract/external-identity.js';
-import type { ShownChallenge } from '../credentials/challenge.js';
+import type { ClientChallenge } from '../credentials/challenge.js';
 import { type StartedChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
 import type { Database } from '../database/database.js';
 import { spanningStatement, sql } from '../database/sql.js';
@@ -20,7 +20,7 @@ export interface OwnExternalIdentities {
     callingSession: CallingSession,
     provider: string,
     proof: Proof,
-  ): Promise<StartedChallenge & { challenge: ShownChallenge }>;
+  ): Promise<StartedChallenge & { challenge: ClientChallenge }>;
   /**
    * @throws Problem `external_identity_rejected`; `external_identity_taken`, only after a valid id_token;
    *   `authenticator_unavailable`
@@ -76,16 +76,16 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
   }
 
   async function begin(callingSession: CallingSession, name: string, proof: Proof) {
-    const { kept, lifetime, shown } = oidcChallenge(providerOf(name));
+    const { state, lifetime, clientChallenge } = oidcChallenge(providerOf(name));
     const proven = await proofs.check(callingSession, proof, defaultProofs);
     const { userId, deviceId } = callingSession;
     const purpose = 'external_identity';
     const started = await database.user(userId).transaction(async (tx) => {
       await proven.consume(tx);
-      const state = { ...kept, provider: name };
-      return startChallenge(tx, { userId, id: newId(), purpose, deviceId, lifetime, kept: state });
+      const stored = { ...state, provider: name };
+      return startChallenge(tx, { userId, id: newId(), purpose, deviceId, lifetime, state: stored });
     });
-    return { ...started, challenge: shown };
+    return { ...started, challenge: clientChallenge };
   }
 
   async function confirm(callingSession: CallingSession, name: string, id: string | undefined, idToken: string) {
@@ -95,9 +95,9 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     await limits.countLoginByAccount(userId, deviceId);
     if (id === undefined) throw new Problem('external_identity_rejected');
     const address = { userId, id, purpose: 'external_identity', deviceId } as const;
-    const kept = await takeChallengeGuess(database.user(userId), address);
-    if (kept?.provider !== name) throw new Problem('external_identity_rejected');
-    const subject = await provenSubject(database.directory, provider, kept.nonce, idToken);
+    const state = await takeChallengeGuess(database.user(userId), address);
+    if (state?.provider !== name) throw new Problem('external_identity_rejected');
+    const subject = await provenSubject(database.directory, provider, state.nonce, idToken);
     if (subject === undefined) throw new Problem('external_identity_rejected');
     const account = { provider: name, issuer: provider.issuer, subject };
     return database.spanningFor(userId).transaction(async (tx) => {

@@ -71,7 +71,7 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
           purpose: 'passkey',
           deviceId,
           lifetime: passkeyLifetime,
-          kept: { challenge, name, proof: proven.type, ...link },
+          state: { challenge, name, proof: proven.type, ...link },
         });
       });
       return { ...started, options: { ...options } };
@@ -79,16 +79,16 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
     async enrol(callingSession, id, response) {
       const { userId, deviceId, origin } = callingSession;
       const address = { userId, id, purpose: 'passkey', deviceId } as const;
-      const kept = await takeChallengeGuess(database.user(userId), address);
-      const credential = await relyingParty.readRegistration(response, kept?.challenge ?? newPasskeyChallenge());
-      if (kept === undefined || credential === undefined) throw new Problem('proof_rejected');
+      const state = await takeChallengeGuess(database.user(userId), address);
+      const credential = await relyingParty.readRegistration(response, state?.challenge ?? newPasskeyChallenge());
+      if (state === undefined || credential === undefined) throw new Problem('proof_rejected');
       return database.user(userId).transaction(async (tx) => {
         await completeChallenge(tx, callingSession, id, 'proof_rejected');
-        const passkey = await addPasskey(tx, userId, kept.name ?? defaultName, credential);
+        const passkey = await addPasskey(tx, userId, state.name ?? defaultName, credential);
         if (passkey === undefined) throw new Problem('proof_rejected');
-        if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
+        if (state.link !== undefined) await activateRole(tx, userId, state.link, origin);
         await endChallenges(tx, userId);
-        if (kept.proof === 'code') await pinRecoveries.guard(tx, userId, kept.proof);
+        if (state.proof === 'code') await pinRecoveries.guard(tx, userId, state.proof);
         const changes = changeOf('passkey', null, passkey.name);
         await recordEvent(tx, { userId, type: 'passkey.enrolled', origin, data: { passkey_id: passkey.id }, changes });
         await notices.notify(tx, { userId, kind: 'passkey_added', origin });

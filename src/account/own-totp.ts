@@ -62,26 +62,26 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
         issuer,
         account: username ?? email ?? phone ?? id,
       });
-      const kept = { secret: encrypted.toString('base64'), proof: proven.type, ...link };
+      const state = { secret: encrypted.toString('base64'), proof: proven.type, ...link };
       const started = await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
-        return startChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime: lifetimeSeconds, deviceId });
+        return startChallenge(tx, { userId, id: newId(), purpose: 'totp', state, lifetime: lifetimeSeconds, deviceId });
       });
       return { ...started, ...shown };
     },
     async confirm(callingSession, id, code) {
       const { userId, deviceId, origin } = callingSession;
-      const kept = await takeChallengeGuess(database.user(userId), { userId, id, purpose: 'totp', deviceId });
-      if (kept === undefined) throw new Problem('proof_rejected');
-      const encrypted = Buffer.from(kept.secret ?? '', 'base64');
+      const state = await takeChallengeGuess(database.user(userId), { userId, id, purpose: 'totp', deviceId });
+      if (state === undefined) throw new Problem('proof_rejected');
+      const encrypted = Buffer.from(state.secret ?? '', 'base64');
       const step = await findStepOfNewSecret(database.user(userId), keys, userId, { encrypted, code });
       if (step === undefined) throw new Problem('proof_rejected');
       return database.user(userId).transaction(async (tx) => {
         await completeChallenge(tx, callingSession, id, 'proof_rejected');
         await saveTotp(tx, userId, encrypted, step);
-        if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
+        if (state.link !== undefined) await activateRole(tx, userId, state.link, origin);
         await endChallenges(tx, userId);
-        if (kept.proof === 'code') await pinRecoveries.guard(tx, userId, kept.proof);
+        if (state.proof === 'code') await pinRecoveries.guard(tx, userId, state.proof);
         await recordEvent(tx, { userId, type: 'totp.enrolled', origin });
         await notices.notify(tx, { userId, kind: 'totp_added', origin });
         const recovery_codes = (await hasRecoveryCodes(tx, userId)) ? [] : await replaceRecoveryCodes(tx, keys, userId);

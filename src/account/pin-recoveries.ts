@@ -95,8 +95,8 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     const code = newLongCode();
     const pending = await savePendingPin(tx, userId, {
       pinHash,
-      cancel: keys.digest('code', digestInput(code)),
-      delay,
+      cancelDigest: keys.digest('code', digestInput(code)),
+      delayMs: delay,
     });
     await queuePendingPin(tx, userId);
     for (const type of addressTypes) {

@@ -42,28 +42,28 @@ export function codeProof(parts: {
       if (type === undefined || to === undefined || !codes.supports(type)) return undefined;
       const code = newCode();
       const test = await testCodes.find(user, type);
-      const kept = {
+      const state = {
         ...{ code: codeDigest(keys, id, code), addressType: type, address: digestOf(type, to) },
         ...(test !== undefined && { testIdentityId: test.id }),
       };
-      return { kept, lifetime: codeLifetime, message: { type, to, code, isDropped: test !== undefined } };
+      return { state, lifetime: codeLifetime, message: { type, to, code, isDropped: test !== undefined } };
     },
-    async verify(user, { kept, authenticationId: id, secret, origin }) {
-      const { testIdentityId } = kept;
+    async verify(user, { state, authenticationId: id, secret, origin }) {
+      const { testIdentityId } = state;
       const use = { proof_id: id, proof: 'code' };
-      const isFixedCode = await testCodes.accept(user, typeOf(kept), { testIdentityId, secret, use, origin });
-      const isSentCode = codeMatches(keys, id, secret, kept.code ?? '');
-      return hasAddress(user, kept) && (testIdentityId === undefined ? isSentCode : isFixedCode);
+      const isFixedCode = await testCodes.accept(user, typeOf(state), { testIdentityId, secret, use, origin });
+      const isSentCode = codeMatches(keys, id, secret, state.code ?? '');
+      return hasAddress(user, state) && (testIdentityId === undefined ? isSentCode : isFixedCode);
     },
   };
 }
 
 const typeOf = ({ addressType }: ChallengeState): AddressType => (addressType === 'email' ? 'email' : 'phone');
 
-function hasAddress(user: AccountUser, kept: ChallengeState): boolean {
-  const type = typeOf(kept);
+function hasAddress(user: AccountUser, state: ChallengeState): boolean {
+  const type = typeOf(state);
   const current = user[type];
-  return current !== undefined && digestOf(type, current) === kept.address;
+  return current !== undefined && digestOf(type, current) === state.address;
 }
 
 const digestOf = (type: AddressType, canonical: string) => identityDigest({ type, canonical }).toString('hex');

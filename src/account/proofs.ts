@@ -43,7 +43,7 @@ export interface TwoStepProof {
 }
 
 export interface ProofChallenge {
-  readonly kept: ChallengeState;
+  readonly state: ChallengeState;
   /** Seconds. */
   readonly lifetime: number;
   /** Sent to the client, which needs it to answer. */
@@ -153,12 +153,12 @@ export function createProofs(options: ProofsOptions): Proofs {
     if (method === undefined || proofChallenge === undefined) {
       throw new Problem('validation_failed', { errors: [{ field: 'type', code: 'not_supported' }] });
     }
-    const { kept, lifetime, challenge, message } = proofChallenge;
-    const state = { ...kept, type: method.type };
+    const { state, lifetime, challenge, message } = proofChallenge;
+    const stored = { ...state, type: method.type };
     const counted = message === undefined ? undefined : await countCodeRequest(callingSession, message);
     const { expires_at } = await database.user(userId).transaction(async (tx) => {
       await lockCallingSession(tx, callingSession);
-      const started = await startChallenge(tx, { userId, id, purpose: 'proof', kept: state, lifetime, deviceId });
+      const started = await startChallenge(tx, { userId, id, purpose: 'proof', state: stored, lifetime, deviceId });
       if (message !== undefined) {
         const { type, code, isDropped } = message;
         const recipient = isDropped ? undefined : counted?.recipient;
@@ -190,10 +190,10 @@ export function createProofs(options: ProofsOptions): Proofs {
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const evaluate = async (): Promise<boolean> => {
       if (method.steps === 1) return method.verify(user, secret, origin);
-      const kept = await takeChallengeGuess(database.user(userId), address);
+      const state = await takeChallengeGuess(database.user(userId), address);
       // There is no challenge to guess at, so this is not counted as a wrong guess.
-      if (kept?.type !== method.type) throw new Problem('proof_rejected');
-      return method.verify(user, { kept, authenticationId: id, secret, origin });
+      if (state?.type !== method.type) throw new Problem('proof_rejected');
+      return method.verify(user, { state, authenticationId: id, secret, origin });
     };
     const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
       // A correct proof does not reset the budget: an attacker who knows one secret could then guess the others without

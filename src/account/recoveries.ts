@@ -76,7 +76,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
         purpose: 'recovery',
         deviceId: knownDevice,
         lifetime: codeLifetime,
-        kept: {
+        state: {
           code: codeDigest(keys, id, code),
           recovers: purpose,
           epoch: String(user?.epoch ?? 0),
@@ -102,14 +102,14 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
       rejectedEvent: 'recovery.rejected',
     });
     // A code recovers only the secret that it was requested for.
-    if (checked.kept.recovers !== recovers) throw new Problem('code_rejected');
+    if (checked.state.recovers !== recovers) throw new Problem('code_rejected');
     const { userId } = checked;
     const prepared = await users.prepareChange(userId, change);
     const effectiveAt = await database.spanningFor(userId).transaction(async (tx) => {
       await lockAndCheckCode(tx, checked);
       const { pin_hash: pinHash } = prepared.values;
       if (typeof pinHash === 'string' && pinRecoveries.isOn) {
-        const addressType = addressTypes.find((type) => type === checked.kept.type);
+        const addressType = addressTypes.find((type) => type === checked.state.type);
         return pinRecoveries.start(tx, { userId, pinHash, codeSentTo: addressType, origin });
       }
       await users.change(tx, userId, prepared, origin, 'account_recovered');
@@ -133,12 +133,12 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
  */
 async function lockAndCheckCode(
   tx: Queryable<'user' | 'directory'>,
-  { userId, id, kept }: VerifiedCode,
+  { userId, id, state }: VerifiedCode,
 ): Promise<void> {
   const epoch = await findEpochForUpdate(tx, userId);
-  const digest = Buffer.from(kept.identity ?? '', 'hex');
+  const digest = Buffer.from(state.identity ?? '', 'hex');
   const found = await tx.query(findIdentity({ digest, userId }));
-  if (epoch === undefined || String(epoch) !== kept.epoch || found.length === 0) throw new Problem('code_rejected');
+  if (epoch === undefined || String(epoch) !== state.epoch || found.length === 0) throw new Problem('code_rejected');
   if (!(await endChallenge(tx, { userId, id }))) throw new Problem('code_rejected');
 }
 

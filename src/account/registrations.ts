@@ -60,9 +60,9 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const { recipient, turn } = await codes.countRequest(request);
     const id = newId();
     const code = newCode();
-    const kept = { code: codeDigest(keys, id, code), type, address: canonical };
+    const state = { code: codeDigest(keys, id, code), type, address: canonical };
     return database.user(userId).transaction(async (tx) => {
-      const started = await startChallenge(tx, { userId, id, purpose: 'registration', lifetime: codeLifetime, kept });
+      const started = await startChallenge(tx, { userId, id, purpose: 'registration', lifetime: codeLifetime, state });
       // If the address belongs to a user, this user gets a notice of the attempt instead of a code.
       const message =
         owner === undefined
@@ -80,12 +80,12 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const given = JSON.parse(JSON.stringify({ username, password, pin, name, locale }));
     await refuseInvalid(given, rules);
     const check = { purpose: 'registration', id, secret, origin, rejectedEvent: 'registration.rejected' } as const;
-    const { userId, kept, ...checked } = await sessionless.check(check);
-    const prepared = await users.prepare({ ...given, [kept.type === 'email' ? 'email' : 'phone']: kept.address });
+    const { userId, state, ...checked } = await sessionless.check(check);
+    const prepared = await users.prepare({ ...given, [state.type === 'email' ? 'email' : 'phone']: state.address });
     const user = await database.spanningFor(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       const created = await users.create(tx, prepared, origin);
-      await recordEvent(tx, { userId, type: 'identity.verified', origin, data: { field: kept.type } });
+      await recordEvent(tx, { userId, type: 'identity.verified', origin, data: { field: state.type } });
       await recordEvent(tx, { userId, type: 'registration.completed', origin });
       return created;
     });

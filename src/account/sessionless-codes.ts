@@ -46,7 +46,7 @@ export interface SessionlessAnswer {
 export interface VerifiedCode {
   readonly userId: string;
   readonly id: string;
-  readonly kept: ChallengeState;
+  readonly state: ChallengeState;
 }
 
 /** The dependencies of recoveries and registrations. */
@@ -87,18 +87,18 @@ export function createSessionlessCodes(options: {
     await limits.countLoginByAccount(userId, deviceId);
     const bucket = sessionlessBucket(deviceId);
     const guessed = { userId, deviceId: deviceId ?? bucket, knownDevice: deviceId, bucket, origin };
-    let kept: ChallengeState | undefined;
+    let state: ChallengeState | undefined;
     const verdict = await guesses.guess(guessed, async () => {
-      kept = await takeChallengeGuess(database.user(userId), { userId, id, purpose, deviceId });
+      state = await takeChallengeGuess(database.user(userId), { userId, id, purpose, deviceId });
       // There is no code to guess, so this is not counted as a wrong guess.
-      if (kept === undefined) throw new Problem('code_rejected');
-      return codeMatches(keys, id, secret, kept.code ?? '') ? 'right' : 'wrong';
+      if (state === undefined) throw new Problem('code_rejected');
+      return codeMatches(keys, id, secret, state.code ?? '') ? 'right' : 'wrong';
     });
-    if (kept === undefined || verdict !== 'right') {
+    if (state === undefined || verdict !== 'right') {
       await recordEvent(database.user(userId), { userId, type: rejected, origin });
       throw new Problem('code_rejected');
     }
-    return { userId, id, kept };
+    return { userId, id, state };
   }
 
   return {

@@ -33,7 +33,7 @@ export function memberChanges(
   after: Readonly<Record<string, unknown>>,
 ): EventChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  // A member may have the name of a method of all objects.
+  // `hasOwn`, because a member may have the name of an inherited method, such as `toString`.
   const member = (source: object, name: string): unknown =>
     Object.hasOwn(source, name) ? Reflect.get(source, name) : null;
   return names.flatMap((name) => changeOf(`${field}.${name}`, member(before, name), member(after, name)));

@@ -26,22 +26,22 @@ export const eventColumns = sql`
 /** SQL of the filter fields that are not columns with the same name. */
 export const eventFilterExpressions = { address: sql`host(address)` };
 
-/** A user, and the time for which the name is wanted. */
-interface NameAtTime {
+/** A user, and the time of an event: the event shows the name that the user had then. */
+interface UserAtTime {
   readonly id: string;
   readonly at: string;
 }
 
-/** A deleted user has no row, and so no name, even before the job that erases the former names has run. */
+/** A deleted user has no row in `users`, so the name is null even before the job that erases the former names has run. */
 const selectUserNames = unprepared(
   userStatement<{ ids: readonly string[]; times: readonly string[] }, { nth: number; name: string }>(
     'event_user_names',
     (p) => sql`
-    select wanted.nth::int, coalesce(former.name, user_display_name(u.name, u.username, u.email, u.phone)) as name
-    from unnest(${p.ids}::uuid[], ${p.times}::timestamptz[]) with ordinality as wanted (id, at, nth)
-      join users u on u.id = wanted.id
+    select asked.nth::int, coalesce(former.name, user_display_name(u.name, u.username, u.email, u.phone)) as name
+    from unnest(${p.ids}::uuid[], ${p.times}::timestamptz[]) with ordinality as asked (id, at, nth)
+      join users u on u.id = asked.id
       left join lateral (
-        select name from former_names where user_id = wanted.id and until > wanted.at order by until limit 1) former on true`,
+        select name from former_names where user_id = asked.id and until > asked.at order by until limit 1) former on true`,
   ),
 );
 
@@ -65,13 +65,13 @@ export async function withNames(database: Database, events: readonly StoredEvent
 }
 
 async function userNames(database: Database, events: readonly StoredEvent[]) {
-  const keyOf = ({ id, at }: NameAtTime) => `${id} ${at}`;
-  const wanted = new Map<string, NameAtTime>();
+  const keyOf = ({ id, at }: UserAtTime) => `${id} ${at}`;
+  const usersAtTimes = new Map<string, UserAtTime>();
   for (const { user_id, actor, created_at: at } of events) {
     const ids = actor.startsWith('user:') ? [user_id, actor.slice(5)] : [user_id];
-    for (const id of ids) if (id !== nilId) wanted.set(keyOf({ id, at }), { id, at });
+    for (const id of ids) if (id !== nilId) usersAtTimes.set(keyOf({ id, at }), { id, at });
   }
-  const all = [...wanted.values()];
+  const all = [...usersAtTimes.values()];
   const names = new Map<string, string>();
   if (all.length > 0) {
     const values = { ids: all.map(({ id }) => id), times: all.map(({ at }) => at) };

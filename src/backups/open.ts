@@ -1,5 +1,5 @@
 import { createByteReader } from '../lib/bytes/byte-reader.js';
-import { type AgeDecryption, AgeError, ageDecryption, isAge } from '../lib/crypto/age.js';
+import { type AgeDecryption, AgeError, ageDecryption, isAgeFile } from '../lib/crypto/age.js';
 import { type ReadEntry, readArchive } from './container/archive.js';
 import { BackupError } from './container/error.js';
 import { type BackupHeader, headerPath, notABackup, parseHeader } from './container/header.js';
@@ -63,7 +63,7 @@ async function decrypted(
     yield start;
     yield* reader.rest();
   })();
-  if (isAge(start)) {
+  if (isAgeFile(start)) {
     if (decrypt !== undefined) return explained(decrypt(whole));
     await reader.close();
     throw new BackupError('The backup is encrypted: set BACKUP_PASSPHRASE to its passphrase.');

@@ -27,10 +27,10 @@ type Settings = Readonly<JsonObject>;
 const name = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /** Asymmetric algorithms only (RFC 8725, sections 3.1 and 3.2). With `none` or HS256 others could sign. */
-const signatures = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
+const algorithmPattern = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
 
 /** Reads `{"<name>": {…}}`, as JSON or from a file. Reports the errors of all entries. */
-function entriesOf<T>(read: (name: string, settings: Settings) => T | string) {
+function entryParser<T>(read: (name: string, settings: Settings) => T | string) {
   return (value: string): Parsed<readonly T[]> => {
     const text = readTextOrFile(value, (json) => json.trimStart().startsWith('{'));
     const parsed = text === undefined ? undefined : parseObject(text);
@@ -58,7 +58,7 @@ function parseObject(text: string): Settings | undefined {
 const isHttpUrl = (value: unknown): value is string =>
   typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 
-const isTexts = (value: unknown): value is readonly string[] =>
+const isStringList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string' && item !== '');
 
 /** @returns an error with the unknown members; undefined when there are none */
@@ -67,7 +67,7 @@ function unknownMembers(settings: Settings, known: readonly string[]): string | 
   return others.length === 0 ? undefined : `there is no ${others.join(', ')}`;
 }
 
-export const customAuthenticators = entriesOf<CustomAuthenticator>((name, settings) => {
+export const customAuthenticators = entryParser<CustomAuthenticator>((name, settings) => {
   const { url, secret, steps = 1 } = settings;
   const others = unknownMembers(settings, ['url', 'secret', 'steps']);
   if (others !== undefined) return others;
@@ -78,15 +78,15 @@ export const customAuthenticators = entriesOf<CustomAuthenticator>((name, settin
   return { name, url, secret: key.value, steps };
 });
 
-export const oidcProviders = entriesOf<OidcProvider>((name, settings) => {
+export const oidcProviders = entryParser<OidcProvider>((name, settings) => {
   const { issuer, client_ids: clientIds, algorithms = ['RS256'] } = settings;
   const others = unknownMembers(settings, ['issuer', 'client_ids', 'algorithms']);
   if (others !== undefined) return others;
   // OpenID Connect Discovery 1.0, 3: no query and no fragment.
   if (!isHttpUrl(issuer) || /[?#]/.test(issuer))
     return 'issuer must be a URL that starts with https://, without a query';
-  if (!isTexts(clientIds)) return 'client_ids must be a list of texts';
-  if (!isTexts(algorithms) || !algorithms.every((algorithm) => signatures.test(algorithm))) {
+  if (!isStringList(clientIds)) return 'client_ids must be a list of texts';
+  if (!isStringList(algorithms) || !algorithms.every((algorithm) => algorithmPattern.test(algorithm))) {
     return 'algorithms must be a list of RS256, PS256, ES256, their longer forms, and EdDSA';
   }
   return { name, issuer, clientIds, algorithms };

@@ -30,7 +30,7 @@ function secretKeyErrors({ DATABASE_URL, SECRET_KEY }: Values): string[] {
 }
 
 /** The settings that each provider of SMS needs. */
-const smsNeeds = {
+const requiredSmsSettings = {
   console: [],
   webhook: ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'],
   twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN'],
@@ -56,7 +56,7 @@ function backupErrors(config: Values): string[] {
 function smsErrors(config: Values): string[] {
   const { SMS_PROVIDER: providers = [], SMS_SENDER, SMS_SENDERS = [] } = config;
   return providers.flatMap((provider) => {
-    const missing: string[] = smsNeeds[provider].filter((name) => config[name] === undefined);
+    const missing: string[] = requiredSmsSettings[provider].filter((name) => config[name] === undefined);
     const needsSender = provider === 'twilio' || provider === 'vonage';
     const hasSender = SMS_SENDERS.some((rule) => rule.provider === provider && rule.region === undefined);
     if (needsSender && SMS_SENDER === undefined && !hasSender) missing.push('SMS_SENDER');

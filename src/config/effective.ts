@@ -30,29 +30,29 @@ export function effectiveSettings(
 ): EffectiveSetting[] {
   return Object.entries(settingGroups).flatMap(([group, settings]) =>
     Object.entries<Setting<unknown>>(settings).map(([name, { fallback }]) => {
-      const given = texts[name] || undefined;
-      const text = given ?? fallback;
-      const shown = text === undefined ? null : shownText(name, text, values[name]);
+      const configured = texts[name] || undefined;
+      const text = configured ?? fallback;
+      const value = text === undefined ? null : publicText(name, text, values[name]);
       return {
         group,
         name,
-        value: shown,
-        is_set: given !== undefined,
-        is_hidden: text !== undefined && shown === null,
+        value: value,
+        is_set: configured !== undefined,
+        is_hidden: text !== undefined && value === null,
       };
     }),
   );
 }
 
-function shownText(name: string, text: string, value: unknown): string | null {
+function publicText(name: string, text: string, value: unknown): string | null {
   if (plainObjects.includes(name) || typeof value === 'number' || typeof value === 'boolean') return text;
-  if (typeof value === 'string') return withoutPath(value);
+  if (typeof value === 'string') return protocolAndHost(value);
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
-  return isList ? value.map(withoutPath).join(', ') : null;
+  return isList ? value.map(protocolAndHost).join(', ') : null;
 }
 
 /** The text; of a URL with a host only its protocol and host. */
-function withoutPath(text: string): string {
+function protocolAndHost(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   if (!URL.canParse(text)) return '…';
   const { protocol, host, pathname, search, hash, username } = new URL(text);

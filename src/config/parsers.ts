@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { type NoticeChannel, noticeChannels } from '../contract/administration.js';
 import { roles, secondFactorPolicies } from '../contract/user.js';
-import { beginsLikeHashList } from '../lib/hash-list.js';
+import { looksLikeHashList } from '../lib/hash-list.js';
 import { availableCores } from '../lib/machine.js';
 import { hostsError } from '../lib/postgres/hosts.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from '../lib/push-keys.js';
@@ -82,8 +82,8 @@ export const duration =
   (min: string, max: string) =>
   (text: string): Parsed<number> => {
     const value = parseDuration(text);
-    const inRange = value !== undefined && value >= (parseDuration(min) ?? 0) && value <= (parseDuration(max) ?? 0);
-    return inRange ? ok(value) : invalid(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
+    const isInRange = value !== undefined && value >= (parseDuration(min) ?? 0) && value <= (parseDuration(max) ?? 0);
+    return isInRange ? ok(value) : invalid(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
   };
 export function schedule(text: string): Parsed<Schedule> {
   const parsed = parseSchedule(text);
@@ -136,7 +136,7 @@ export const samplerNames = [
   'parentbased_traceidratio',
 ] as const;
 
-export function share(text: string): Parsed<number> {
+export function ratio(text: string): Parsed<number> {
   const isShare = /^(?:0|1|[01]?\.\d{1,9})$/.test(text) && Number(text) <= 1;
   return isShare ? ok(Number(text)) : invalid('must be a number from 0 to 1, such as 0.05');
 }
@@ -186,8 +186,8 @@ export function secretList(text: string): Parsed<readonly Secret[]> {
 /** A secret of Standard Webhooks: `whsec_` and base64 of at least 24 bytes. */
 export function signingSecret(text: string): Parsed<Secret> {
   const encoded = text.startsWith('whsec_') ? text.slice(6) : '';
-  const strong = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && Buffer.from(encoded, 'base64').length >= 24;
-  return strong ? ok(new Secret(text)) : invalid('must be whsec_ followed by base64 of at least 24 bytes');
+  const isStrong = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && Buffer.from(encoded, 'base64').length >= 24;
+  return isStrong ? ok(new Secret(text)) : invalid('must be whsec_ followed by base64 of at least 24 bytes');
 }
 
 /** With more workers, the connections would be too many for one database, which several instances may share. */
@@ -204,8 +204,8 @@ export function workerCount(text: string): Parsed<number> {
 export function trustProxy(text: string): Parsed<number | readonly string[]> {
   if (/^\d{1,2}$/.test(text)) return ok(Number(text));
   const ranges = text.split(',').map((range) => range.trim());
-  const valid = ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range));
-  return valid ? ok(ranges) : invalid('must be the number of proxies, or addresses and CIDR ranges joined by commas');
+  const isValid = ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range));
+  return isValid ? ok(ranges) : invalid('must be the number of proxies, or addresses and CIDR ranges joined by commas');
 }
 
 /** A region of phone numbers (ISO 3166-1 alpha-2). */
@@ -339,7 +339,7 @@ export function apnsKey(value: string) {
 
 /** The path of a file of `HASH:count` lines that is sorted by hash. */
 export function hashList(path: string): Parsed<string> {
-  return beginsLikeHashList(path)
+  return looksLikeHashList(path)
     ? ok(resolve(path))
     : invalid('must be the path of a file of lines HASH:count, in the order of the SHA-1 hashes');
 }

@@ -19,7 +19,7 @@ import {
   secret,
   secretList,
   secretPairs,
-  share,
+  ratio,
   trustProxy,
   url,
   workerCount,
@@ -104,7 +104,7 @@ export const tracingSettings = {
       'Which traces are recorded. The names with parentbased_ follow the decision in the traceparent of the client. Use another one if clients that you do not trust can send that header.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
-    parse: share,
+    parse: ratio,
     fallback: '1',
     about: 'With a sampler whose name ends with traceidratio: the share of traces that are recorded, from 0 to 1.',
   },

@@ -3,27 +3,27 @@ import { readPrivateKey, readTextOrFile } from '../lib/push-keys.js';
 import { invalid, ok, type Parsed, pattern, type Setting, secret, signingSecret, url } from './parsers.js';
 
 /** Providers that reach phones. Several of them can be configured. */
-const realProviders = ['webhook', 'twilio', 'vonage', 'sns'] as const;
-type RealSmsProvider = (typeof realProviders)[number];
+const phoneProviders = ['webhook', 'twilio', 'vonage', 'sns'] as const;
+type PhoneProvider = (typeof phoneProviders)[number];
 
 /** `console`, or providers in the order of preference. Empty: no SMS. */
-function smsProviders(text: string): Parsed<readonly (RealSmsProvider | 'console')[]> {
+function smsProviders(text: string): Parsed<readonly (PhoneProvider | 'console')[]> {
   if (text === 'none') return ok([]);
   if (text === 'console') return ok(['console']);
   const names = text.split(',').map((name) => name.trim());
-  const known = names.flatMap((name) => realProviders.filter((provider) => provider === name));
+  const known = names.flatMap((name) => phoneProviders.filter((provider) => provider === name));
   return known.length === names.length && new Set(known).size === known.length
     ? ok(known)
-    : invalid(`must be console, none, or some of ${realProviders.join(', ')}, joined by commas`);
+    : invalid(`must be console, none, or some of ${phoneProviders.join(', ')}, joined by commas`);
 }
 
 /** A number in E.164, a short code, a name with a letter, or a messaging service of Twilio. */
-const senderForm = /^(?:\+[1-9]\d{4,14}|\d{3,8}|(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11}|MG[0-9a-fA-F]{32})$/;
+const senderPattern = /^(?:\+[1-9]\d{4,14}|\d{3,8}|(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11}|MG[0-9a-fA-F]{32})$/;
 const aboutSender = 'a number such as +15551234567, a short code, or a name of at most 11 letters and digits';
 
 /** A sender for a country, a provider, or a country of a provider. */
 interface SenderRule {
-  readonly provider: RealSmsProvider | undefined;
+  readonly provider: PhoneProvider | undefined;
   readonly region: string | undefined;
   readonly sender: string;
 }
@@ -32,12 +32,12 @@ interface SenderRule {
 function smsSenders(text: string): Parsed<readonly SenderRule[]> {
   const rules: SenderRule[] = [];
   for (const rule of text.split(',')) {
-    const [, name, place = '', sender = ''] = /^\s*(?:([a-z]+):)?([A-Z]{2}|\*)=(.*?)\s*$/.exec(rule) ?? [];
-    const provider = realProviders.find((one) => one === name);
-    const region = place === '*' ? undefined : place;
+    const [, name, regionText = '', sender = ''] = /^\s*(?:([a-z]+):)?([A-Z]{2}|\*)=(.*?)\s*$/.exec(rule) ?? [];
+    const provider = phoneProviders.find((one) => one === name);
+    const region = regionText === '*' ? undefined : regionText;
     const isKnown = name === provider && (region === undefined ? provider !== undefined : isSupportedCountry(region));
     const isRepeated = rules.some((other) => other.provider === provider && other.region === region);
-    if (!isKnown || isRepeated || !senderForm.test(sender)) {
+    if (!isKnown || isRepeated || !senderPattern.test(sender)) {
       const countries = getCountries().slice(0, 3).join(', ');
       return invalid(
         `must be different rules such as GB=Example or vonage:US=+15551234567, joined by commas: a country (${countries}, …) or provider:country or provider:*, and ${aboutSender}`,
@@ -64,7 +64,7 @@ export const smsSettings = {
       'console: codes are printed and shown in the outbox (development). none: no SMS, so no logins by SMS. Otherwise one or several of webhook, twilio, vonage and sns, joined by commas: if one fails, the next one sends the message.',
   },
   SMS_SENDER: {
-    parse: pattern(senderForm, `must be ${aboutSender}, or a messaging service of Twilio (MG…)`),
+    parse: pattern(senderPattern, `must be ${aboutSender}, or a messaging service of Twilio (MG…)`),
     about:
       'The sender of messages by twilio, vonage and sns: a number such as +15551234567, a short code, a name of at most 11 letters and digits, or a messaging service of Twilio (MG…). Required with twilio and vonage.',
   },

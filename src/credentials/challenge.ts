@@ -6,20 +6,20 @@ export type ChallengeState = Readonly<Record<string, string>>;
 
 export interface Challenge {
   /** Stored until the answer arrives. */
-  readonly kept: ChallengeState;
+  readonly state: ChallengeState;
   /** Seconds until an answer is no longer accepted. */
   readonly lifetime: number;
   /** Sent to the client, as `challenge` of the authentication. */
-  readonly shown?: ShownChallenge;
+  readonly clientChallenge?: ClientChallenge;
   /** A code to send through the durable queue. */
   readonly message?: CodeMessage;
 }
 
 /** What a client needs to answer. `type` names the kind of answer, such as `totp` or `passkey`. */
-export type ShownChallenge = Readonly<Record<string, unknown>> & { readonly type: string };
+export type ClientChallenge = Readonly<Record<string, unknown>> & { readonly type: string };
 
 export interface ChallengeAnswer {
-  readonly kept: ChallengeState;
+  readonly state: ChallengeState;
   /** The id of the authentication, or of another challenge that is answered in the same way. */
   readonly authenticationId: string;
   readonly secret: string;

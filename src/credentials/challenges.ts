@@ -5,7 +5,7 @@ import type { ChallengeState } from './challenge.js';
 
 /**
  * A row of `challenges`: a self-service action that an answer completes within minutes, such as a re-authentication or a
- * new address. A guess is taken before the answer is evaluated, so parallel answers cannot exceed the number of guesses.
+ * new address. Each answer is counted as a guess before it is checked, so parallel answers cannot exceed the limit.
  * The challenge ends in the transaction of the action, so only one of several parallel correct answers succeeds.
  */
 export interface NewChallenge {
@@ -15,7 +15,7 @@ export interface NewChallenge {
   /** An answer is accepted only for this purpose. */
   readonly purpose: ChallengePurpose;
   /** What the answer is checked against, and the parameters of the action. Never the secret itself. */
-  readonly kept: ChallengeState;
+  readonly state: ChallengeState;
   /** Seconds. */
   readonly lifetime: number;
   /** Only this device may answer: the session's device, or without a session the known device that asked. */
@@ -47,7 +47,7 @@ export interface ChallengeRef {
   readonly deviceId?: string | undefined;
 }
 
-/** Guesses at one code (ASVS 5.0, 6.5). The number is part of the SQL text, not a parameter. */
+/** Maximum number of guesses at one code (ASVS 5.0, 6.5). It is part of the SQL text, not a parameter. */
 const maxGuesses = sql`5`;
 
 interface NewChallengeValues extends Omit<NewChallenge, 'deviceId'> {
@@ -58,7 +58,7 @@ const insertChallenge = userStatement<NewChallengeValues, StartedChallenge>(
   'challenge_begin',
   (p) => sql`
     insert into challenges (user_id, id, purpose, kept, device_id, created_at, expires_at)
-    select ${p.userId}, ${p.id}, ${p.purpose}, ${p.kept}::jsonb, ${p.deviceId}, now,
+    select ${p.userId}, ${p.id}, ${p.purpose}, ${p.state}::jsonb, ${p.deviceId}, now,
            now + ${p.lifetime} * interval '1 second'
     from (select db_now() as now) clock
     returning id, expires_at`,
@@ -75,18 +75,18 @@ interface ChallengeKey extends Omit<ChallengeRef, 'deviceId'> {
   readonly deviceId: string | null;
 }
 
-const takeGuess = userStatement<ChallengeKey, { kept: ChallengeState }>(
+const takeGuess = userStatement<ChallengeKey, { state: ChallengeState }>(
   'challenge_take_guess',
   (p) => sql`
     update challenges set guesses = guesses + 1
     where user_id = ${p.userId} and id = ${p.id} and purpose = ${p.purpose} and device_id is not distinct from ${p.deviceId}
       and ended_at is null and guesses < ${maxGuesses} and expires_at > db_now()
       and ${isNotAhead(sql`created_at`)}
-    returning kept`,
+    returning kept as state`,
 );
 
 /**
- * Uses one of a challenge's guesses. Call it before anything is evaluated.
+ * Counts a guess at a challenge. Call it before you check the answer.
  * @returns the stored state; undefined if the challenge is unknown, another user's, for another purpose, expired, ended,
  *   or out of guesses
  */
@@ -95,7 +95,7 @@ export async function takeChallengeGuess(
   challenge: ChallengeRef,
 ): Promise<ChallengeState | undefined> {
   const [row] = await handle.query(takeGuess({ ...challenge, deviceId: challenge.deviceId ?? null }));
-  return row?.kept;
+  return row?.state;
 }
 
 const endOne = userStatement<{ userId: string; id: string }>(
@@ -107,7 +107,7 @@ const endOne = userStatement<{ userId: string; id: string }>(
 
 /**
  * Ends an answered challenge. Call it in the transaction of the action.
- * @returns false: a parallel answer ended it first, so the action must not happen
+ * @returns false if a parallel answer ended it first: then the action must not happen
  */
 export async function endChallenge(
   tx: Queryable<'user'>,

@@ -3,9 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { hash, type Options, verify } from '@node-rs/argon2';
 
 /**
- * Runs argon2 on its own threads if more hashes are requested than may run at a time, and otherwise in libuv's thread
- * pool, as the library does by default. When a thread finishes a hash, its next hash is already queued. So hashes do
- * not delay other work of the pool (decision 56).
+ * Runs argon2 on its own threads if more hashes are requested than may run at a time. Otherwise it uses libuv's thread pool,
+ * as the library does by default. When a thread finishes a hash, its next hash is already queued. So hashes do not delay other
+ * work of the pool (decision 56).
  */
 export interface HashThreads {
   /** @returns a PHC string. */
@@ -22,11 +22,11 @@ export interface HashThreads {
 export interface HashThreadsOptions {
   /** The maximum number of threads. Each takes one core, and 10 to 20 MB besides the memory of its hash. */
   readonly count: number;
-  /** Milliseconds until an idle thread ends; 10,000. */
+  /** Milliseconds until an idle thread ends. The default is 10,000. */
   readonly idleTimeoutMs?: number;
   /**
-   * Milliseconds without new threads after one was lost or could not start, since each attempt costs time and memory;
-   * 60,000.
+   * Milliseconds without new threads after one was lost or could not start. Each attempt costs time and memory. The default
+   * is 60,000.
    */
   readonly restartDelayMs?: number;
   /** Called with the reason when a thread was lost or could not start. Its hashes run in libuv's pool instead. */
@@ -42,7 +42,7 @@ interface Task {
   inPool(): Promise<unknown>;
 }
 
-type Answer = 'ready' | { readonly id: number; readonly value?: unknown; readonly error?: Error };
+type WorkerMessage = 'ready' | { readonly id: number; readonly value?: unknown; readonly error?: Error };
 
 interface PendingTask {
   readonly task: Task;
@@ -57,11 +57,11 @@ interface Thread {
   idle?: NodeJS.Timeout;
 }
 
-/** The number of hashes of a thread: one that runs and one that is queued. */
+/** Maximum number of hashes that a thread has: one that runs and one that is queued. */
 const maxTasks = 2;
 
 /** CommonJS, so that it runs both from TypeScript and compiled. A thread handles its messages one after the other. */
-const source = `
+const workerSource = `
   const { parentPort, workerData } = require('node:worker_threads');
   const argon2 = require(workerData);
   parentPort.on('message', ({ id, work: [name, ...values] }) => {
@@ -72,34 +72,40 @@ const source = `
     }
   });
   parentPort.postMessage('ready');`;
-const library = createRequire(import.meta.url).resolve('@node-rs/argon2');
+const libraryPath = createRequire(import.meta.url).resolve('@node-rs/argon2');
 
 /** Threads start one by one while many hashes are requested. Idle threads do not keep the process alive. */
 export function createHashThreads(options: HashThreadsOptions): HashThreads {
   const { count, idleTimeoutMs = 10_000, restartDelayMs = 60_000, onLost } = options;
   const threads = new Set<Thread>();
   /** Runs after a thread was lost. Until it ends, no thread starts. */
-  let restartDelay: NodeJS.Timeout | undefined;
+  let pauseTimer: NodeJS.Timeout | undefined;
   let running = 0;
-  let tasks = 0;
+  let nextTaskId = 0;
 
   function start(): void {
     try {
       // No environment: NODE_OPTIONS could preload code, and other variables hold secrets.
-      const worker = new Worker(source, { eval: true, workerData: library, execArgv: [], env: {}, name: 'argon2' });
+      const worker = new Worker(workerSource, {
+        eval: true,
+        workerData: libraryPath,
+        execArgv: [],
+        env: {},
+        name: 'argon2',
+      });
       const thread: Thread = { worker, pending: new Map(), isReady: false };
       threads.add(thread);
       worker.unref();
-      worker.on('message', (answer: Answer) => onAnswer(thread, answer));
-      worker.on('messageerror', (error) => lose(thread, error));
-      worker.on('error', (error) => lose(thread, error));
-      worker.on('exit', (code) => lose(thread, new Error(`a hashing thread ended with code ${code}`)));
+      worker.on('message', (answer: WorkerMessage) => onMessage(thread, answer));
+      worker.on('messageerror', (error) => handleLoss(thread, error));
+      worker.on('error', (error) => handleLoss(thread, error));
+      worker.on('exit', (code) => handleLoss(thread, new Error(`a hashing thread ended with code ${code}`)));
     } catch (error) {
-      report(error as Error);
+      pauseStarts(error as Error);
     }
   }
 
-  function onAnswer(thread: Thread, answer: Answer): void {
+  function onMessage(thread: Thread, answer: WorkerMessage): void {
     if (answer === 'ready') {
       thread.isReady = true;
       markIdle(thread);
@@ -121,19 +127,19 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
     }, idleTimeoutMs).unref();
   }
 
-  function lose(thread: Thread, error: Error): void {
+  function handleLoss(thread: Thread, error: Error): void {
     // A thread that was ended on purpose, or lost already, is no longer in the set.
     if (!threads.delete(thread)) return;
     clearTimeout(thread.idle);
     void thread.worker.terminate();
     for (const { task, resolve, reject } of thread.pending.values()) task.inPool().then(resolve, reject);
-    report(error);
+    pauseStarts(error);
   }
 
-  function report(error: Error): void {
-    clearTimeout(restartDelay);
-    restartDelay = setTimeout(() => {
-      restartDelay = undefined;
+  function pauseStarts(error: Error): void {
+    clearTimeout(pauseTimer);
+    pauseTimer = setTimeout(() => {
+      pauseTimer = undefined;
     }, restartDelayMs).unref();
     onLost?.(error);
   }
@@ -148,14 +154,14 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
     const ready = [...threads].filter(({ isReady }) => isReady);
     const idle = ready.find(({ pending }) => pending.size === 0);
     const isStarting = ready.length < threads.size;
-    if (idle === undefined && !isStarting && restartDelay === undefined && threads.size < count) start();
+    if (idle === undefined && !isStarting && pauseTimer === undefined && threads.size < count) start();
     return idle ?? ready.find(({ pending }) => pending.size < maxTasks);
   }
 
   function send({ worker, pending, idle }: Thread, task: Task): Promise<unknown> {
     return new Promise((resolve, reject) => {
       clearTimeout(idle);
-      const id = tasks++;
+      const id = nextTaskId++;
       pending.set(id, { task, resolve, reject });
       worker.ref();
       worker.postMessage({ id, work: task.work });

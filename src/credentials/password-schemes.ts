@@ -16,7 +16,7 @@ export interface PasswordSchemes {
   verifyOtherSchemes(verified: string | undefined): Promise<void>;
 }
 
-/** Schemes besides the current one. */
+/** Maximum number of schemes besides the current one. */
 const maxSchemes = 8;
 
 /** Decides whether a hash with a new scheme may be stored. */
@@ -24,16 +24,16 @@ export interface SchemeRules {
   /** The maximum cost of all schemes together, in verifications of the current hash. */
   readonly costLimit: number;
   /** Whether the caller may add a scheme: each one makes every failed login slower. */
-  readonly mayAdd: boolean;
+  readonly canAddSchemes: boolean;
 }
 
 /**
  * The key of an advisory lock. A transaction that adds a scheme holds it until commit. So two transactions together
  * cannot exceed the limit. The task that drops schemes does not wait for this lock.
  */
-const addingLock = sql`7203415024`;
+const registrationLock = sql`7203415024`;
 /** Milliseconds between two searches for unused schemes. */
-const restMs = 5000;
+const pauseMs = 5000;
 
 const readSchemes = directoryStatement<object, { scheme: string }>(
   'password_schemes',
@@ -45,9 +45,9 @@ const lockSchemes = directoryStatement<{ schemes: readonly string[] }, { scheme:
   (p) => sql`
     select scheme from password_schemes where scheme = any (${p.schemes}::text[]) order by scheme for key share`,
 );
-const lockAdding = directoryStatement<object>(
+const lockRegistration = directoryStatement<object>(
   'password_schemes_lock_adding',
-  () => sql`select pg_advisory_xact_lock(${addingLock})`,
+  () => sql`select pg_advisory_xact_lock(${registrationLock})`,
 );
 const addSchemes = directoryStatement<{ schemes: readonly string[] }>(
   'password_schemes_add',
@@ -55,7 +55,7 @@ const addSchemes = directoryStatement<{ schemes: readonly string[] }>(
 );
 const dropUnused = compose<{ dropped: number }, 'everyone'>(
   'everyone',
-  sql`select drop_unused_schemes(${addingLock}) as dropped`,
+  sql`select drop_unused_schemes(${registrationLock}) as dropped`,
 );
 const countUsers = compose<{ scheme: string; users: number }, 'everyone'>(
   'everyone',
@@ -87,7 +87,7 @@ export async function countSchemeUsers(handle: Queryable<'everyone'>): Promise<S
 export function schemeProblem(
   scheme: string,
   inUse: ReadonlySet<string>,
-  { costLimit, mayAdd }: SchemeRules,
+  { costLimit, canAddSchemes: mayAdd }: SchemeRules,
 ): Problem | undefined {
   if (scheme === currentScheme || inUse.has(scheme)) return undefined;
   if (!mayAdd) return new Problem('insufficient_scope', { params: { scope: 'admin' } });
@@ -114,16 +114,16 @@ export async function registerSchemes(
   schemes: Iterable<string>,
   rules: SchemeRules,
 ): Promise<Problem | undefined> {
-  const needed = [...new Set(schemes)].filter((scheme) => scheme !== currentScheme);
-  if (needed.length === 0) return undefined;
-  const locked = new Set((await tx.query(lockSchemes({ schemes: needed }))).map(({ scheme }) => scheme));
-  const missing = needed.filter((scheme) => !locked.has(scheme));
+  const importedOnly = [...new Set(schemes)].filter((scheme) => scheme !== currentScheme);
+  if (importedOnly.length === 0) return undefined;
+  const locked = new Set((await tx.query(lockSchemes({ schemes: importedOnly }))).map(({ scheme }) => scheme));
+  const missing = importedOnly.filter((scheme) => !locked.has(scheme));
   if (missing.length === 0) return undefined;
-  if (rules.mayAdd) await tx.query(lockAdding({}));
-  const inUse = new Set(rules.mayAdd ? await importedSchemes(tx) : locked);
+  if (rules.canAddSchemes) await tx.query(lockRegistration({}));
+  const inUse = new Set(rules.canAddSchemes ? await importedSchemes(tx) : locked);
   for (const scheme of missing) {
-    const refusal = schemeProblem(scheme, inUse, rules);
-    if (refusal !== undefined) return refusal;
+    const problem = schemeProblem(scheme, inUse, rules);
+    if (problem !== undefined) return problem;
     inUse.add(scheme);
   }
   await tx.query(addSchemes({ schemes: missing }));
@@ -133,23 +133,23 @@ export async function registerSchemes(
 /** Drops schemes that no user has any longer. Failed logins stop verifying them, on every instance. */
 export const unusedSchemesTask: MaintenanceTask = {
   name: 'drop unused password schemes',
-  restMs,
+  pauseMs: pauseMs,
   async step(tx) {
     const [row] = await tx.query(dropUnused);
     return { removed: row?.dropped ?? 0 };
   },
 };
 
-/** Creates the work that makes a failed login take the time of every hash scheme in use. */
+/** Creates the check that makes every failed login take the same time, whatever scheme the user's hash has. */
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
   return {
-    async verifyOtherSchemes(verified) {
-      const own = verified === undefined ? currentScheme : schemeOf(verified);
+    async verifyOtherSchemes(verifiedHash) {
+      const verifiedScheme = verifiedHash === undefined ? currentScheme : schemeOf(verifiedHash);
       // A login with an imported hash has not verified a hash with the current scheme yet.
-      if (own !== currentScheme) await hasher.verify(undefined, '');
+      if (verifiedScheme !== currentScheme) await hasher.verify(undefined, '');
       // Not cached: with an old list, the time would show which users were imported since.
       for (const scheme of await importedSchemes(database.directory)) {
-        if (scheme !== own) await hasher.verify(dummyHashFor(scheme), '');
+        if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), '');
       }
     },
   };

@@ -24,16 +24,17 @@ export interface PasswordHasher {
    * @throws Problem `overloaded` when the queue is full
    */
   verify(stored: string | undefined, password: string): Promise<boolean>;
-  /** The hashes that wait for a thread. */
+  /** The number of hashes that wait for a thread. */
   waiting(): number;
 }
 
 export interface HasherOptions {
   /**
-   * Hashes at a time. Each takes one core, 19 MiB, and 10 to 20 MB for its thread. The default is the number of cores.
+   * How many hashes run at a time. Each takes one core, 19 MiB, and 10 to 20 MB for its thread. The default is the number of
+   * cores.
    */
   readonly concurrency?: number;
-  /** Hashes that may wait; further ones fail with `overloaded`. The default is 128. */
+  /** How many hashes may wait. Further ones fail with `overloaded`. The default is 128. */
   readonly queue?: number;
   /** Called with the reason when a hashing thread was lost. No hash fails because of it. */
   readonly onThreadLost?: (error: Error) => void;
@@ -61,12 +62,12 @@ export function needsRehash(stored: string, password: string): boolean {
   return scheme !== currentScheme && Buffer.byteLength(normalise(password)) < maxPasswordBytes;
 }
 
-/** Whether this version can verify a stored hash. A hash that was written past the checks may be unreadable. */
+/** Whether this version can verify a stored hash. It may not if the hash was written to the database directly. */
 export function isReadableHash(stored: string): boolean {
   return parseHash(stored) !== undefined;
 }
 
-/** @throws Error for a hash that was not checked before it was stored */
+/** @throws Error if this version cannot verify the hash */
 function readStored(stored: string): PasswordHash {
   const hash = parseHash(stored);
   if (hash === undefined) throw new Error('a stored password hash cannot be read');
@@ -77,39 +78,39 @@ function readStored(stored: string): PasswordHash {
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
   const { concurrency = availableCores(), queue = 128, onThreadLost: onLost, onHashed } = options;
   const threads = options.threads ?? createHashThreads({ count: concurrency, ...(onLost && { onLost }) });
-  // Each thread queues one waiting hash itself.
+  // Each thread runs one hash and queues one more.
   const queuedAtThreads = Math.min(concurrency, queue);
-  const limit = createConcurrencyLimiter({
+  const run = createConcurrencyLimiter({
     concurrency: concurrency + queuedAtThreads,
     maxWaiting: queue - queuedAtThreads,
   });
-  const limitInPool = createConcurrencyLimiter({ concurrency, maxWaiting: queuedAtThreads });
+  const runInPoolLimited = createConcurrencyLimiter({ concurrency, maxWaiting: queuedAtThreads });
   const verifyStored = (stored: string, password: string) => {
     const hash = readStored(stored);
     // An imported hash can take much longer, and would delay the next hash of the same thread.
     if (hash.scheme === currentScheme) return threads.verify(stored, password);
-    return threads.runInPool(() => limitInPool(() => hash.verify(password)));
+    return threads.runInPool(() => runInPoolLimited(() => hash.verify(password)));
   };
-  let started = 0;
-  const measured = async <T>(work: () => Promise<T>): Promise<T> => {
-    started += 1;
+  let unfinished = 0;
+  const runLimited = async <T>(work: () => Promise<T>): Promise<T> => {
+    unfinished += 1;
     try {
-      return await limit(async () => {
-        const since = performance.now();
+      return await run(async () => {
+        const startedAt = performance.now();
         const result = await work();
-        onHashed?.((performance.now() - since) / 1000);
+        onHashed?.((performance.now() - startedAt) / 1000);
         return result;
       });
     } finally {
-      started -= 1;
+      unfinished -= 1;
     }
   };
   return {
-    hash: (password) => measured(() => threads.hash(normalise(password), parameters)),
+    hash: (password) => runLimited(() => threads.hash(normalise(password), parameters)),
     async verify(stored, password) {
-      const matches = await measured(() => verifyStored(stored ?? dummyHash, normalise(password)));
+      const matches = await runLimited(() => verifyStored(stored ?? dummyHash, normalise(password)));
       return matches && stored !== undefined;
     },
-    waiting: () => Math.max(0, started - concurrency),
+    waiting: () => Math.max(0, unfinished - concurrency),
   };
 }

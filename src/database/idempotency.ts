@@ -1,5 +1,5 @@
 import { sha256 } from '../lib/crypto/digests.js';
-import { type SecretKeys, unreadable } from '../lib/crypto/secret-keys.js';
+import { type SecretKeys, unreadableProblem } from '../lib/crypto/secret-keys.js';
 import { Problem } from '../lib/problem.js';
 import { type Database, isStorageFailure, type ScopedDatabase, type Transaction } from './database.js';
 import { directoryStatement, sql } from './sql.js';
@@ -124,7 +124,7 @@ export function createIdempotency(database: Database, keys: SecretKeys): Idempot
     const body = encrypted === null ? undefined : keys.decrypt(encrypted, contextOf(row));
     // Before the comparison: without the key, the digest of the request would not match either.
     if (encrypted !== null && body === undefined) {
-      throw unreadable(keys, encrypted, 'a response stored for an Idempotency-Key');
+      throw unreadableProblem(keys, encrypted, 'a response stored for an Idempotency-Key');
     }
     if (!keys.matches('idempotency', request, stored.request)) throw new Problem('idempotency_key_reused');
     if (stored.status === null || body === undefined) {

@@ -61,17 +61,17 @@ class Limiter {
     const { waiting } = this;
     if (waiting.size >= maxWaiting) throw new Problem('overloaded', { retryAfter: 1 });
     return new Promise((resolve, reject) => {
-      const go = () => {
+      const start = () => {
         clearTimeout(timer);
-        waiting.delete(go);
+        waiting.delete(start);
         resolve();
       };
-      const refuse = () => {
-        waiting.delete(go);
+      const rejectOverloaded = () => {
+        waiting.delete(start);
         reject(new Problem('overloaded', { retryAfter: 1 }));
       };
-      const timer = timeoutMs === undefined ? undefined : setTimeout(refuse, timeoutMs);
-      waiting.add(go);
+      const timer = timeoutMs === undefined ? undefined : setTimeout(rejectOverloaded, timeoutMs);
+      waiting.add(start);
     });
   }
 

@@ -1,14 +1,14 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-const lineOfList = /^([0-9A-Fa-f]{40})(?::\d{1,10})?\r?$/;
+const linePattern = /^([0-9A-Fa-f]{40})(?::\d{1,10})?\r?$/;
 
 /** The hash in a line of a list of breached passwords: SHA-1 in capitals. Undefined for any other line. */
 export function hashOfLine(line: string): string | undefined {
-  return lineOfList.exec(line)?.[1]?.toUpperCase();
+  return linePattern.exec(line)?.[1]?.toUpperCase();
 }
 
 /** Whether a file begins like such a list, sorted by hash. In a list that is sorted by count, a search finds nothing. */
-export function beginsLikeHashList(path: string): boolean {
+export function looksLikeHashList(path: string): boolean {
   try {
     const hashes = firstLines(path).map(hashOfLine);
     return hashes.length > 0 && hashes.every((hash, index) => hash !== undefined && (hashes[index - 1] ?? '') < hash);

@@ -14,14 +14,14 @@ function quality(accept: string, type: string): number {
 /** Whether an Accept header names `text/event-stream`, and prefers it at least as much as JSON. */
 export function prefersEventStream(accept: string | undefined): boolean {
   if (accept === undefined || !/\btext\/event-stream\b/i.test(accept)) return false;
-  const wanted = quality(accept, 'text/event-stream');
-  return wanted > 0 && wanted >= quality(accept, 'application/json');
+  const streamQuality = quality(accept, 'text/event-stream');
+  return streamQuality > 0 && streamQuality >= quality(accept, 'application/json');
 }
 
 /** Whether an Accept-Encoding header names a content coding, with a weight other than 0 (RFC 9110, section 12.5.3). */
-export function acceptsCoding(accepted: string | string[] | undefined, coding: 'gzip' | 'br'): boolean {
+export function acceptsCoding(header: string | string[] | undefined, coding: 'gzip' | 'br'): boolean {
   const names = coding === 'gzip' ? ['gzip', 'x-gzip'] : [coding];
-  const entries = [accepted ?? []].flat().join(',').toLowerCase().split(',');
+  const entries = [header ?? []].flat().join(',').toLowerCase().split(',');
   return entries.some((entry) => {
     const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
     return names.includes(name) && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
@@ -31,8 +31,8 @@ export function acceptsCoding(accepted: string | string[] | undefined, coding: '
 /** Whether `If-None-Match` matches the tag: `*`, or any of its tags by weak comparison (RFC 9110, section 13.1.2). */
 export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  const opaque = (text: string) => text.trim().replace(/^W\//, '');
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((known) => opaque(known) === opaque(tag));
+  const withoutWeakPrefix = (text: string) => text.trim().replace(/^W\//, '');
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((entry) => withoutWeakPrefix(entry) === withoutWeakPrefix(tag));
 }
 
 /**

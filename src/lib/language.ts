@@ -21,9 +21,9 @@ export function preferredLanguage(header: string | undefined): Language {
 }
 
 function quality(parameters: readonly string[]): number {
-  const given = parameters.find((parameter) => parameter.startsWith('q='));
-  if (given === undefined) return 1;
-  const weight = Number(given.slice(2));
+  const weightParameter = parameters.find((parameter) => parameter.startsWith('q='));
+  if (weightParameter === undefined) return 1;
+  const weight = Number(weightParameter.slice(2));
   return weight >= 0 && weight <= 1 ? weight : 0;
 }
 
@@ -33,8 +33,8 @@ export function formatText(
   language: Language,
   params: Readonly<Record<string, string | number>> = {},
 ): string {
-  const isGiven = (placeholder: string) => Object.hasOwn(params, placeholder.slice(1, -1));
+  const hasValue = (placeholder: string) => Object.hasOwn(params, placeholder.slice(1, -1));
   return text[language]
-    .replaceAll(/\[([^\]]*)\]/g, (_, part: string) => (part.match(/\{\w+\}/g)?.every(isGiven) ? part : ''))
-    .replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
+    .replaceAll(/\[([^\]]*)\]/g, (_, part: string) => (part.match(/\{\w+\}/g)?.every(hasValue) ? part : ''))
+    .replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => String(params[name] ?? placeholder));
 }

@@ -63,7 +63,7 @@ function at(distances: readonly number[], index: number): number {
 }
 
 /** The text of a client for an error message, cut to 60 UTF-16 code units. */
-export function echo(value: string): string {
+export function truncateInput(value: string): string {
   // Half of a surrogate pair cannot be encoded in UTF-8.
   return value.slice(0, maxCharacters).replace(/\p{Surrogate}$/u, '');
 }

@@ -34,7 +34,7 @@ export function createPacer({
   const waiting: (() => void)[] = [];
   let isRunning = false;
 
-  async function run(): Promise<void> {
+  async function resumeWaiting(): Promise<void> {
     isRunning = true;
     for (;;) {
       await turn();
@@ -47,15 +47,15 @@ export function createPacer({
 
   return {
     begin() {
-      let since = now();
+      let sliceStart = now();
       return () => {
-        if (now() - since < slice) return undefined;
+        if (now() - sliceStart < slice) return undefined;
         return new Promise((resolve) => {
           waiting.push(() => {
-            since = now();
+            sliceStart = now();
             resolve();
           });
-          if (!isRunning) void run();
+          if (!isRunning) void resumeWaiting();
         });
       };
     },
@@ -66,13 +66,13 @@ export function createPacer({
 export async function mapWithPauses<Item, Result>(
   pace: Pace,
   items: readonly Item[],
-  make: (item: Item) => Result,
+  map: (item: Item) => Result,
 ): Promise<Result[]> {
   const results: Result[] = [];
   for (const item of items) {
     const pause = pace();
     if (pause !== undefined) await pause;
-    results.push(make(item));
+    results.push(map(item));
   }
   return results;
 }

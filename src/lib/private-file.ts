@@ -31,22 +31,22 @@ export async function writePrivateFile(
   options: { readonly replace: boolean },
 ): Promise<boolean> {
   await createPrivateFolder(dirname(path));
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const temporaryPath = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    const file = await open(draft, 'wx', 0o600);
+    const file = await open(temporaryPath, 'wx', 0o600);
     try {
       await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();
     }
-    if (options.replace) await rename(draft, path);
-    else await link(draft, path);
+    if (options.replace) await rename(temporaryPath, path);
+    else await link(temporaryPath, path);
     return true;
   } catch (error) {
     if (!options.replace && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    await rm(draft, { force: true });
+    await rm(temporaryPath, { force: true });
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** A time limit, which the work checks before each step. */
 export interface TimeLimit {
   /** The milliseconds that are left. @throws the error of the limit when the time is over */
-  left(): number;
+  remainingMs(): number;
   /** Removes the limit: the rest of the work may take any time. @throws the error of the limit when the time is over */
   cancel(): void;
 }
@@ -24,15 +24,15 @@ export function withTimeLimit<T>(
       isOver = true;
       reject(late());
     }, milliseconds);
-    const left = () => {
+    const remainingMs = () => {
       if (isOver) throw late();
       return Math.max(0, end - performance.now());
     };
-    const lift = () => {
-      left();
+    const cancel = () => {
+      remainingMs();
       clearTimeout(timer);
     };
-    work({ left, cancel: lift })
+    work({ remainingMs: remainingMs, cancel: cancel })
       .then(resolve, reject)
       .finally(() => clearTimeout(timer));
   });
@@ -43,11 +43,11 @@ export function withTimeLimit<T>(
  * `milliseconds`.
  */
 export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
+  const stopWaiting = new AbortController();
   try {
-    await Promise.race([work, wait(milliseconds, undefined, { signal: over.signal })]);
+    await Promise.race([work, wait(milliseconds, undefined, { signal: stopWaiting.signal })]);
   } finally {
-    over.abort();
+    stopWaiting.abort();
   }
 }
 

@@ -29,7 +29,7 @@ export function instantFromPg(text: string): Instant {
     (fractionEnd === secondsLength || (text[secondsLength] === '.' && fractionEnd <= secondsLength + 7));
   if (!isIsoUtc) throw new RangeError(`Not a time of PostgreSQL in ISO style and UTC: ${text}`);
   const fraction = text.slice(secondsLength + 1, fractionEnd);
-  return format(text.slice(0, 10), text.slice(11, secondsLength), fraction);
+  return toInstant(text.slice(0, 10), text.slice(11, secondsLength), fraction);
 }
 
 /** The instant that is a number of whole seconds later. */
@@ -41,7 +41,7 @@ export function instantAfter(instant: Instant, seconds: number): Instant {
 /** The instant of whole seconds since 1970. */
 export function instantOfSeconds(seconds: number): Instant {
   const [date = '', time = ''] = new Date(seconds * 1000).toISOString().split('T');
-  return format(date, time.slice(0, 8), '');
+  return toInstant(date, time.slice(0, 8), '');
 }
 
 const secondsUntil2000 = Date.UTC(2000, 0) / 1000;
@@ -59,7 +59,7 @@ export function instantsOfMicroseconds(): (microseconds: bigint) => Instant {
       last = { second, date, time: time.slice(0, 8) };
     }
     const fraction = Number(microseconds - second * 1_000_000n);
-    return format(last.date, last.time, String(fraction).padStart(6, '0'));
+    return toInstant(last.date, last.time, String(fraction).padStart(6, '0'));
   };
 }
 
@@ -75,13 +75,13 @@ const rfc3339Pattern = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|
  */
 export function parseTime(text: string): Instant | undefined {
   const utc = utcTimePattern.exec(text);
-  if (utc) return inUtc(utc[1], utc[2], utc[3], 0);
+  if (utc) return instantWithOffset(utc[1], utc[2], utc[3], 0);
   const rfc3339 = rfc3339Pattern.exec(text);
   if (!rfc3339) return undefined;
   const [, date, time, fraction, sign, hours = '00', minutes = '00'] = rfc3339;
   if (Number(hours) > 23 || Number(minutes) > 59) return undefined;
   const offset = Number(hours) * 60 + Number(minutes);
-  return inUtc(date, time, fraction, sign === '-' ? -offset : offset);
+  return instantWithOffset(date, time, fraction, sign === '-' ? -offset : offset);
 }
 
 /**
@@ -93,7 +93,7 @@ export function futureTimeErrorCode(text: string): 'time_in_past' | 'invalid_tim
 }
 
 /** Dates are used for whole seconds only. The fraction is copied as text. `offset` is in minutes. */
-function inUtc(date = '', time = '', fraction = '', offset: number): Instant | undefined {
+function instantWithOffset(date = '', time = '', fraction = '', offset: number): Instant | undefined {
   const local = new Date(`${date}T${time}Z`);
   // Date moves impossible dates to the next month or day. Existing dates do not change.
   if (Number.isNaN(local.getTime()) || local.toISOString() !== `${date}T${time}.000Z`) return undefined;
@@ -101,10 +101,10 @@ function inUtc(date = '', time = '', fraction = '', offset: number): Instant | u
   const [utcDate = '', utcTime = ''] = utc.toISOString().split('T');
   // Outside 0001 to 9999 an ISO date has a sign and a year of six digits, or the year 0000, which PostgreSQL does not have.
   if (utcDate.length !== 10 || utcDate.startsWith('0000')) return undefined;
-  return format(utcDate, utcTime.slice(0, 8), fraction);
+  return toInstant(utcDate, utcTime.slice(0, 8), fraction);
 }
 
-function format(date: string, time: string, fraction: string): Instant {
+function toInstant(date: string, time: string, fraction: string): Instant {
   return `${date}T${time}.${fraction.padEnd(6, '0')}Z` as Instant;
 }
 

@@ -1,7 +1,7 @@
 import type { MessageChannel, NoticeChannel } from '../contract/administration.js';
 import type { authenticationStatuses, LoginDevice } from '../contract/authentication.js';
 import type { AuthenticationErrorCode } from '../contract/errors/authentications.js';
-import type { Challenge } from '../credentials/challenge.js';
+import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import type { Queryable } from '../database/database.js';
 import { spanningStatement, sql, userStatement } from '../database/sql.js';
 import { lockKnownDevice, recordDevice } from '../devices/queries.js';
@@ -174,7 +174,7 @@ export async function insertRejectedAuthentication(
 
 interface OpenValues extends LoginValues {
   readonly device: LoginDevice;
-  readonly challenge: Challenge['kept'];
+  readonly challenge: ChallengeState;
   readonly pinRefused: boolean;
   readonly lifetimeSeconds: number;
   readonly factor: 1 | 2;
@@ -240,18 +240,18 @@ export interface OpenState {
 export async function insertOpenAuthentication(
   handle: Queryable<'user'>,
   login: NewAuthentication,
-  challenge: Pick<Challenge, 'kept' | 'lifetime'>,
-  state: Pick<OpenState, 'factor'> & Partial<OpenState>,
+  challenge: Pick<Challenge, 'state' | 'lifetime'>,
+  openState: Pick<OpenState, 'factor'> & Partial<OpenState>,
 ): Promise<AuthenticationRecord> {
-  const { message } = state;
+  const { message } = openState;
   const [row] = await handle.query(
     insertOpen({
       ...loginValues(login),
       device: login.device,
-      challenge: challenge.kept,
-      pinRefused: state.pinRefused ?? false,
+      challenge: challenge.state,
+      pinRefused: openState.pinRefused ?? false,
       lifetimeSeconds: challenge.lifetime,
-      factor: state.factor,
+      factor: openState.factor,
       messageId: message?.id ?? null,
       channel: message?.channel ?? null,
       kind: message?.kind ?? null,

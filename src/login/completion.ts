@@ -1,5 +1,5 @@
 import { recordEvent } from '../audit/events.js';
-import type { Challenge, ShownChallenge } from '../credentials/challenge.js';
+import type { Challenge, ClientChallenge } from '../credentials/challenge.js';
 import type { PinPolicy } from '../credentials/pins/pin-check.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { Database } from '../database/database.js';
@@ -13,14 +13,14 @@ import type { AuthenticationRecord, NewAuthentication } from './authentications.
 export type LoginResult = AuthenticationRecord & {
   readonly token?: string;
   readonly user_id?: string;
-  readonly challenge?: ShownChallenge;
+  readonly challenge?: ClientChallenge;
   readonly destination?: string | null;
   readonly resend_at?: string;
 };
 
 /** A record with the challenge that the client needs, if it has one. */
-export function withChallenge(record: AuthenticationRecord, { shown }: Challenge): LoginResult {
-  return shown === undefined ? record : { ...record, challenge: shown };
+export function withChallenge(record: AuthenticationRecord, { clientChallenge }: Challenge): LoginResult {
+  return clientChallenge === undefined ? record : { ...record, challenge: clientChallenge };
 }
 
 /** The work after the right secrets, in either step. */

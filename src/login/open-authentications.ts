@@ -105,7 +105,7 @@ export async function takeAuthenticationGuess(
 interface NextFactorValues {
   readonly userId: string;
   readonly id: string;
-  readonly challenge: Challenge['kept'];
+  readonly challenge: ChallengeState;
   readonly lifetimeSeconds: number;
 }
 
@@ -128,10 +128,10 @@ const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
 export async function awaitSecondFactor(
   handle: Queryable<'user'>,
   open: OpenAuthentication,
-  { kept, lifetime }: Pick<Challenge, 'kept' | 'lifetime'>,
+  { state, lifetime }: Pick<Challenge, 'state' | 'lifetime'>,
 ): Promise<AuthenticationRecord | undefined> {
   const [row] = await handle.query(
-    setNextFactor({ userId: open.user_id, id: open.id, challenge: kept, lifetimeSeconds: lifetime }),
+    setNextFactor({ userId: open.user_id, id: open.id, challenge: state, lifetimeSeconds: lifetime }),
   );
   return row;
 }

@@ -181,7 +181,7 @@ export function createSecondStep(
       const isRight = codeMatches(keys, open.id, secret, open.approval_secret?.toString('base64') ?? '');
       return { open, isRight, isLast: true, since };
     }
-    const challengeAnswer = { kept: open.challenge, authenticationId: open.id, secret, origin };
+    const challengeAnswer = { state: open.challenge, authenticationId: open.id, secret, origin };
     if (open.factor === 2) {
       const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, challengeAnswer);
       return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor };
@@ -204,7 +204,7 @@ export function createSecondStep(
       throw countAndReject(owner.id);
     const since = performance.now();
     const identified = await authenticator.identify({
-      kept: open.challenge,
+      state: open.challenge,
       authenticationId: open.id,
       secret,
       origin,

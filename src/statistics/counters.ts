@@ -32,19 +32,19 @@ export interface CounterStore extends Counters {
 }
 
 /** Creates counters at zero. @param options.keepsTotals whether they also count for `totals` */
-export function createCounters(options: { readonly keepsTotals?: boolean } = {}): CounterStore {
-  const { keepsTotals = false } = options;
+export function createCounters(options: { readonly withTotals?: boolean } = {}): CounterStore {
+  const { withTotals: keepsTotals = false } = options;
   let counts = new Map<Metric, Map<string, number>>();
   const totals = new Map<Metric, Map<string, Map<string, number>>>();
   return {
     add(metric, label = '', by = 1, detail = '') {
-      increase(entryOf(counts, metric), label, by);
-      if (keepsTotals) increase(entryOf(entryOf(totals, metric), label), detail, by);
+      increase(getOrCreate(counts, metric), label, by);
+      if (keepsTotals) increase(getOrCreate(getOrCreate(totals, metric), label), detail, by);
     },
     take() {
-      const taken = counts;
+      const counted = counts;
       counts = new Map();
-      return [...taken].flatMap(([metric, labels]) =>
+      return [...counted].flatMap(([metric, labels]) =>
         [...labels].flatMap(([label, value]) => (value === 0 ? [] : [{ metric, label, value }])),
       );
     },
@@ -57,7 +57,7 @@ export function createCounters(options: { readonly keepsTotals?: boolean } = {})
   };
 }
 
-function entryOf<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, key: Key): Map<InnerKey, Value> {
+function getOrCreate<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, key: Key): Map<InnerKey, Value> {
   let inner = map.get(key);
   if (inner === undefined) {
     inner = new Map();

@@ -7,7 +7,7 @@ export interface Histogram {
 
 export interface HistogramValues {
   /** For each upper bound in seconds, the observations up to it. The last one, `+Inf`, is `count`. */
-  readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
+  readonly buckets: readonly { readonly upperBound: number; readonly count: number }[];
   /** Seconds of all observations. */
   readonly sum: number;
   readonly count: number;
@@ -19,16 +19,16 @@ export function createHistogram(bounds: readonly number[]): Histogram {
   let sum = 0;
   return {
     observe(seconds) {
-      let place = 0;
-      while (place < bounds.length && seconds > (bounds[place] ?? 0)) place += 1;
-      counts[place] = (counts[place] ?? 0) + 1;
+      let index = 0;
+      while (index < bounds.length && seconds > (bounds[index] ?? 0)) index += 1;
+      counts[index] = (counts[index] ?? 0) + 1;
       sum += seconds;
     },
     read() {
       let count = 0;
-      const buckets = bounds.map((upTo, place) => {
-        count += counts[place] ?? 0;
-        return { upTo, count };
+      const buckets = bounds.map((upperBound, index) => {
+        count += counts[index] ?? 0;
+        return { upperBound, count };
       });
       return { buckets, sum, count: count + (counts[bounds.length] ?? 0) };
     },

@@ -40,9 +40,9 @@ export interface ReporterOptions {
 }
 
 /** Milliseconds. A process without counts writes only the time at which it was last seen. */
-const defaultInterval = 10_000;
+const defaultIntervalMs = 10_000;
 /** Milliseconds between two writes of a process that counts nothing. */
-const heartbeat = 30_000;
+const heartbeatMs = 30_000;
 
 /** The resolutions of the stored sums. */
 const resolutions = sql`array['minute', 'hour', 'day']`;
@@ -91,7 +91,7 @@ const removeInstance = everyoneStatement<{ id: string }>(
 );
 
 /** The maximum number of due jobs that are read. With more of them, the oldest of these may not be the oldest of all. */
-const sampledJobs = 5000;
+const maxReadJobs = 5000;
 
 /**
  * Reads the private table of the queue's library, because only the table has an index for this. The first part finds the
@@ -102,7 +102,7 @@ const readQueueAge = everyoneStatement<Record<never, never>, { age: number }>(
   () => sql`
   select coalesce(greatest(0, extract(epoch from now() - min(run_at))), 0)::float8 as age from (
     (select run_at from graphile_worker._private_jobs where is_available = true and run_at <= now()
-     order by priority, run_at limit ${literal(sampledJobs)})
+     order by priority, run_at limit ${literal(maxReadJobs)})
     union all
     (select run_at from graphile_worker._private_jobs
      where is_available = true and run_at <= now()
@@ -114,32 +114,32 @@ const readQueueAge = everyoneStatement<Record<never, never>, { age: number }>(
 const maxima = metricNames.filter((name) => metrics[name].kind === 'maximum');
 
 /** A flush that the database has not confirmed yet. */
-interface Batch {
+interface Flush {
   readonly flush: number;
   readonly counts: readonly Count[];
 }
 
 /** Starts to write the counts at an interval. */
 export function startReporter(options: ReporterOptions): Reporter {
-  const { database, counters, instance, onError, interval = defaultInterval } = options;
+  const { database, counters, instance, onError, interval = defaultIntervalMs } = options;
   const id = newId();
   let streams = () => 0;
   let flushes = 0;
-  let pending: Batch | undefined;
-  let gaugedAt = performance.now();
+  let unconfirmed: Flush | undefined;
+  let gaugesAddedAt = performance.now();
   let writtenAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> = Promise.resolve();
 
   /** Adds the gauges. An average is stored as the sum over time, which can be added up. */
-  async function gauge(): Promise<void> {
+  async function addGauges(): Promise<void> {
     const now = performance.now();
-    counters.add('streams.open', '', (streams() * (now - gaugedAt)) / 1000);
-    gaugedAt = now;
+    counters.add('streams.open', '', (streams() * (now - gaugesAddedAt)) / 1000);
+    gaugesAddedAt = now;
     const [queue] = await database.everyone.query(readQueueAge({}));
     counters.add('queue.age', '', queue?.age ?? 0);
   }
 
-  async function write({ flush, counts }: Batch): Promise<void> {
+  async function write({ flush, counts }: Flush): Promise<void> {
     await database.everyone.query(
       writeCounts({
         ...instance,
@@ -156,16 +156,16 @@ export function startReporter(options: ReporterOptions): Reporter {
     writtenAt = performance.now();
   }
 
-  async function flushOnce(isIdleQuiet: boolean): Promise<void> {
-    if (pending !== undefined) await write(pending);
-    pending = undefined;
-    await gauge();
+  async function flushOnce(skipIfIdle: boolean): Promise<void> {
+    if (unconfirmed !== undefined) await write(unconfirmed);
+    unconfirmed = undefined;
+    await addGauges();
     const counts = counters.take();
-    if (counts.length === 0 && isIdleQuiet && performance.now() - writtenAt < heartbeat) return;
+    if (counts.length === 0 && skipIfIdle && performance.now() - writtenAt < heartbeatMs) return;
     flushes += 1;
-    pending = { flush: flushes, counts };
-    await write(pending);
-    pending = undefined;
+    unconfirmed = { flush: flushes, counts };
+    await write(unconfirmed);
+    unconfirmed = undefined;
   }
 
   /** One flush at a time. */

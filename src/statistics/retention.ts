@@ -1,6 +1,6 @@
 import type { MaintenanceTask } from '../database/maintenance/tasks.js';
 import { compose, literal, sql } from '../database/sql.js';
-import { removalPause, retentionSeconds } from './statistics.js';
+import { removalPauseSeconds, retentionSeconds } from './statistics.js';
 
 /** The maximum number of rows that a step removes. */
 const batchSize = 1000;
@@ -37,7 +37,7 @@ const recordSize = compose(
 /** Removes sums by minute after 2 days and sums by hour after 90 days. Sums by day stay. Records the size of the database. */
 export const statisticsTask: MaintenanceTask = {
   name: 'expire statistics',
-  restMs: removalPause * 1000,
+  pauseMs: removalPauseSeconds * 1000,
   async step(tx) {
     await tx.query(recordSize);
     const old = (await tx.query(removeOld)).length;

@@ -1,5 +1,5 @@
 import {
-  type Statistics as Answer,
+  type Statistics as StatisticsResponse,
   type Metric,
   type MetricKind,
   type MetricStatistics,
@@ -17,7 +17,7 @@ import { type Instant, instantOfSeconds } from '../lib/times.js';
 /** The stored sums of all instances. */
 export interface Statistics {
   /** @throws Problem `validation_failed` for an empty time span, or a step that is too short for it */
-  read(request: StatisticsRequest): Promise<Answer>;
+  read(request: StatisticsRequest): Promise<StatisticsResponse>;
 }
 
 export interface StatisticsRequest {
@@ -39,7 +39,7 @@ export const retentionSeconds = {
   day: Number.POSITIVE_INFINITY,
 } as const satisfies Record<Resolution, number>;
 /** Seconds between two runs of the task that removes older sums. */
-export const removalPause = 3600;
+export const removalPauseSeconds = 3600;
 
 const resolutionOf: Readonly<Record<Step, Resolution>> = {
   '1m': 'minute',
@@ -51,7 +51,7 @@ const resolutionOf: Readonly<Record<Step, Resolution>> = {
 };
 
 const daySeconds = 86_400;
-const fewBuckets = 300;
+const defaultMaxBuckets = 300;
 
 const readClock = everyoneStatement<Record<never, never>, { now: Instant }>(
   'statistics_clock',
@@ -89,14 +89,14 @@ export function createStatistics(database: Pick<Database, 'everyone'>): Statisti
     async read(request) {
       const [clock] = await database.everyone.query(readClock({}));
       if (clock === undefined) throw new Error('the clock returned no row');
-      const span = spanOf(request, clock.now);
+      const span = parseSpan(request, clock.now);
       const { from, to, step } = span;
       const seconds = steps[step];
-      const needed = request.metrics.includes('queue.latency')
+      const metricsToRead = request.metrics.includes('queue.latency')
         ? [...request.metrics, 'queue.jobs' as const]
         : request.metrics;
       const rows = await database.everyone.query(
-        readSums({ metrics: needed, resolution: resolutionOf[step], step: seconds, from, to }),
+        readSums({ metrics: metricsToRead, resolution: resolutionOf[step], step: seconds, from, to }),
       );
       const starts = Array.from({ length: (to - from) / seconds }, (_, index) => from + index * seconds);
       return {
@@ -119,25 +119,25 @@ interface Span {
   readonly step: Step;
 }
 
-function spanOf({ from, to, step }: StatisticsRequest, clock: Instant): Span {
+function parseSpan({ from, to, step }: StatisticsRequest, clock: Instant): Span {
   const now = secondsOf(clock);
   const end = to === undefined ? now : secondsOf(to);
   const start = from === undefined ? end - daySeconds : secondsOf(from);
   if (start >= end) throwIfErrors([{ field: 'to', code: 'not_later', params: { field: 'from' } }]);
-  const fits = (candidate: Step, most: number) =>
+  const isAllowed = (candidate: Step, most: number) =>
     countBuckets(start, end, candidate) <= most && now - start <= retentionSeconds[resolutionOf[candidate]];
-  if (step !== undefined && !fits(step, maxBuckets)) {
-    const allowed = stepNames.filter((candidate) => fits(candidate, maxBuckets)).join(', ');
+  if (step !== undefined && !isAllowed(step, maxBuckets)) {
+    const allowed = stepNames.filter((candidate) => isAllowed(candidate, maxBuckets)).join(', ');
     throwIfErrors([
       { field: 'step', code: 'step_too_short', params: { max: maxBuckets, ...(allowed && { allowed }) } },
     ]);
   }
-  const chosen = step ?? stepNames.find((candidate) => fits(candidate, fewBuckets)) ?? '1d';
-  if (countBuckets(start, end, chosen) > maxBuckets) {
+  const effectiveStep = step ?? stepNames.find((candidate) => isAllowed(candidate, defaultMaxBuckets)) ?? '1d';
+  if (countBuckets(start, end, effectiveStep) > maxBuckets) {
     throwIfErrors([{ field: 'from', code: 'step_too_short', params: { max: maxBuckets } }]);
   }
-  const seconds = steps[chosen];
-  return { from: floorTo(start, seconds), to: -floorTo(-end, seconds), now, step: chosen };
+  const seconds = steps[effectiveStep];
+  return { from: floorTo(start, seconds), to: -floorTo(-end, seconds), now, step: effectiveStep };
 }
 
 const secondsOf = (instant: Instant) => Date.parse(instant) / 1000;
@@ -163,17 +163,17 @@ interface Sums {
 
 function combine(metric: Metric, rows: readonly SumRow[], buckets: Buckets): MetricStatistics {
   const { kind } = metrics[metric];
-  const own = rows.filter((row) => row.metric === metric);
+  const metricRows = rows.filter((row) => row.metric === metric);
   const events = kind === 'mean' ? rows.filter((row) => row.metric === 'queue.jobs') : [];
-  const labels = [...new Set(own.map(({ label }) => label))].filter((label) => label !== '');
-  const all = sumsOf(own, events, buckets);
+  const labels = [...new Set(metricRows.map(({ label }) => label))].filter((label) => label !== '');
+  const all = sumsOf(metricRows, events, buckets);
   return {
     metric,
     kind,
     ...valuesOf(kind, all, buckets),
     labels: labels.map((label) => {
       const isOfLabel = (row: SumRow) => row.label === label;
-      return { label, ...valuesOf(kind, sumsOf(own.filter(isOfLabel), events.filter(isOfLabel), buckets), buckets) };
+      return { label, ...valuesOf(kind, sumsOf(metricRows.filter(isOfLabel), events.filter(isOfLabel), buckets), buckets) };
     }),
   };
 }
@@ -184,9 +184,9 @@ function sumsOf(rows: readonly SumRow[], events: readonly SumRow[], { starts, se
   const highest = starts.map(() => 0);
   const counts = starts.map(() => 0);
   for (const row of rows) {
-    const place = (row.at - first) / seconds;
-    sums[place] = (sums[place] ?? 0) + row.sum;
-    highest[place] = Math.max(highest[place] ?? 0, row.highest);
+    const index = (row.at - first) / seconds;
+    sums[index] = (sums[index] ?? 0) + row.sum;
+    highest[index] = Math.max(highest[index] ?? 0, row.highest);
   }
   for (const row of events) {
     const place = (row.at - first) / seconds;
@@ -197,21 +197,21 @@ function sumsOf(rows: readonly SumRow[], events: readonly SumRow[], { starts, se
 
 /** The value of each bucket, and the value of the whole time span. A `mean` is per event, an `average` is over time. */
 function valuesOf(kind: MetricKind, { sums, highest, events }: Sums, { starts, seconds, now }: Buckets) {
-  const whole = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+  const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
   switch (kind) {
     case 'counter':
-      return { total: whole(sums), values: [...sums] };
+      return { total: total(sums), values: [...sums] };
     case 'maximum':
       return { total: highest.reduce((most, value) => Math.max(most, value), 0), values: [...highest] };
     case 'mean':
       return {
-        total: ratio(whole(sums), whole(events)),
+        total: ratio(total(sums), total(events)),
         values: sums.map((sum, place) => ratio(sum, events[place] ?? 0)),
       };
     case 'average': {
       const elapsed = starts.map((start) => Math.min(seconds, Math.max(0, now - start)));
       return {
-        total: ratio(whole(sums), whole(elapsed)),
+        total: ratio(total(sums), total(elapsed)),
         values: sums.map((sum, place) => ratio(sum, elapsed[place] ?? 0)),
       };
     }

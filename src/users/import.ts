@@ -92,7 +92,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
     begin(run) {
       /** The schemes that a dry run would have added so far. */
       const addedSchemes = new Set<string>();
-      const rules = { costLimit: options.hashCostLimit, mayAdd: run.isAdmin };
+      const rules = { costLimit: options.hashCostLimit, canAddSchemes: run.isAdmin };
       return async (users) => {
         const prepared: (Prepared | Problem)[] = [];
         for (let from = 0; from < users.length; from += checksPerTurn) {

@@ -146,7 +146,7 @@ export function createUsers(options: UsersOptions): Users {
     prepare: (input, id = newId()) => prepareUser(options, pins, input, id),
     async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
       // First, so that a transaction that waits here holds no other lock.
-      await registerScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, mayAdd: mayAddScheme });
+      await registerScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, canAddSchemes: mayAddScheme });
       const user = await insertUser(tx, id, values);
       await claim(tx, id, identities);
       await recordEvent(tx, { userId: id, type: 'user.created', origin, changes: creationChanges(values) });

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sig
 import type { WebhookPublicKey } from '../contract/webhooks.js';
 import type { Queryable } from '../database/database.js';
 import { directoryStatement, sql } from '../database/sql.js';
-import { type SecretKeys, unreadable } from '../lib/crypto/secret-keys.js';
+import { type SecretKeys, unreadableProblem } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 
 /** Bytes of a secret. Standard Webhooks asks for 24 to 64. */
@@ -22,7 +22,7 @@ export function encryptSecret(keys: SecretKeys, endpointId: string, secret: stri
 /** @throws Problem if no configured key decrypts it */
 export function decryptSecret(keys: SecretKeys, endpointId: string, secret: Buffer): string {
   const plain = keys.decrypt(secret, secretContext(endpointId));
-  if (plain === undefined) throw unreadable(keys, secret, 'the secret of a webhook');
+  if (plain === undefined) throw unreadableProblem(keys, secret, 'the secret of a webhook');
   return plain;
 }
 
@@ -78,7 +78,7 @@ export async function signingKey(
   const row = (await handle.query(selectKeys({}))).at(-1);
   if (row === undefined) return undefined;
   const pem = keys.decrypt(row.private_key, keyContext(row.id));
-  if (pem === undefined) throw unreadable(keys, row.private_key, 'the signing key of webhooks');
+  if (pem === undefined) throw unreadableProblem(keys, row.private_key, 'the signing key of webhooks');
   const key: KeyObject = createPrivateKey(pem);
   return { sign: (content) => sign(null, Buffer.from(content), key).toString('base64') };
 }

@@ -17,7 +17,7 @@ test('a long value is withheld', () => {
   expect(changeOf('metadata.notes', 'short', 'x'.repeat(998))).toMatchObject([{ withheld: false }]);
 });
 
-test('a field that is not given is unchanged, and a field that is not listed is not shown', () => {
+test('a field without a new value is unchanged, and the changes contain only the listed fields', () => {
   const before = { name: 'Ada', locale: 'en', secret: 'a' };
   expect(changesBetween(['name', 'locale'], before, { locale: 'es', secret: 'b' } as typeof before)).toEqual([
     { field: 'locale', before: 'en', after: 'es', withheld: false },

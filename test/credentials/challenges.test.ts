@@ -15,21 +15,22 @@ beforeAll(async () => {
 });
 afterAll(() => fresh.drop());
 
-const kept = { code: 'a digest' };
+const state = { code: 'a digest' };
 
 async function begin(options: { lifetime?: number; deviceId?: string } = {}): Promise<ChallengeRef> {
   const address = { userId: randomUUID(), id: randomUUID(), purpose: 'proof', ...options } as const;
-  await startChallenge(fresh.database.users, { lifetime: 300, ...address, kept });
+  await startChallenge(fresh.database.users, { lifetime: 300, ...address, state });
   return address;
 }
 
 const guess = (address: ChallengeRef) => takeChallengeGuess(fresh.database.users, address);
-const count = async (all: readonly Promise<unknown>[]) => (await Promise.all(all)).filter(Boolean).length;
+const countSuccesses = async (attempts: readonly Promise<unknown>[]) =>
+  (await Promise.all(attempts)).filter(Boolean).length;
 
 test('a challenge allows five guesses, even in parallel', async () => {
   for (let round = 0; round < 20; round += 1) {
     const address = await begin();
-    expect(await count(Array.from({ length: 20 }, () => guess(address)))).toBe(5);
+    expect(await countSuccesses(Array.from({ length: 20 }, () => guess(address)))).toBe(5);
   }
 });
 
@@ -37,7 +38,7 @@ test('a challenge ends once, even in parallel', async () => {
   for (let round = 0; round < 20; round += 1) {
     const address = await begin();
     const ends = Array.from({ length: 20 }, () => fresh.database.users.transaction((tx) => endChallenge(tx, address)));
-    expect(await count(ends)).toBe(1);
+    expect(await countSuccesses(ends)).toBe(1);
     expect(await guess(address)).toBeUndefined();
   }
 });
@@ -48,13 +49,13 @@ test('a challenge accepts answers only for its user, purpose and device', async 
   expect(await guess({ ...address, purpose: 'email' })).toBeUndefined();
   expect(await guess({ ...address, deviceId: randomUUID() })).toBeUndefined();
   expect(await guess({ ...address, deviceId: undefined })).toBeUndefined();
-  expect(await guess(address)).toEqual(kept);
+  expect(await guess(address)).toEqual(state);
 });
 
 test('a challenge without a device accepts no answer from a device', async () => {
   const address = await begin();
   expect(await guess({ ...address, deviceId: randomUUID() })).toBeUndefined();
-  expect(await guess(address)).toEqual(kept);
+  expect(await guess(address)).toEqual(state);
 });
 
 test('a challenge expires', async () => {
@@ -65,16 +66,16 @@ test('the end of a challenge is rolled back with its transaction', async () => {
   const address = await begin();
   const failed = fresh.database.users.transaction(async (tx) => {
     await endChallenge(tx, address);
-    throw new Error('no');
+    throw new Error('rolled back');
   });
-  await expect(failed).rejects.toThrow('no');
-  expect(await guess(address)).toEqual(kept);
+  await expect(failed).rejects.toThrow('rolled back');
+  expect(await guess(address)).toEqual(state);
 });
 
 test('a challenge is found by its id alone', async () => {
   const deviceId = randomUUID();
-  for (const { userId, id, ...begun } of [await begin(), await begin({ deviceId })]) {
-    expect(await findChallengeOwner(fresh.database.spanning, id)).toEqual({ userId, deviceId: begun.deviceId });
+  for (const { userId, id, ...challenge } of [await begin(), await begin({ deviceId })]) {
+    expect(await findChallengeOwner(fresh.database.spanning, id)).toEqual({ userId, deviceId: challenge.deviceId });
   }
   expect(await findChallengeOwner(fresh.database.spanning, randomUUID())).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { hash } from '@node-rs/argon2';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createHashThreads, type HashThreads } from '../../src/credentials/hash-threads.js';
 
-/** The started threads with the number of hashes sent to each, and the error that starting the next one throws. */
+/** The threads that were started, each with the number of hashes sent to it. `startError`: the error when the next one starts. */
 const { started, startError } = vi.hoisted(() => {
   // Test files share their modules, and this one needs modules with another Worker.
   vi.resetModules();
@@ -64,10 +64,10 @@ test('many hashes at once use up to the maximum number of threads', async () => 
   expect(started).toHaveLength(2);
   // Two hashes for each thread. The others ran in the pool.
   expect(started.map(({ sent }, nth) => sent - (before[nth] ?? 0))).toEqual([2, 2]);
-  const made = await Promise.all(['a', 'b', 'c'].map((password) => threads.hash(password, parameters)));
-  expect(new Set(made).size).toBe(3);
-  for (const text of made) expect(text).toMatch(/^\$argon2id\$v=19\$m=1024,t=2,p=1\$/);
-  const checks = made.flatMap((text) => ['a', 'b', 'c'].map((password) => threads.verify(text, password)));
+  const hashes = await Promise.all(['a', 'b', 'c'].map((password) => threads.hash(password, parameters)));
+  expect(new Set(hashes).size).toBe(3);
+  for (const text of hashes) expect(text).toMatch(/^\$argon2id\$v=19\$m=1024,t=2,p=1\$/);
+  const checks = hashes.flatMap((text) => ['a', 'b', 'c'].map((password) => threads.verify(text, password)));
   expect(await Promise.all(checks)).toEqual([true, false, false, false, true, false, false, false, true]);
 });
 
@@ -89,13 +89,13 @@ test('hashes of a lost thread run in the pool', async () => {
   expect(worker?.sent).toBe(before + 2);
   await worker?.terminate();
   expect(await open).toEqual(verdicts);
-  // No other thread starts for some time.
+  // No new thread starts before the restart delay is over.
   expect(await together(threads)).toEqual(verdicts);
   expect(started).toHaveLength(1);
   expect(onLost).toHaveBeenCalledOnce();
 });
 
-test('no thread starts after another was lost, even if one becomes ready meanwhile', async () => {
+test('no thread starts after another was lost, even if a starting one becomes ready', async () => {
   const threads = createHashThreads({ count: 2 });
   for (let open = together(threads); started.length < 2; open = together(threads)) await open;
   const [first, second] = started;
@@ -127,7 +127,7 @@ test('a failing thread is lost, and its hashes still complete', async () => {
   await warm(threads, 2);
 });
 
-test('if no thread can start, all hashes run in the pool, and few starts are attempted', async () => {
+test('if no thread can start, all hashes run in the pool, and no second start is attempted', async () => {
   const onLost = vi.fn();
   const threads = createHashThreads({ count: 4, onLost });
   startError.error = new Error('EAGAIN');
@@ -158,15 +158,15 @@ test('idle threads end after a while, and this is not reported as a loss', async
 });
 
 test('a thread keeps the process alive only while it hashes', async () => {
-  const held = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+  const countPorts = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
   const threads = createHashThreads({ count: 1 });
-  const before = held();
+  const before = countPorts();
   await warm(threads, 1);
-  expect(held()).toBe(before);
+  expect(countPorts()).toBe(before);
   const open = [threads.verify(stored, 'right'), threads.verify(stored, 'right')];
-  expect(held()).toBe(before + 1);
+  expect(countPorts()).toBe(before + 1);
   await Promise.all(open);
-  expect(held()).toBe(before);
+  expect(countPorts()).toBe(before);
 });
 
 test('a thread starts also while the pool computes an imported hash, in either order', async () => {
@@ -178,9 +178,9 @@ test('a thread starts also while the pool computes an imported hash, in either o
     [argon2, argon2],
   ]) {
     const threads = createHashThreads({ count: 1 });
-    const already = started.length;
-    await Promise.all(pair.map((make) => make(threads)));
-    expect(started).toHaveLength(already + 1);
+    const startedBefore = started.length;
+    await Promise.all(pair.map((requestHash) => requestHash(threads)));
+    expect(started).toHaveLength(startedBefore + 1);
   }
 });
 
@@ -191,7 +191,7 @@ test('preloaded modules of the process are not loaded into threads', async () =>
   expect(onLost).not.toHaveBeenCalled();
 });
 
-test('no thread is used unless more hashes are requested than run at a time', async () => {
+test('hashes use threads only if more are requested than run at a time', async () => {
   const threads = createHashThreads({ count: 2 });
   const pair = () => Promise.all([threads.verify(stored, 'right'), threads.hash('right', parameters)]);
   await pair();

@@ -15,9 +15,9 @@ describe('isUsableHash', () => {
     [65_536, 10, 4],
     [8, 1, 1],
   ])('accepts argon2id with m=%d, t=%d, p=%d, and it can be verified', async (memoryCost, timeCost, parallelism) => {
-    const made = await hash('a battery of horses', { algorithm: 2, memoryCost, timeCost, parallelism });
-    expect(isUsableHash(made)).toBe(true);
-    expect(await createPasswordHasher().verify(made, 'a battery of horses')).toBe(true);
+    const text = await hash('a battery of horses', { algorithm: 2, memoryCost, timeCost, parallelism });
+    expect(isUsableHash(text)).toBe(true);
+    expect(await createPasswordHasher().verify(text, 'a battery of horses')).toBe(true);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { passwordErrors } from '../../src/credentials/password-policy.js';
 const codesOf = async (password: string) =>
   (await passwordErrors(password, { passwordMin: 8 })).map(({ code }) => code);
 
-describe('passwordFaults', () => {
+describe('passwordErrors', () => {
   it.each([
     ...['correct horse battery', 'a battery of horses', 'tr0ub4dor&3xyz', 'zebra-quartz-91'],
     ...['пароль-надёжный', 'kx7#mQ2v', 'iloveyourdog4ever'],
@@ -16,14 +16,14 @@ describe('passwordFaults', () => {
   it.each([
     ...['password', 'Password1', 'PASSW0RD', 'iloveyou', 'sunshine', '12345678', '1234567890', '11111111'],
     ...['qwertyuiop', '1q2w3e4r', 'aaaaaaaaaa', 'abcabcabcabc', 'passwordpassword', '12121212', 'Changeme'],
-  ])('refuses %s, which is among the first that are tried', async (password) => {
+  ])('refuses %s, which attackers try first', async (password) => {
     expect(await codesOf(password)).toEqual(['password_too_common']);
   });
 
   it('refuses the 3,000 most common passwords that are long enough', async () => {
-    const commonest = dictionary['passwords-common'].filter((password) => password.length >= 8).slice(0, 3000);
-    expect(commonest).toHaveLength(3000);
-    const errors = await Promise.all(commonest.map(codesOf));
+    const mostCommon = dictionary['passwords-common'].filter((password) => password.length >= 8).slice(0, 3000);
+    expect(mostCommon).toHaveLength(3000);
+    const errors = await Promise.all(mostCommon.map(codesOf));
     expect(new Set(errors.flat())).toEqual(new Set(['password_too_common']));
     expect(errors.every((codes) => codes.length === 1)).toBe(true);
   });

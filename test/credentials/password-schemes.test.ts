@@ -47,7 +47,7 @@ it('registers at most eight schemes, even in parallel', async () => {
   for (let round = 0; round < 20; round += 1) {
     await postern.database.everyone.query(testSql('delete from password_schemes'));
     const answers = await Promise.all(Array.from({ length: 16 }, (_, count) => create(rounds(count))));
-    const counts = [201, 422].map((wanted) => answers.filter(({ status }) => status === wanted).length);
+    const counts = [201, 422].map((expected) => answers.filter(({ status }) => status === expected).length);
     expect(counts).toEqual([8, 8]);
     expect(await registered()).toHaveLength(8);
   }

@@ -39,16 +39,16 @@ test.each([
     // "an imported password", by Python's hashlib
     async () => '$scrypt$ln=10,r=8,p=1$8PHy8/T19vf4+fr7/P3+/w$MI5gpMci8jS+MsMGAHpBA9FYdPX/nzfb0jO59G4ET/4',
   ],
-])('an imported hash of %s is rehashed when its owner logs in, and not before', async (_, make) => {
-  const hash = await make();
+])('an imported hash of %s is rehashed when its owner logs in, and not before', async (_, createHash) => {
+  const hash = await createHash();
   const { id, username } = await imported(hash);
   expect(await login(username, 'another password')).toBe('rejected');
   expect(await storedHash(id)).toBe(hash);
   expect(await login(username, secret)).toBe('approved');
-  const renewed = await storedHash(id);
-  expect(renewed).toMatch(currentScheme);
+  const rehashed = await storedHash(id);
+  expect(rehashed).toMatch(currentScheme);
   expect(await login(username, secret)).toBe('approved');
-  expect(await storedHash(id)).toBe(renewed);
+  expect(await storedHash(id)).toBe(rehashed);
 });
 
 test('an imported hash matches a password with the same characters in another Unicode form', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { echo, nearest } from '../../src/lib/nearest.js';
+import { truncateInput, nearest } from '../../src/lib/nearest.js';
 
 describe('nearest', () => {
   const words = ['created_at', 'updated_at', 'actor', 'actor_id'];
@@ -25,8 +25,8 @@ describe('nearest', () => {
 
 describe('echo', () => {
   it('cuts a text to 60 characters, but not within a surrogate pair', () => {
-    expect(echo('a'.repeat(61))).toBe('a'.repeat(60));
-    expect(echo(`${'a'.repeat(59)}😀`)).toBe('a'.repeat(59));
-    expect(echo(`${'a'.repeat(58)}😀b`)).toBe(`${'a'.repeat(58)}😀`);
+    expect(truncateInput('a'.repeat(61))).toBe('a'.repeat(60));
+    expect(truncateInput(`${'a'.repeat(59)}😀`)).toBe('a'.repeat(59));
+    expect(truncateInput(`${'a'.repeat(58)}😀b`)).toBe(`${'a'.repeat(58)}😀`);
   });
 });

@@ -28,7 +28,7 @@ async function startLogin(recipient?: string, turn = 1): Promise<{ userId: strin
   const messageId = newId();
   const encryptedCode = keys.encrypt('123456', messageId);
   const message = { id: messageId, channel: 'sms', kind: 'sms.code', recipient, encryptedCode, turn } as const;
-  await insertOpenAuthentication(own.database.everyone, login, { kept: {}, lifetime: 300 }, { factor: 1, message });
+  await insertOpenAuthentication(own.database.everyone, login, { state: {}, lifetime: 300 }, { factor: 1, message });
   return { userId: login.userId, id: login.id, messageId };
 }
 

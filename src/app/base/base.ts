@@ -94,7 +94,7 @@ export async function openBase(
   const statistics = lifecycle.add(
     startReporter({
       database,
-      counters: createCounters({ keepsTotals: meters !== undefined }),
+      counters: createCounters({ withTotals: meters !== undefined }),
       interval: statisticsInterval,
       instance: { version, worker, host: hostname(), processId: process.pid, node: process.version },
       onError: (error) =>

@@ -42,9 +42,9 @@ export function histogram(
   series: readonly { readonly labels: Sample['labels']; readonly values: HistogramValues }[],
 ): Family {
   const values = series.flatMap(({ labels, values: { buckets, sum, count } }) => [
-    ...buckets.map(({ upTo, count: below }) => ({
+    ...buckets.map(({ upperBound, count: below }) => ({
       metricName: `${name}_bucket`,
-      labels: { ...labels, le: upTo },
+      labels: { ...labels, le: upperBound },
       value: below,
     })),
     { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },

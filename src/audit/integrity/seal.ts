@@ -2,7 +2,7 @@ import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
 import { everyoneStatement, literal, sql } from '../../database/sql.js';
 import { chainHash, leafOfEvent } from './digests.js';
 
-/** A sealed day. If you store it elsewhere, you can later prove that nobody has written the whole chain again. */
+/** A sealed day. If you store it elsewhere, you can later prove that nobody has rewritten the whole chain. */
 export interface SealedDay {
   /** In UTC, such as `2026-11-23`. */
   readonly day: string;
@@ -11,12 +11,12 @@ export interface SealedDay {
   readonly hash: string;
 }
 
-/** Events of a part. */
+/** Maximum number of events in a part. */
 const partSize = 2000;
-/** Parts that a step deletes at most: about 10 MB. */
-const maxDeleted = 100;
+/** Maximum number of parts that a step deletes: about 10 MB. */
+const maxDeletedParts = 100;
 /** Milliseconds from the end of the task to its next start. */
-const restMs = 600_000;
+const pauseMs = 600_000;
 
 const selectOpenDay = everyoneStatement<object, { day: string; is_complete: boolean }>(
   'audit_open_day',
@@ -26,8 +26,8 @@ const selectOpenDay = everyoneStatement<object, { day: string; is_complete: bool
 );
 
 /**
- * Opens the next day that has events and ended an hour ago. An event gets its time before its transaction gets a number, so
- * the hour covers the statements that began before the end of the day.
+ * Opens the next day that has events and ended at least an hour ago. The hour covers statements that began before the end of
+ * the day: PostgreSQL sets the time of an event before it gives the transaction a number.
  */
 const openDay = everyoneStatement<object, { day: string }>(
   'audit_day_open',
@@ -106,39 +106,39 @@ const sealDay = everyoneStatement<{ day: string; hash: Buffer }, { events: strin
   select events from sealed`,
 );
 
-/** The parts of a day are useless when its events are deleted. Its hash stays, because the next day continues it. */
+/** When the events of a day are deleted, its parts are useless. Its hash stays, because the chain of the next day starts with it. */
 const deleteParts = everyoneStatement<{ age: number }, { deleted: number }>(
   'audit_parts_delete',
   (p) => sql`
   delete from audit_parts where (day, part) in (
     select day, part from audit_parts
     where day < ((db_now() - ${p.age}::float8 * interval '1 millisecond') at time zone 'UTC')::date
-    order by day, part limit ${literal(maxDeleted)})
+    order by day, part limit ${literal(maxDeletedParts)})
   returning 1 as deleted`,
 );
 
 /**
- * The task that writes the hash chains. It seals each day in UTC when the day has ended and every transaction of the day has, a
- * part at each step.
+ * The task that writes the hash chains. It seals a day (UTC) after the day and all its transactions have ended. Each step writes
+ * one part.
  *
  * @param eventsAge milliseconds for which audit events are kept
- * @param onSealed is called in the transaction that seals a day
+ * @param onSealed called in the transaction that seals a day
  */
 export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void): MaintenanceTask {
   return {
     name: 'seal audit events',
-    restMs,
+    pauseMs: pauseMs,
     async step(tx) {
       const [open] = await tx.query(selectOpenDay({}));
       if (open === undefined) {
         if ((await tx.query(openDay({}))).length > 0) return { removed: 0, next: {} };
         const removed = (await tx.query(deleteParts({ age: eventsAge }))).length;
-        return removed < maxDeleted ? { removed } : { removed, next: {} };
+        return removed < maxDeletedParts ? { removed } : { removed, next: {} };
       }
       const { day, is_complete: isComplete } = open;
       if (!isComplete) return { removed: 0 };
       const [end] = await tx.query(selectEnd({ day }));
-      if (end === undefined) throw new Error('the end of the chain is always one row');
+      if (end === undefined) throw new Error('the query for the end of the chain returned no row');
       const { last_at: lastAt, last_id: lastId, hash } = end;
       const [next] = await tx.query(selectLeaves({ day, lastAt, lastId, limit: partSize }));
       if (next === undefined) {

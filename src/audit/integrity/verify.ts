@@ -3,9 +3,9 @@ import { everyoneStatement, sql } from '../../database/sql.js';
 import { chainHash, type Leaf, leafOfEvent, readLeaves } from './digests.js';
 import type { SealedDay } from './seal.js';
 
-/** What is wrong with the audit events. */
+/** A difference between the audit events and their hash chains. */
 export interface AuditFinding {
-  /** `chain`: the hashes themselves were changed. `anchor`: the day has another hash than the one that was stored elsewhere. */
+  /** `chain`: the hashes were changed. `anchor`: the hash of the day differs from the one that was stored elsewhere. */
   readonly what: 'removed' | 'added' | 'changed' | 'chain' | 'anchor';
   readonly day: string;
   /** The id of the event. Undefined for `chain` and `anchor`. */
@@ -21,7 +21,7 @@ export interface AuditReport {
   readonly last: SealedDay | undefined;
 }
 
-/** Findings in a report at most. */
+/** Maximum number of findings in a report. */
 const maxFindings = 1000;
 
 const selectDays = everyoneStatement<object, { day: string; events: string; hash: Buffer }>(
@@ -40,7 +40,7 @@ const selectPart = everyoneStatement<
   where day = ${p.day}::date and part > ${p.after}::int order by part limit 1`,
 );
 
-/** Events after one key up to another, with their leaves, and whether their user was deleted. */
+/** The events after one key, up to and including another, with their leaves, and whether their user was deleted. */
 const selectEvents = everyoneStatement<
   { afterAt: string; afterId: string; toAt: string; toId: string; limit: number },
   { leaf: Buffer; at: string; id: string; is_erased: boolean }
@@ -61,24 +61,27 @@ const selectCutoff = everyoneStatement<{ age: number }, { cutoff: string }>(
     sql`select ((db_now() - ${p.age}::float8 * interval '1 millisecond') at time zone 'UTC')::date::text as cutoff`,
 );
 
-/** Whether an event is as it was, or only without the values that the deletion of its user erases. */
-function isSame(then: Leaf, leaf: Buffer, isErased: boolean): boolean {
-  const [now] = readLeaves(leaf);
-  return now?.whole === then.whole || (isErased && now?.erased === then.erased && now.whole === now.erased);
+/** Whether an event is unchanged, or lacks only the values that the deletion of its user erases. */
+function isSame(original: Leaf, leaf: Buffer, isErased: boolean): boolean {
+  const [current] = readLeaves(leaf);
+  return (
+    current?.digest === original.digest ||
+    (isErased && current?.erasedDigest === original.erasedDigest && current.digest === current.erasedDigest)
+  );
 }
 
-interface Key {
+interface EventKey {
   readonly at: string;
   readonly id: string;
 }
 
-const noId = '00000000-0000-0000-0000-000000000000';
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const minId = '00000000-0000-0000-0000-000000000000';
+const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const batchSize = 2000;
 
 /**
- * Compares the audit events of all sealed days with the hash chains. Events that were deleted because of their age are no
- * findings, and neither are the values that the deletion of a user erases.
+ * Compares the audit events of all sealed days with the hash chains. Does not report events that expired, or values that the
+ * deletion of a user erased.
  *
  * @param eventsAge milliseconds for which audit events are kept
  * @param anchors hashes of days that were stored elsewhere, in hex, by day
@@ -97,10 +100,10 @@ export async function verifyAudit(
 
   let count = 0;
   let hash: Buffer = Buffer.alloc(0);
-  let from: Key = { at: '-infinity', id: noId };
+  let from: EventKey = { at: '-infinity', id: minId };
 
-  /** Compares the events up to a key with leaves. */
-  async function compare(day: string, to: Key, leaves: readonly Leaf[]): Promise<void> {
+  /** Compares the events after `from`, up to the key `to`, with leaves. */
+  async function compare(day: string, to: EventKey, leaves: readonly Leaf[]): Promise<void> {
     const missing = new Map(leaves.map((leaf) => [leaf.id, leaf]));
     for (let isDone = false; !isDone; ) {
       const found = await everyone.query(
@@ -117,14 +120,14 @@ export async function verifyAudit(
       isDone = found.length < batchSize;
     }
     from = to;
-    // Expired events are deleted one by one, so some of the first day may be gone.
+    // Expired events are deleted one by one, so some events of the oldest day may be deleted already.
     if (day > cutoff) for (const id of missing.keys()) report({ what: 'removed', day, id });
   }
 
   for (const { day, hash: sealedHash } of days) {
-    const start: Key = { at: `${day} 00:00:00+00`, id: noId };
-    const end: Key = { at: `${day} 23:59:59.999999+00`, id: lastId };
-    // Rows of expired days may be there or not.
+    const start: EventKey = { at: `${day} 00:00:00+00`, id: minId };
+    const end: EventKey = { at: `${day} 23:59:59.999999+00`, id: maxId };
+    // The rows of an expired day may be deleted already.
     if (day <= cutoff) from = start;
     else await compare(day, start, []);
     let part = 0;

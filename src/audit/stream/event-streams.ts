@@ -5,7 +5,7 @@ import {
   type Connection,
   createConnections,
   defaultTimes,
-  isLost,
+  mustEnd,
   needsHeartbeat,
   type StreamTimes,
   write,
@@ -16,7 +16,7 @@ import type { FilterClause } from '../../lib/filter/fields.js';
 import { matches } from '../../lib/filter/match.js';
 import { Problem } from '../../lib/problem.js';
 import { withNames } from '../event-list.js';
-import { createEventFeed, type EventFeed, type FedEvent } from './feed.js';
+import { createEventFeed, type EventFeed, type FeedEvent } from './feed.js';
 import { type Position, positionText, type Snapshot } from './position.js';
 
 /** The streams of audit events of this instance. */
@@ -26,7 +26,7 @@ export interface EventStreams {
    * @throws Problem `too_many_streams`, `shutting_down`
    */
   open(request: EventStreamRequest): Promise<void>;
-  /** Ends every stream so that its client reconnects, and opens no more. */
+  /** Ends every stream so that its client reconnects, and refuses new streams. */
   close(): Promise<void>;
 }
 
@@ -34,11 +34,11 @@ export interface EventStreamRequest {
   /** The name of the API key or operator. */
   readonly caller: string;
   readonly filter: readonly FilterClause[];
-  /** The position of the client. Undefined: now. */
+  /** The position after which the stream starts. Undefined: now. */
   readonly after: Position | undefined;
   /** Checks the right of the caller again. @throws Problem if it is lost */
   readonly recheck: () => Promise<void>;
-  /** Called when nothing can be refused any more. */
+  /** Opens the response. Called after all checks: the stream can no longer be refused. */
   readonly connect: () => Writable;
 }
 
@@ -57,7 +57,7 @@ interface EventStream extends Connection {
   sentId: string;
 }
 
-/** Events that one query reads, and that wait in the buffer of a socket, at most. */
+/** Maximum number of events that one query reads, and that wait in the buffer of a socket. */
 const pageSize = 200;
 
 /**
@@ -72,20 +72,20 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
   const connections = createConnections<EventStream>({
     onDrain: () => tick(),
     onClose(stream) {
-      slots.leave(callers.get(stream) ?? '');
+      slots.release(callers.get(stream) ?? '');
       callers.delete(stream);
     },
   });
   let isClosing = false;
-  let round: Promise<void> | undefined;
-  let isDue = false;
+  let currentCheck: Promise<void> | undefined;
+  let isCheckDue = false;
   let isUnavailable = false;
 
   async function check(): Promise<void> {
     const streams = [...connections.open];
     const now = performance.now();
-    for (const stream of streams) if (isLost(stream, now, times)) connections.end(stream);
-    const unchecked = streams.filter(({ checkedAt }) => now - checkedAt > times.check / 2);
+    for (const stream of streams) if (mustEnd(stream, now, times)) connections.end(stream);
+    const unchecked = streams.filter(({ checkedAt }) => now - checkedAt > times.checkIntervalMs / 2);
     await Promise.all(unchecked.map((stream) => checkRight(stream, connections.end)));
     await deliver(database, feed, streams);
     for (const stream of streams) if (needsHeartbeat(stream, performance.now(), times)) sendHeartbeat(stream);
@@ -93,37 +93,37 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
 
   function tick(): void {
     if (connections.open.size === 0) return;
-    isDue = round !== undefined;
-    round ??= check()
+    isCheckDue = currentCheck !== undefined;
+    currentCheck ??= check()
       .then(
         () => {
           isUnavailable = false;
         },
         (error: unknown) => {
-          if (!isUnavailable) log.warn({ err: error }, 'streams of audit events could not be read for');
+          if (!isUnavailable) log.warn({ err: error }, 'the audit events for open streams could not be read');
           isUnavailable = true;
         },
       )
       .finally(() => {
-        round = undefined;
-        if (isDue && !isClosing) tick();
+        currentCheck = undefined;
+        if (isCheckDue && !isClosing) tick();
       });
   }
 
-  const timer = setInterval(tick, times.check).unref();
+  const timer = setInterval(tick, times.checkIntervalMs).unref();
   return {
     async open({ caller, filter, after, recheck, connect }) {
-      const refuse = () => {
+      const throwIfClosing = () => {
         if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
       };
-      refuse();
-      slots.take(caller);
+      throwIfClosing();
+      slots.acquire(caller);
       try {
         const checkedAt = performance.now();
         const position = after ?? (await feed.now());
-        refuse();
+        throwIfClosing();
         const sink = connect();
-        if (sink.destroyed) return slots.leave(caller);
+        if (sink.destroyed) return slots.release(caller);
         const sentId = positionText(position);
         const stream: EventStream = {
           ...{ sink, filter, recheck, position, sentId },
@@ -133,7 +133,7 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
         connections.add(stream);
         write(stream, opening(sentId));
       } catch (error) {
-        slots.leave(caller);
+        slots.release(caller);
         throw error;
       }
     },
@@ -141,12 +141,12 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
       isClosing = true;
       clearInterval(timer);
       await connections.close(closing);
-      await round;
+      await currentCheck;
     },
   };
 }
 
-/** Ends the stream if its client has lost its right. Any other failure is repeated until the stream counts as lost. */
+/** Ends the stream if its client has lost its right. After any other failure, the next check tries again. */
 async function checkRight(stream: EventStream, end: (stream: EventStream) => void): Promise<void> {
   const checkedAt = performance.now();
   try {
@@ -158,16 +158,16 @@ async function checkRight(stream: EventStream, end: (stream: EventStream) => voi
 }
 
 /**
- * Reads the new events and writes them. Streams at the same position share the reads, and all streams are at the same
- * position after it, except those whose client does not read as fast.
+ * Reads the new events and writes them. Streams at the same position share the reads. Afterwards all streams are at the same
+ * position, except those of slow clients.
  */
 async function deliver(database: Database, feed: EventFeed, streams: readonly EventStream[]): Promise<void> {
   let until: Snapshot | undefined;
-  for (const group of byPosition(streams)) {
+  for (const group of groupByPosition(streams)) {
     let readers = group;
     for (let [first] = readers; first !== undefined; [first] = readers) {
-      const { events, next, hasMore, isReset, seen } = await feed.read(first.position, pageSize, until);
-      if (isReset) for (const stream of readers) startAgain(stream, next);
+      const { events, next, hasMore, isReset, snapshot: seen } = await feed.read(first.position, pageSize, until);
+      if (isReset) for (const stream of readers) sendReset(stream, next);
       else await writeEvents(database, readers, events);
       for (const stream of readers) stream.position = next;
       if (isReset || !hasMore) readers = [];
@@ -179,7 +179,7 @@ async function deliver(database: Database, feed: EventFeed, streams: readonly Ev
 
 const isReading = ({ hasEnded, blockedAt }: EventStream) => !hasEnded && blockedAt === undefined;
 
-function byPosition(streams: readonly EventStream[]): Iterable<EventStream[]> {
+function groupByPosition(streams: readonly EventStream[]): Iterable<EventStream[]> {
   const groups = new Map<string, EventStream[]>();
   for (const stream of streams.filter(isReading)) {
     const text = positionText(stream.position);
@@ -190,33 +190,33 @@ function byPosition(streams: readonly EventStream[]): Iterable<EventStream[]> {
   return groups.values();
 }
 
-function startAgain(stream: EventStream, position: Position): void {
+function sendReset(stream: EventStream, position: Position): void {
   stream.sentId = positionText(position);
   write(stream, reset(stream.sentId));
 }
 
-/** Writes to each stream the events that it wants, even if they fill its socket: they are few. */
+/** Writes to each stream the events that match its filter, even if its socket is full: a page is small. */
 async function writeEvents(
   database: Database,
   streams: readonly EventStream[],
-  events: readonly FedEvent[],
+  events: readonly FeedEvent[],
 ): Promise<void> {
-  const wanted = events.filter(({ event }) => streams.some(({ filter }) => matches(filter, { ...event })));
+  const matching = events.filter(({ event }) => streams.some(({ filter }) => matches(filter, { ...event })));
   const named = await withNames(
     database,
-    wanted.map(({ event }) => event),
+    matching.map(({ event }) => event),
   );
   const frames = named.map((event, index) => {
-    const position = wanted[index]?.position();
+    const position = matching[index]?.position();
     const id = position === undefined ? '' : positionText(position);
     return { id, event: { ...event }, text: message(id, event) };
   });
   for (const stream of streams) {
-    const own = frames.filter(({ event }) => matches(stream.filter, event));
-    const last = own.at(-1);
+    const matching = frames.filter(({ event }) => matches(stream.filter, event));
+    const last = matching.at(-1);
     if (last === undefined) continue;
     stream.sentId = last.id;
-    write(stream, own.map(({ text }) => text).join(''));
+    write(stream, matching.map(({ text }) => text).join(''));
   }
 }
 

@@ -1,13 +1,13 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
 import { compose, literal, sql } from '../../database/sql.js';
 
-/** Rows that a step deletes at most. */
+/** Maximum number of rows that a step deletes. */
 const maxDeleted = 2000;
 const deleteLimit = literal(maxDeleted);
 
 /**
- * Raises the floor to the value of the run before, so that a row stays for at least one rest. A state that no transaction
- * of this server wrote stays invalid: the next stream starts a new run.
+ * Raises the floor to the value of the previous execution, so that a row stays for at least one pause of the task. Does not
+ * change a state that another server wrote: it stays invalid, and the next stream starts a new run.
  */
 const raiseFloor = compose<object, 'everyone'>(
   'everyone',
@@ -16,8 +16,8 @@ const raiseFloor = compose<object, 'everyone'>(
   set floor = s.next_floor, next_floor = pg_snapshot_xmin(pg_current_snapshot()), written_by = pg_current_xact_id()
   where xmin = written_by::xid`,
 );
-/** Without a state nobody can read the rows: it is missing after a crash, and a restore may have brought the rows. */
-const deleteBelowFloor = compose<{ deleted: number }, 'everyone'>(
+/** Deletes all rows if the state is missing (after a crash) or invalid (after a restore): no stream can read them. */
+const deleteReadRows = compose<{ deleted: number }, 'everyone'>(
   'everyone',
   sql`
   delete from event_feed where (transaction, created_at, id) in (
@@ -29,13 +29,13 @@ const deleteBelowFloor = compose<{ deleted: number }, 'everyone'>(
   returning 1 as deleted`,
 );
 
-/** Deletes the rows of `event_feed` that streams have read. A client that resumes later than that must list again. */
+/** Deletes the rows of `event_feed` that streams have read. A client that resumes later must list the events again. */
 export const eventFeedTask: MaintenanceTask = {
   name: 'expire event_feed',
-  restMs: 150_000,
+  pauseMs: 150_000,
   async step(tx, from) {
     if (from === undefined) await tx.query(raiseFloor);
-    const removed = (await tx.query(deleteBelowFloor)).length;
+    const removed = (await tx.query(deleteReadRows)).length;
     return removed < maxDeleted ? { removed } : { removed, next: {} };
   },
 };

@@ -5,29 +5,29 @@ import { eventColumns, type StoredEvent } from '../event-list.js';
 import { type Position, parseSnapshot, positionAfter, type Snapshot, snapshotText } from './position.js';
 
 /** An event and the position after it. */
-export interface FedEvent {
+export interface FeedEvent {
   readonly event: StoredEvent;
-  /** Made when it is needed: it may be long. */
+  /** Computed on demand, because its text may be long. */
   position(): Position;
 }
 
 /** The events between two positions. */
 export interface FeedPage {
-  readonly events: readonly FedEvent[];
+  readonly events: readonly FeedEvent[];
   /** The position after this page. */
   readonly next: Position;
   readonly hasMore: boolean;
-  /** Events after the requested position may be missing. There are none in this page, and `next` is now. */
+  /** Events after the requested position may be missing. Then this page is empty, and `next` is the current position. */
   readonly isReset: boolean;
-  /** What the read has seen. */
-  readonly seen: Snapshot;
+  /** The transactions that the read has seen. */
+  readonly snapshot: Snapshot;
 }
 
 /** The audit events in the order in which they become visible. */
 export interface EventFeed {
   /** The position after all events that are visible now. */
   now(): Promise<Position>;
-  /** @param until what an earlier read has seen: the page ends there. Undefined: now */
+  /** @param until the snapshot of an earlier read: later events are not returned. Undefined: now */
   read(from: Position, limit: number, until?: Snapshot): Promise<FeedPage>;
 }
 
@@ -42,7 +42,7 @@ interface ReadValues {
   readonly limit: number;
 }
 
-/** In each row what the query has seen, and a row of the feed with its event. One row without an event if there is none. */
+/** A row of the feed with its event, and the snapshot of the query. One row without an event if there is none. */
 interface ReadRow extends Omit<StoredEvent, 'id'> {
   readonly run: string | null;
   readonly is_complete: boolean;
@@ -54,18 +54,18 @@ interface ReadRow extends Omit<StoredEvent, 'id'> {
 }
 
 /**
- * SQL: the valid state. The run has the start of the server in it: a copy of its files has the same rows, but its
- * transaction numbers are not ours.
+ * SQL: the valid state. The id of the run depends on the start time of the server. A copy of the server's files has the same
+ * rows, but its transactions have other numbers.
  */
-const state = sql`(
+const validState = sql`(
   select floor, left(md5(concat_ws(' ', extract(epoch from pg_postmaster_start_time()), tableoid, run)), 16) as run
   from event_feed_state where xmin = written_by::xid)`;
 
 /**
  * Reads the feed after a position. A transaction that the position has not seen was running, or has a later number. Both
  * kinds are looked up by number, so a transaction that runs for hours costs nothing. The look-up of an event has a limit, so
- * the planner cannot read the whole table instead, and names the columns of two indexes, of which either is enough. Rows that the snapshot does not see
- * were copied from another server.
+ * that the planner does not read the whole table. It names the columns of two indexes, so that the planner can use either.
+ * Rows that the snapshot does not see were copied from another server.
  */
 const selectFeed = unprepared(
   everyoneStatement<ReadValues, ReadRow>(
@@ -76,7 +76,7 @@ const selectFeed = unprepared(
       select state.run, coalesce(state.floor <= ${p.floor}::text::xid8, false)
                and ${p.xmax}::text::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) as is_complete,
              coalesce(${p.until}::text::pg_snapshot, pg_current_snapshot()) as seen
-      from (select) one left join ${state} state on true
+      from (select) one left join ${validState} state on true
     ) now
     left join lateral (
       (select * from event_feed
@@ -98,15 +98,15 @@ const selectFeed = unprepared(
   ),
 );
 
-const selectNow = everyoneStatement<object, { run: string | null; seen: string }>(
+const selectSnapshot = everyoneStatement<object, { run: string | null; seen: string }>(
   'event_feed_now',
   () => sql`
-  select state.run, pg_current_snapshot()::text as seen from (select) one left join ${state} state on true`,
+  select state.run, pg_current_snapshot()::text as seen from (select) one left join ${validState} state on true`,
 );
 
 /**
- * Starts a new run if the state is missing, as after a crash, or if it is not the one that a transaction of this server
- * wrote, as after a restore. The feed may then have rows of another server.
+ * Starts a new run if the state is missing (after a crash) or was written by another server (after a restore). It deletes
+ * all rows of the feed, because they may be those of another server.
  */
 const startRun = everyoneStatement<object>(
   'event_feed_start',
@@ -127,8 +127,8 @@ export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed
 
   async function now(): Promise<Position> {
     for (;;) {
-      const [row] = await everyone.query(selectNow({}));
-      if (row === undefined) throw new Error('the position of the feed is always one row');
+      const [row] = await everyone.query(selectSnapshot({}));
+      if (row === undefined) throw new Error('the query for the position of the feed returned no row');
       if (row.run !== null) return { run: row.run, ...parseSnapshot(row.seen) };
       await everyone.query(startRun({}));
     }
@@ -150,29 +150,29 @@ export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed
         }),
       );
       const [first] = rows;
-      if (first === undefined) throw new Error('a read of the feed always has a row');
+      if (first === undefined) throw new Error('a read of the feed returned no row');
       if (!first.is_complete || first.run !== from.run) {
         const next = await now();
-        return { events: [], next, hasMore: false, isReset: true, seen: next };
+        return { events: [], next, hasMore: false, isReset: true, snapshot: next };
       }
       const seen = parseSnapshot(first.seen);
-      const fed = rows.flatMap((row) => (row.transaction === null ? [] : [placeOf(row)]));
-      const lastFed = fed.at(-1);
-      const hasMore = rows.length === limit && lastFed !== undefined;
+      const feedEvents = rows.flatMap((row) => (row.transaction === null ? [] : [eventOf(row)]));
+      const lastEvent = feedEvents.at(-1);
+      const hasMore = rows.length === limit && lastEvent !== undefined;
       return {
-        events: fed.flatMap(({ event, ...place }) =>
-          event === undefined ? [] : [{ event, position: () => positionAfter(from, seen, place) }],
+        events: feedEvents.flatMap(({ event, ...key }) =>
+          event === undefined ? [] : [{ event, position: () => positionAfter(from, seen, key) }],
         ),
-        next: hasMore ? positionAfter(from, seen, lastFed) : { run: from.run, ...seen },
+        next: hasMore ? positionAfter(from, seen, lastEvent) : { run: from.run, ...seen },
         hasMore,
         isReset: false,
-        seen,
+        snapshot: seen,
       };
     },
   };
 }
 
-function placeOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow) {
+function eventOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow) {
   const { id } = event;
   return { transaction: Number(transaction), id: fed_id, event: id === null ? undefined : { ...event, id } };
 }

@@ -3,13 +3,13 @@
  * not enough: like a snapshot of PostgreSQL, a position has the numbers that were still running.
  */
 export interface Position {
-  /** The time from one loss of feed rows to the next. Transaction numbers of different runs cannot be compared. */
+  /** The id of the run. A run ends when feed rows are lost. Transaction numbers of different runs cannot be compared. */
   readonly run: string;
-  /** Events of this transaction and later ones were not sent. */
+  /** The number of the first transaction of which no event was sent; events of later ones were not sent either. */
   readonly xmax: number;
   /** Earlier transactions whose events were not sent either, ascending. */
   readonly running: readonly number[];
-  /** One of `running` whose events were sent up to this one. */
+  /** A transaction in `running` of which some events were sent, and the last event that was sent. */
   readonly last?: { readonly transaction: number; readonly id: string };
 }
 
@@ -28,34 +28,35 @@ export function snapshotText({ xmax, running }: Snapshot): string {
 }
 
 /**
- * The position after an event of a read. In a read, the events of the transaction `from.last` come first, and then those of ascending transactions.
+ * The position after an event of a read. A read returns the events of the transaction `from.last` first. The other transactions
+ * follow in ascending order.
  * @param from the position before the read
- * @param seen what the read has seen
+ * @param snapshot the snapshot of the read
  */
 export function positionAfter(
   from: Position,
-  seen: Snapshot,
+  snapshot: Snapshot,
   { transaction, id }: { readonly transaction: number; readonly id: string },
 ): Position {
   if (transaction === from.last?.transaction) return { ...from, last: { transaction, id } };
   // The transaction of `from.last` comes first. It has committed, so the read has seen all of it.
-  const unsent = from.running.filter((number) => number > transaction && number !== from.last?.transaction);
-  const running = [...seen.running.filter((number) => number < transaction), transaction, ...unsent];
+  const unsent = from.running.filter((digits) => digits > transaction && digits !== from.last?.transaction);
+  const running = [...snapshot.running.filter((number) => number < transaction), transaction, ...unsent];
   return { run: from.run, xmax: Math.max(from.xmax, transaction + 1), running, last: { transaction, id } };
 }
 
 const number = '[0-9a-z]{1,11}';
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const pattern = new RegExp(`^([0-9a-f]{16})-(${number}(?:\\.${number})*)(?:_(${number})\\.(${uuid}))?$`);
-/** Transactions that can run at the same time: more than any server has connections. */
+/** Maximum number of running transactions: more than any server has connections. */
 const maxRunning = 10_000;
 
 /** The text of a position, as the id of a server-sent event. */
 export function positionText({ run, xmax, running, last }: Position): string {
   // Distances from xmax are short.
-  const before = (transaction: number) => (xmax - transaction).toString(36);
-  const numbers = [xmax.toString(36), ...running.map(before)].join('.');
-  return `${run}-${numbers}${last === undefined ? '' : `_${before(last.transaction)}.${last.id}`}`;
+  const distanceOf = (transaction: number) => (xmax - transaction).toString(36);
+  const numbers = [xmax.toString(36), ...running.map(distanceOf)].join('.');
+  return `${run}-${numbers}${last === undefined ? '' : `_${distanceOf(last.transaction)}.${last.id}`}`;
 }
 
 /** Reads the text of a position. Undefined: `positionText` did not write it. */

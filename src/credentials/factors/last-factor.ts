@@ -1,8 +1,8 @@
 import type { Queryable } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
 
-/** The caller holds a lock on the user's row, so no second factor appears between the parts of this statement. */
-const endWithout = userStatement<{ userId: string }>(
+/** The caller holds a lock on the user's row, so nobody can add a second factor during this statement. */
+const cleanUp = userStatement<{ userId: string }>(
   'factors_end_without',
   (p) => sql`
     with without_factor as (
@@ -19,5 +19,5 @@ const endWithout = userStatement<{ userId: string }>(
  * role.
  */
 export async function cleanUpAfterLastFactor(tx: Queryable<'user'>, userId: string): Promise<void> {
-  await tx.query(endWithout({ userId }));
+  await tx.query(cleanUp({ userId }));
 }

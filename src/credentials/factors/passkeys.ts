@@ -14,9 +14,10 @@ const findKey = userStatement<{ userId: string; credentialId: Buffer }, { id: st
 );
 
 /**
- * The update locks the row. So if parallel requests use the same counter value, only the first succeeds. 0: no counter.
+ * The update locks the row, so only the first of several parallel requests with the same counter succeeds. A counter of 0
+ * means that the authenticator has none.
  */
-const countUse = userStatement<{ userId: string; id: string; counter: number; backedUp: boolean }>(
+const updateCounter = userStatement<{ userId: string; id: string; counter: number; backedUp: boolean }>(
   'passkey_use',
   (p) => sql`
     update passkeys set counter = ${p.counter}, backed_up = ${p.backedUp}, last_used_at = db_now()
@@ -43,12 +44,12 @@ export interface VerifiedAssertion {
 
 /** Checks an assertion of a user's passkey and stores its counter: for challenges that only one answer can use. */
 export async function consumeAssertion(
-  parts: Parameters<typeof verifyAssertion>[0],
+  deps: Parameters<typeof verifyAssertion>[0],
   assertion: Assertion,
   expected: ExpectedAssertion,
 ): Promise<VerifiedAssertion | undefined> {
-  const checked = await verifyAssertion(parts, assertion, expected);
-  return (await checked?.saveCounter()) === true ? checked : undefined;
+  const verified = await verifyAssertion(deps, assertion, expected);
+  return (await verified?.saveCounter()) === true ? verified : undefined;
 }
 
 /**
@@ -70,7 +71,7 @@ export async function verifyAssertion(
   return {
     userVerified,
     async saveCounter() {
-      if ((await handle.query(countUse({ userId, id: key.id, counter, backedUp }))).length > 0) return true;
+      if ((await handle.query(updateCounter({ userId, id: key.id, counter, backedUp }))).length > 0) return true;
       // A valid signature with an old counter: another authenticator may have a copy of the key.
       await recordEvent(handle, { userId, type: 'passkey.refused', origin, data: { passkey_id: key.id, counter } });
       return false;

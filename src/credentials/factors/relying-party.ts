@@ -18,7 +18,7 @@ export interface RelyingParty {
    * Checks type, challenge, origin, relying party, user presence, and user verification where required (section 7.1).
    * @returns undefined if a check fails
    */
-  readRegistration(response: unknown, challenge: string): Promise<RegisteredCredential | undefined>;
+  readRegistration(value: unknown, challenge: string): Promise<RegisteredCredential | undefined>;
   /**
    * Checks the same and the signature by the credential's key (section 7.2).
    * @returns undefined if a check fails
@@ -136,14 +136,14 @@ export function createRelyingParty({ id, name, origins, userVerification }: Rely
         authenticatorSelection: { residentKey: 'required', userVerification },
       });
     },
-    async readRegistration(given, challenge) {
-      const response = given as RegistrationResponseJSON;
+    async readRegistration(value, challenge) {
+      const response = value as RegistrationResponseJSON;
       const { verifyRegistrationResponse } = await library();
       const requireUserVerification = userVerification === 'required';
       const rules = { ...expected(challenge), requireUserVerification, supportedAlgorithmIDs: algorithms };
-      const checked = await orUndefined(async () => {
-        refuseFrames(response.response.clientDataJSON);
-        return verifyRegistrationResponse({ response: await withoutStatement(response), ...rules });
+      const checked = await undefinedOnError(async () => {
+        refuseCrossOriginFrames(response.response.clientDataJSON);
+        return verifyRegistrationResponse({ response: await withoutAttestation(response), ...rules });
       });
       if (checked?.verified !== true) return undefined;
       const { credential, credentialBackedUp } = checked.registrationInfo;
@@ -158,8 +158,8 @@ export function createRelyingParty({ id, name, origins, userVerification }: Rely
       // 0: the statement that stores the counter also compares it, so that one of two parallel uses succeeds.
       const credential = { id: response.id, publicKey: new Uint8Array(publicKey), counter: 0 };
       const requireUserVerification = verification === 'required';
-      const checked = await orUndefined(() => {
-        refuseFrames(response.response.clientDataJSON);
+      const checked = await undefinedOnError(() => {
+        refuseCrossOriginFrames(response.response.clientDataJSON);
         return verifyAuthenticationResponse({ response, ...expected(challenge), credential, requireUserVerification });
       });
       if (checked?.verified !== true) return undefined;
@@ -170,7 +170,7 @@ export function createRelyingParty({ id, name, origins, userVerification }: Rely
 }
 
 /** The library throws for every invalid response. All of these errors cause the same refusal. */
-async function orUndefined<T>(check: () => Promise<T>): Promise<T | undefined> {
+async function undefinedOnError<T>(check: () => Promise<T>): Promise<T | undefined> {
   try {
     return await check();
   } catch {
@@ -182,20 +182,22 @@ async function orUndefined<T>(check: () => Promise<T>): Promise<T | undefined> {
  * Removes the attestation statement. Postern does not ask for one, and the library must not see it: the library fetches
  * URLs that its certificates name, and the client controls those.
  */
-async function withoutStatement(given: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
+async function withoutAttestation(registration: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await import('@simplewebauthn/server/helpers');
-  const authData = decodeAttestationObject(isoBase64URL.toBuffer(given.response.attestationObject)).get('authData');
-  const bare = new Map<string, Parameters<typeof isoCBOR.encode>[0]>([
+  const authData = decodeAttestationObject(isoBase64URL.toBuffer(registration.response.attestationObject)).get(
+    'authData',
+  );
+  const fields = new Map<string, Parameters<typeof isoCBOR.encode>[0]>([
     ['fmt', 'none'],
     ['attStmt', new Map()],
     ['authData', authData],
   ]);
-  const attestationObject = isoBase64URL.fromBuffer(isoCBOR.encode(bare));
-  return { ...given, response: { ...given.response, attestationObject } };
+  const attestationObject = isoBase64URL.fromBuffer(isoCBOR.encode(fields));
+  return { ...registration, response: { ...registration.response, attestationObject } };
 }
 
 /** Refuses responses from a cross-origin frame: another page could trick its visitors to sign (section 7.2, step 14). */
-function refuseFrames(clientDataJSON: string): void {
+function refuseCrossOriginFrames(clientDataJSON: string): void {
   const { crossOrigin } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()) as { crossOrigin?: unknown };
   if (crossOrigin !== undefined && crossOrigin !== false) throw new Error('made in a cross-origin frame');
 }
@@ -207,7 +209,7 @@ export function parseAssertion(text: string): Assertion | undefined {
   const { clientDataJSON, authenticatorData, signature, userHandle } = response;
   if (!isString(clientDataJSON) || !isString(authenticatorData) || !isString(signature)) return undefined;
   const handle = isString(userHandle) ? Buffer.from(userHandle, 'base64url') : undefined;
-  // A user handle that Postern did not create identifies nobody. A missing handle is allowed.
+  // Postern creates user handles of 16 bytes. A missing handle is allowed.
   if (handle !== undefined && handle.length !== 16) return undefined;
   return {
     credentialId: Buffer.from(id, 'base64url'),
@@ -228,8 +230,8 @@ const transportNames = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card
 type Transport = (typeof transportNames)[number];
 
 /** Hints for browsers. They come from the client, so only known values are stored. */
-function knownTransports(given: unknown): Transport[] {
-  return Array.isArray(given) ? transportNames.filter((name) => given.includes(name)) : [];
+function knownTransports(value: unknown): Transport[] {
+  return Array.isArray(value) ? transportNames.filter((name) => value.includes(name)) : [];
 }
 
 function toDescriptor({ credentialId, transports }: Descriptor) {

@@ -78,17 +78,17 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     // After a login by passkey, possession is proved already, so a passkey as the second factor must verify its user.
     const verification = authenticator === 'passkey' ? 'required' : relyingParty.userVerification;
     const challenge = newPasskeyChallenge();
-    const kept = { challenge, verification };
+    const state = { challenge, verification };
     const allowed = await passkeyDescriptors(handle, user.userId);
     const passkey = relyingParty.requestOptions(challenge, verification, allowed);
-    if (user.hasTotp) return totpChallenge(kept, { alternatives: ['passkey', ...recovery], passkey });
-    return { kept, lifetime, shown: { type: 'passkey', ...passkey, alternatives: recovery } };
+    if (user.hasTotp) return totpChallenge(state, { alternatives: ['passkey', ...recovery], passkey });
+    return { state, lifetime, clientChallenge: { type: 'passkey', ...passkey, alternatives: recovery } };
   }
 
-  const totpChallenge = (kept: ChallengeState, shown: Readonly<Record<string, unknown>>): Challenge => ({
-    kept,
+  const totpChallenge = (state: ChallengeState, clientChallenge: Readonly<Record<string, unknown>>): Challenge => ({
+    state,
     lifetime,
-    shown: { type: 'totp', ...shown },
+    clientChallenge: { type: 'totp', ...clientChallenge },
   });
 
   /** Recognises the factor by its format: six digits are a code of the app, a JSON object is an assertion. */
@@ -96,13 +96,13 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     const { secret } = answer;
     if (/^\d{6}$/.test(secret)) return (await useTotpCode(database, keys, user.userId, secret)) ? 'totp' : undefined;
     if (secret.startsWith('{')) return (await verifyPasskey(user, answer)) ? 'passkey' : undefined;
-    const left = await redeemRecoveryCode({ database, keys }, user.userId, secret, answer.origin);
-    return left === undefined ? undefined : 'recovery_code';
+    const remaining = await redeemRecoveryCode({ database, keys }, user.userId, secret, answer.origin);
+    return remaining === undefined ? undefined : 'recovery_code';
   }
 
-  async function verifyPasskey({ userId }: AccountUser, { kept, secret, origin }: ChallengeAnswer): Promise<boolean> {
+  async function verifyPasskey({ userId }: AccountUser, { state, secret, origin }: ChallengeAnswer): Promise<boolean> {
     const assertion = parseAssertion(secret);
-    const { challenge, verification } = kept;
+    const { challenge, verification } = state;
     if (assertion === undefined || challenge === undefined) return false;
     const expected = { userId, challenge, verification: asVerification(verification), origin };
     return (await consumeAssertion(options, assertion, expected)) !== undefined;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '../../database/database.js';
 import { type SqlPart, sql, userStatement } from '../../database/sql.js';
-import { type SecretKeys, unreadable } from '../../lib/crypto/secret-keys.js';
+import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys.js';
 import { base32, stepOfCode, totpPeriod } from '../../lib/crypto/totp.js';
 import { newId } from '../../lib/ids.js';
 
@@ -10,7 +10,7 @@ import { newId } from '../../lib/ids.js';
  * 3.1.4).
  */
 
-/** SQL: the current time step, by the database's clock. @param period seconds of one step */
+/** SQL: the number of the current time step, by the database's clock. @param period seconds of one step */
 const currentStep = (period: SqlPart) => sql`floor(extract(epoch from db_now()) / ${period}::int)::int8`;
 
 const context = (userId: string) => `totp:${userId}`;
@@ -49,7 +49,7 @@ function encryptTotpSecret(keys: SecretKeys, userId: string, secret: Buffer): Bu
 
 function decryptSecret(keys: SecretKeys, userId: string, encrypted: Buffer): Buffer {
   const secret = keys.decrypt(encrypted, context(userId));
-  if (secret === undefined) throw unreadable(keys, encrypted, `the secret of the authenticator app of user ${userId}`);
+  if (secret === undefined) throw unreadableProblem(keys, encrypted, `the secret of the authenticator app of user ${userId}`);
   return Buffer.from(secret, 'base64');
 }
 
@@ -58,7 +58,7 @@ const readTotp = userStatement<{ userId: string; period: number }, { id: string;
   (p) => sql`select id, secret, ${currentStep(p.period)} as step from totp where user_id = ${p.userId}`,
 );
 
-/** Whether SECRET_KEY has the key of a user's app. True also without an app. */
+/** Whether a key of SECRET_KEY can decrypt the secret of a user's app. True if the user has no app. */
 export async function isTotpReadable(handle: Queryable<'user'>, keys: SecretKeys, userId: string): Promise<boolean> {
   const [row] = await handle.query(readTotp({ userId, period: totpPeriod }));
   return row === undefined || keys.decrypt(row.secret, context(userId)) !== undefined;

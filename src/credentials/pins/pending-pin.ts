@@ -14,7 +14,7 @@ export interface PendingPins {
   apply(userId: string): Promise<void>;
 }
 
-const guard = userStatement<{ userId: string; milliseconds: number }>(
+const setGuard = userStatement<{ userId: string; milliseconds: number }>(
   'pin_guard',
   (p) => sql`
     update users set pin_guarded_until = db_now() + ${p.milliseconds} * interval '1 ms'
@@ -23,23 +23,23 @@ const guard = userStatement<{ userId: string; milliseconds: number }>(
 
 /** For this many milliseconds, only the PIN itself authorizes a change of the PIN. */
 export async function guardPin(tx: Queryable<'user'>, userId: string, milliseconds: number): Promise<void> {
-  await tx.query(guard({ userId, milliseconds }));
+  await tx.query(setGuard({ userId, milliseconds }));
 }
 
 export interface NewPendingPin {
   readonly pinHash: string;
   /** Keyed digest of the code that cancels the pending PIN. */
-  readonly cancel: Buffer;
+  readonly cancelDigest: Buffer;
   /** Milliseconds. */
-  readonly delay: number;
+  readonly delayMs: number;
 }
 
-const putPin = userStatement<NewPendingPin & { userId: string }, PendingPin>(
+const upsertPin = userStatement<NewPendingPin & { userId: string }, PendingPin>(
   'next_pin_put',
   (p) => sql`
     update users u
-    set next_pin_hash = ${p.pinHash}, next_pin_cancel = ${p.cancel}, next_pin_since = now, updated_at = now,
-        next_pin_at = now + ${p.delay} * interval '1 ms'
+    set next_pin_hash = ${p.pinHash}, next_pin_cancel = ${p.cancelDigest}, next_pin_since = now, updated_at = now,
+        next_pin_at = now + ${p.delayMs} * interval '1 ms'
     from (select db_now() as now) clock where u.id = ${p.userId}
     returning u.next_pin_at as "effectiveAt", u.email, u.phone`,
 );
@@ -53,7 +53,7 @@ export interface PendingPin {
 
 /** Stores a pending PIN and replaces an earlier one. */
 export async function savePendingPin(tx: Queryable<'user'>, userId: string, pin: NewPendingPin): Promise<PendingPin> {
-  const [row] = await tx.query(putPin({ ...pin, userId }));
+  const [row] = await tx.query(upsertPin({ ...pin, userId }));
   if (row === undefined) throw new Error('the user of a locked row is gone');
   return row;
 }
@@ -75,21 +75,21 @@ const endPin = userStatement<{ userId: string; outcomes: readonly boolean[] }, {
 
 /**
  * Ends a pending PIN: applies it if it is due, and cancels it otherwise.
- * @param only end the pending PIN only if it ends in this way
+ * @param onlyIf ends the pending PIN only if this is the outcome
  * @returns undefined if there is none, or if the outcome would be the other one
  */
 export async function endPendingPin(
   tx: Queryable<'user'>,
   userId: string,
-  only?: PendingPinOutcome,
+  onlyIf?: PendingPinOutcome,
 ): Promise<PendingPinOutcome | undefined> {
-  const outcomes = only === undefined ? [true, false] : [only === 'applied'];
+  const outcomes = onlyIf === undefined ? [true, false] : [onlyIf === 'applied'];
   const [row] = await tx.query(endPin({ userId, outcomes }));
   if (row === undefined) return undefined;
   return row.is_due ? 'applied' : 'cancelled';
 }
 
-const findCancelled = spanningStatement<{ identity: Buffer; digests: readonly Buffer[] }, { id: string }>(
+const findUser = spanningStatement<{ identity: Buffer; digests: readonly Buffer[] }, { id: string }>(
   'next_pin_find',
   (p) => sql`
     select u.id from identities i join users u on u.id = i.user_id
@@ -102,7 +102,7 @@ export async function findByCancelCode(
   identity: Buffer,
   digests: readonly Buffer[],
 ): Promise<string | undefined> {
-  const [row] = await handle.query(findCancelled({ identity, digests }));
+  const [row] = await handle.query(findUser({ identity, digests }));
   return row?.id;
 }
 

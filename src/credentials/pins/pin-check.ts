@@ -3,7 +3,7 @@ import type { Pins } from './pins.js';
 
 export type PinPolicy = 'required' | 'optional' | 'off';
 
-/** What the PIN of a login must be: it is ignored, or any PIN of the right form, or the user's own. */
+/** Which PIN a login accepts: `ignored`: the PIN is not checked. `any`: every well-formed PIN. `own`: only the user's PIN. */
 export type PinRule = 'ignored' | 'any' | 'own';
 
 /** The rule for the PIN of a user. A user without a PIN never needs one to log in. */

@@ -108,7 +108,7 @@ function indexedTask({ table, key, when }: Expired): MaintenanceTask {
   );
   return {
     name: `expire ${table}`,
-    restMs: restMs.indexed,
+    pauseMs: restMs.indexed,
     async step(tx) {
       const removed = (await tx.query(remove)).length;
       return removed < batchSizes.removed ? { removed } : { removed, next: {} };
@@ -144,7 +144,7 @@ function iteratingTask({ table, key, when }: Expired): MaintenanceTask {
     );
   return {
     name: `expire ${table}`,
-    restMs: restMs.unindexed,
+    pauseMs: restMs.unindexed,
     async step(tx, from) {
       const condition =
         from === undefined

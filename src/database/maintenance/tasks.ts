@@ -6,7 +6,7 @@ import { everyoneStatement, type Scope, sql } from '../sql.js';
 export interface Step {
   /** Rows that the step removed. */
   readonly removed: number;
-  /** Where the next step continues. Undefined: the task is finished, and starts again after its `restMs`. */
+  /** Where the next step continues. Undefined: the task is finished, and starts again after `pauseMs`. */
   readonly next?: Position;
 }
 
@@ -17,7 +17,7 @@ export type Position = Readonly<Record<string, string>>;
 export interface MaintenanceTask {
   readonly name: string;
   /** Milliseconds from its end to its next start. */
-  readonly restMs: number;
+  readonly pauseMs: number;
   /**
    * Runs one step in a transaction of its own.
    * @param from the `next` of the last step; undefined at the start
@@ -116,12 +116,12 @@ async function runStep(database: Database, task: MaintenanceTask): Promise<numbe
     await tx.query(addTask({ name: task.name }));
     const [row] = await tx.query(lockTask({ name: task.name }));
     if (row === undefined) return timing.takenByOther;
-    // If the due time is further away than the rest, the clock was ahead when it was written. It must not delay the
+    // If the due time is further away than the pause, the clock was ahead when it was written. It must not delay the
     // task.
-    if (row.due_in > 0 && row.due_in <= task.restMs) return row.due_in;
+    if (row.due_in > 0 && row.due_in <= task.pauseMs) return row.due_in;
     const startedAt = performance.now();
     const { next } = await task.step(tx, row.position ?? undefined);
-    const dueIn = next === undefined ? task.restMs : pauseAfter(performance.now() - startedAt);
+    const dueIn = next === undefined ? task.pauseMs : pauseAfter(performance.now() - startedAt);
     await tx.query(storePosition({ name: task.name, position: next ?? null, dueIn }));
     return dueIn;
   });

@@ -58,7 +58,7 @@ export function reencryptionTask(keys: SecretKeys): MaintenanceTask {
   return {
     // The name contains the key: the position of an earlier rotation does not count.
     name: `reencryption:${keys.ids[0] ?? ''}`,
-    restMs: 600_000,
+    pauseMs: 600_000,
     async step(tx, from) {
       const index = Number(from?.kind ?? 0);
       const kind = kinds[index];

@@ -1,4 +1,4 @@
-import { encryptedHeadBytes, encryptedMark, pinKeyNames, type SecretKeys } from '../../lib/crypto/secret-keys.js';
+import { encryptedHeadBytes, encryptedPrefix, pinKeyNames, type SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Queryable } from '../database.js';
 import { bound, compose, identifier, join, type Sql, type SqlPart, sql } from '../sql.js';
 
@@ -186,7 +186,7 @@ function batchAfter({ table, where, encrypted, context, key }: EncryptedKind, po
   const after = position === undefined ? sql`` : sql`and (${columns}) > (${join(values, ', ')})`;
   return compose<EncryptedRow, 'everyone'>(
     'everyone',
-    sql`select case when substr(${encrypted}, 1, ${bound(encryptedMark.length)}) = ${bound(encryptedMark)}::bytea
+    sql`select case when substr(${encrypted}, 1, ${bound(encryptedPrefix.length)}) = ${bound(encryptedPrefix)}::bytea
                     then substr(${encrypted}, 1, ${bound(encryptedHeadBytes)}) else ${encrypted} end as encrypted,
                ${context} as context, array[${join(texts, ', ')}] as position
         from ${identifier(table)} where ${where} ${after} order by ${columns} limit ${bound(batchSize)}`,

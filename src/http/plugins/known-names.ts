@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import { isJsonObject } from '../../lib/json-object.js';
-import { echo, nearestSimilar } from '../../lib/nearest.js';
+import { truncateInput, nearestSimilar } from '../../lib/nearest.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 
 /** The maximum number of errors in one response. */
@@ -15,8 +15,8 @@ export function unknownName(
 ): FieldError {
   const suggestion = nearestSimilar(name, known);
   const hint = suggestion === undefined ? { known: known.join(', ') } : { suggestion };
-  const params = { value: echo(name), ...(known.length > 0 && hint) };
-  return { field: [...path, echo(name)].join('.'), code, params };
+  const params = { value: truncateInput(name), ...(known.length > 0 && hint) };
+  return { field: [...path, truncateInput(name)].join('.'), code, params };
 }
 
 /** An error for each unknown member of `value`; none if `value` is no object. */

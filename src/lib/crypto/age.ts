@@ -13,7 +13,7 @@ import { equalBytes } from './secret-keys.js';
 // The file format of age with a passphrase, version 1 (https://c2sp.org/age): scrypt, HKDF-SHA256, and chunks of
 // ChaCha20-Poly1305, whose nonces number them and mark the last one. The program `age` reads and writes the same files.
 
-const intro = 'age-encryption.org/v1';
+const versionLine = 'age-encryption.org/v1';
 const scryptLabel = 'age-encryption.org/v1/scrypt';
 const chunkBytes = 64 * 1024;
 const tagBytes = 16;
@@ -37,8 +37,8 @@ export class AgeError extends Error {
 }
 
 /** Whether these first bytes of a file are those of age. */
-export function isAge(start: Buffer): boolean {
-  return start.subarray(0, intro.length).toString('latin1') === intro;
+export function isAgeFile(start: Buffer): boolean {
+  return start.subarray(0, versionLine.length).toString('latin1') === versionLine;
 }
 
 /** Encrypts a stream. */
@@ -53,10 +53,10 @@ export type AgeDecryption = (source: AsyncIterable<Buffer>) => AsyncGenerator<Bu
  * @param cost the logarithm of the cost of scrypt; tests use a lower one
  */
 export function ageEncryption(passphrase: string, cost: number = workFactor): AgeEncryption {
-  let shared: ReturnType<typeof createHeader> | undefined;
+  let sharedHeader: ReturnType<typeof createHeader> | undefined;
   return async function* (source) {
-    shared ??= createHeader(passphrase, cost);
-    const { fileKey, header } = await shared;
+    sharedHeader ??= createHeader(passphrase, cost);
+    const { fileKey, header } = await sharedHeader;
     const nonce = randomBytes(nonceBytes);
     yield header;
     yield nonce;
@@ -67,7 +67,7 @@ export function ageEncryption(passphrase: string, cost: number = workFactor): Ag
       for (let index = 0; ; index += 1) {
         const next = chunk.length < chunkBytes ? undefined : await plain.read(chunkBytes);
         const isLast = next === undefined || next.length === 0;
-        yield seal(key, chunkNonce(index, isLast), chunk);
+        yield encryptBytes(key, chunkNonce(index, isLast), chunk);
         if (isLast) return;
         chunk = next;
       }
@@ -83,21 +83,21 @@ export const encryptAge = (passphrase: string, source: AsyncIterable<Buffer>, co
 
 /** Decrypts several streams with one passphrase. Scrypt runs once for all streams that share a file key. */
 export function ageDecryption(passphrase: string): AgeDecryption {
-  let last: { readonly header: string; readonly fileKey: Buffer } | undefined;
+  let lastHeader: { readonly header: string; readonly fileKey: Buffer } | undefined;
   return async function* (source) {
     const file = createByteReader(source);
     const readLine = async () => (await file.readThrough(newLine, maxLineBytes))?.toString('latin1') ?? '';
     try {
       const header = [await readLine(), await readLine(), await readLine(), await readLine()].join('');
-      if (last?.header !== header) last = { header, fileKey: await openHeader(passphrase, header) };
+      if (lastHeader?.header !== header) lastHeader = { header, fileKey: await readFileKey(passphrase, header) };
       const nonce = await file.read(nonceBytes);
       if (nonce.length < nonceBytes) throw new AgeError('damaged');
-      const key = payloadKey(last.fileKey, nonce);
+      const key = payloadKey(lastHeader.fileKey, nonce);
       let chunk = await file.read(chunkBytes + tagBytes);
       for (let index = 0; ; index += 1) {
         const next = await file.read(chunkBytes + tagBytes);
         const isLast = next.length === 0;
-        const plain = open(key, chunkNonce(index, isLast), chunk);
+        const plain = decryptBytes(key, chunkNonce(index, isLast), chunk);
         // The last chunk is empty only if the whole file is.
         if (plain === undefined || (plain.length === 0 && index > 0)) throw new AgeError('damaged');
         yield plain;
@@ -117,19 +117,19 @@ export const decryptAge = (passphrase: string, source: AsyncIterable<Buffer>): A
 async function createHeader(passphrase: string, cost: number): Promise<{ fileKey: Buffer; header: Buffer }> {
   const fileKey = randomBytes(fileKeyBytes);
   const salt = randomBytes(saltBytes);
-  const wrapped = seal(await wrappingKey(passphrase, salt, cost), Buffer.alloc(12), fileKey);
-  const header = `${intro}\n-> scrypt ${base64(salt)} ${cost}\n${base64(wrapped)}\n---`;
+  const wrapped = encryptBytes(await wrappingKey(passphrase, salt, cost), Buffer.alloc(12), fileKey);
+  const header = `${versionLine}\n-> scrypt ${base64(salt)} ${cost}\n${base64(wrapped)}\n---`;
   return { fileKey, header: Buffer.from(`${header} ${base64(headerMac(fileKey, header))}\n`) };
 }
 
-async function openHeader(passphrase: string, text: string): Promise<Buffer> {
+async function readFileKey(passphrase: string, text: string): Promise<Buffer> {
   const [, salt = '', cost = '', body = '', mac = ''] =
     /^age-encryption\.org\/v1\n-> scrypt ([A-Za-z0-9+/]{22}) ([1-9]\d?)\n([A-Za-z0-9+/]{43})\n--- ([A-Za-z0-9+/]{43})\n$/.exec(
       text,
     ) ?? [];
   if (mac === '' || Number(cost) > maxWorkFactor) throw new AgeError('damaged');
   const key = await wrappingKey(passphrase, Buffer.from(salt, 'base64'), Number(cost));
-  const fileKey = open(key, Buffer.alloc(12), Buffer.from(body, 'base64'));
+  const fileKey = decryptBytes(key, Buffer.alloc(12), Buffer.from(body, 'base64'));
   if (fileKey === undefined) throw new AgeError('passphrase');
   const expected = headerMac(fileKey, text.slice(0, text.lastIndexOf(' ')));
   if (!equalBytes(expected, Buffer.from(mac, 'base64'))) throw new AgeError('damaged');
@@ -137,10 +137,10 @@ async function openHeader(passphrase: string, text: string): Promise<Buffer> {
 }
 
 function wrappingKey(passphrase: string, salt: Buffer, cost: number): Promise<Buffer> {
-  const labelled = Buffer.concat([Buffer.from(scryptLabel), salt]);
+  const labelledSalt = Buffer.concat([Buffer.from(scryptLabel), salt]);
   const options: ScryptOptions = { N: 2 ** cost, r: 8, p: 1, maxmem: 2 ** cost * 1024 + 2 ** 20 };
   return new Promise((resolve, reject) => {
-    scrypt(passphrase, labelled, 32, options, (error, key) => (error === null ? resolve(key) : reject(error)));
+    scrypt(passphrase, labelledSalt, 32, options, (error, key) => (error === null ? resolve(key) : reject(error)));
   });
 }
 
@@ -159,18 +159,18 @@ function chunkNonce(index: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-function seal(key: Buffer, nonce: Buffer, plain: Buffer): Buffer {
+function encryptBytes(key: Buffer, nonce: Buffer, plain: Buffer): Buffer {
   const cipher = createCipheriv('chacha20-poly1305', key, nonce, { authTagLength: tagBytes });
   return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
 /** Undefined if the key is another one, or the bytes were changed. */
-function open(key: Buffer, nonce: Buffer, sealed: Buffer): Buffer | undefined {
-  if (sealed.length < tagBytes) return undefined;
+function decryptBytes(key: Buffer, nonce: Buffer, encrypted: Buffer): Buffer | undefined {
+  if (encrypted.length < tagBytes) return undefined;
   const decipher = createDecipheriv('chacha20-poly1305', key, nonce, { authTagLength: tagBytes });
-  decipher.setAuthTag(sealed.subarray(-tagBytes));
+  decipher.setAuthTag(encrypted.subarray(-tagBytes));
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);
+    return Buffer.concat([decipher.update(encrypted.subarray(0, -tagBytes)), decipher.final()]);
   } catch {
     return undefined;
   }

@@ -10,7 +10,7 @@ export interface ClientKey {
 }
 
 /** 32 bytes in base64url. The last character has two unused bits, which are zero: one value has one encoding. */
-const coordinate = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+const coordinatePattern = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /** The members of private and symmetric keys (RFC 7518, 6). */
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'r', 't', 'k'];
@@ -24,14 +24,14 @@ export function readClientKey(value: unknown): ClientKey | undefined {
   const { kty, crv, x, y } = value;
   if (!isCoordinate(x)) return undefined;
   // The thumbprint is the digest of the required members in the order of their names.
-  if (kty === 'EC' && crv === 'P-256' && isCoordinate(y)) return keyOf('P-256', { crv, kty, x, y });
-  if (kty === 'OKP' && crv === 'Ed25519' && y === undefined) return keyOf('Ed25519', { crv, kty, x });
+  if (kty === 'EC' && crv === 'P-256' && isCoordinate(y)) return importKey('P-256', { crv, kty, x, y });
+  if (kty === 'OKP' && crv === 'Ed25519' && y === undefined) return importKey('Ed25519', { crv, kty, x });
   return undefined;
 }
 
-const isCoordinate = (value: unknown): value is string => typeof value === 'string' && coordinate.test(value);
+const isCoordinate = (value: unknown): value is string => typeof value === 'string' && coordinatePattern.test(value);
 
-function keyOf(curve: ClientKey['curve'], jwk: JsonObject): ClientKey | undefined {
+function importKey(curve: ClientKey['curve'], jwk: JsonObject): ClientKey | undefined {
   try {
     const key = createPublicKey({ key: jwk, format: 'jwk' });
     return { key, curve, thumbprint: hash('sha256', JSON.stringify(jwk), 'base64url') };

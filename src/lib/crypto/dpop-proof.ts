@@ -36,10 +36,10 @@ export const proofAlgorithms: readonly string[] = Object.keys(curves);
 export function readProof(text: string): SignedProof | undefined {
   if (text.length > maxLength) return undefined;
   const [head = '', body = '', signature = '', ...rest] = text.split('.');
-  const header = jsonOf(head);
-  const claims = jsonOf(body);
-  const signed = bytesOf(signature);
-  if (rest.length > 0 || header === undefined || claims === undefined || signed === undefined) return undefined;
+  const header = decodeJson(head);
+  const claims = decodeJson(body);
+  const signatureBytes = decodeBase64Url(signature);
+  if (rest.length > 0 || header === undefined || claims === undefined || signatureBytes === undefined) return undefined;
   const { typ, alg, jwk, crit } = header;
   // `crit` names extensions that a reader must understand, and there are none (RFC 7515, 4.1.11).
   if (typ !== 'dpop+jwt' || typeof alg !== 'string' || !Object.hasOwn(curves, alg) || crit !== undefined) {
@@ -49,8 +49,8 @@ export function readProof(text: string): SignedProof | undefined {
   if (clientKey === undefined || clientKey.curve !== curves[alg]) return undefined;
   const { key, curve, thumbprint } = clientKey;
   const digest = curve === 'P-256' ? 'sha256' : null;
-  const isRight = verify(digest, Buffer.from(`${head}.${body}`), { key, dsaEncoding: 'ieee-p1363' }, signed);
-  return isRight ? { thumbprint, claims } : undefined;
+  const isValid = verify(digest, Buffer.from(`${head}.${body}`), { key, dsaEncoding: 'ieee-p1363' }, signatureBytes);
+  return isValid ? { thumbprint, claims } : undefined;
 }
 
 /** The claims of a proof; undefined if one is missing or has another type. */
@@ -62,13 +62,13 @@ export function readClaims({ htm, htu, iat, jti, ath, nonce }: JsonObject): Proo
   return { htm, htu, iat, jti, ath, nonce };
 }
 
-function jsonOf(part: string): JsonObject | undefined {
-  const bytes = bytesOf(part);
+function decodeJson(part: string): JsonObject | undefined {
+  const bytes = decodeBase64Url(part);
   return bytes !== undefined && isUtf8(bytes) ? parseJsonObject(bytes.toString('utf8')) : undefined;
 }
 
 /** Strict base64url: Buffer skips other characters, and accepts padding and unused bits. */
-function bytesOf(part: string): Buffer | undefined {
+function decodeBase64Url(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, 'base64url');
   return bytes.length > 0 && bytes.toString('base64url') === part ? bytes : undefined;
 }

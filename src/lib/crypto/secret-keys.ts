@@ -37,9 +37,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const idBytes = 4;
 /** The first bytes of an encrypted value, before the id of its key. Values of older releases begin with their nonce. */
-export const encryptedMark = Buffer.from('PSv1');
+export const encryptedPrefix = Buffer.from('PSv1');
 /** The length of the head of an encrypted value, which identifies its key. */
-export const encryptedHeadBytes = encryptedMark.length + idBytes;
+export const encryptedHeadBytes = encryptedPrefix.length + idBytes;
 
 /** The id of a key for logs and encrypted values. It is derived, so it does not reveal the key. */
 export function createKeyId(secret: string): string {
@@ -62,15 +62,15 @@ export function describeUnreadable(keys: SecretKeys, encrypted: Buffer, label: s
 }
 
 /** The problem for a request that needs a stored value which no configured key decrypts. */
-export function unreadable(keys: SecretKeys, encrypted: Buffer, label: string): Problem {
+export function unreadableProblem(keys: SecretKeys, encrypted: Buffer, label: string): Problem {
   return new Problem('secret_unreadable', {
-    retryAfter: unreadableRetry,
+    retryAfter: retryAfterSeconds,
     cause: new Error(describeUnreadable(keys, encrypted, label)),
   });
 }
 
 /** Seconds. An operator has to restart Postern first. */
-const unreadableRetry = 60;
+const retryAfterSeconds = 60;
 
 /** @param secrets at least one secret of at least 32 characters, the current one first. */
 export function createSecretKeys(secrets: readonly string[]): SecretKeys {
@@ -88,12 +88,12 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
     seal: keys('seal'),
   };
   const ids = secrets.map(createKeyId);
-  const idOf = (encrypted: Buffer) =>
-    encrypted.subarray(0, encryptedMark.length).equals(encryptedMark)
-      ? encrypted.toString('hex', encryptedMark.length, encryptedHeadBytes)
+  const keyIdOf = (encrypted: Buffer) =>
+    encrypted.subarray(0, encryptedPrefix.length).equals(encryptedPrefix)
+      ? encrypted.toString('hex', encryptedPrefix.length, encryptedHeadBytes)
       : undefined;
   const hmac = (key: Buffer, data: string) => createHmac('sha256', key).update(data).digest();
-  const current = (purpose: KeyPurpose): Buffer => {
+  const currentKey = (purpose: KeyPurpose): Buffer => {
     const key = derived[purpose][0];
     if (key === undefined) throw new Error('SECRET_KEY contains no key');
     return key;
@@ -101,22 +101,22 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
 
   return {
     ids,
-    isCurrent: (encrypted) => idOf(encrypted) === ids[0],
-    digest: (purpose, data) => hmac(current(purpose), data),
+    isCurrent: (encrypted) => keyIdOf(encrypted) === ids[0],
+    digest: (purpose, data) => hmac(currentKey(purpose), data),
     digests: (purpose, data) => derived[purpose].map((key) => hmac(key, data)),
     matches(purpose, data, digest) {
       return derived[purpose].map((key) => hmac(key, data)).some((own) => equalBytes(own, digest));
     },
     encrypt(plain, context) {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', current('seal'), nonce).setAAD(Buffer.from(context));
+      const cipher = createCipheriv('aes-256-gcm', currentKey('seal'), nonce).setAAD(Buffer.from(context));
       const encrypted = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
       const id = Buffer.from(ids[0] ?? '', 'hex');
-      return Buffer.concat([encryptedMark, id, nonce, cipher.getAuthTag(), encrypted]);
+      return Buffer.concat([encryptedPrefix, id, nonce, cipher.getAuthTag(), encrypted]);
     },
     decrypt(encrypted, context) {
       // The nonce of an older value may begin with the same bytes as the head, so both formats are tried.
-      for (const body of idOf(encrypted) === undefined
+      for (const body of keyIdOf(encrypted) === undefined
         ? [encrypted]
         : [encrypted.subarray(encryptedHeadBytes), encrypted]) {
         for (const key of derived.seal) {
@@ -127,7 +127,7 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
       return undefined;
     },
     missingKeyOf(encrypted) {
-      const id = idOf(encrypted);
+      const id = keyIdOf(encrypted);
       return id === undefined || ids.includes(id) ? undefined : id;
     },
   };

@@ -19,9 +19,9 @@ export function totpCode(secret: Buffer, step: number, digits = 6): string {
  * The step of a code: the current one, or the previous one for users who type slowly. Never a later one, because a code
  * must not be valid before an app shows it.
  */
-export function stepOfCode(secret: Buffer, code: string, now: number): number | undefined {
+export function stepOfCode(secret: Buffer, code: string, currentStep: number): number | undefined {
   const codeBytes = Buffer.from(code);
-  return [now, now - 1].filter((step) => equalBytes(codeBytes, Buffer.from(totpCode(secret, step)))).at(0);
+  return [currentStep, currentStep - 1].filter((step) => equalBytes(codeBytes, Buffer.from(totpCode(secret, step)))).at(0);
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

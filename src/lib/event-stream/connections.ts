@@ -18,35 +18,35 @@ export interface Connection {
 /** Milliseconds. */
 export interface StreamTimes {
   /** Between two checks of the rights of clients, and of new events. */
-  readonly check: number;
+  readonly checkIntervalMs: number;
   /** Until a client that does not read is disconnected. */
-  readonly blocked: number;
+  readonly maxBlockedMs: number;
   /** Until a stream is ended because the right of its client could not be checked. */
-  readonly unchecked: number;
+  readonly maxUncheckedMs: number;
   /** Between two heartbeats. */
-  readonly heartbeat: number;
+  readonly heartbeatMs: number;
 }
 
-export const defaultTimes: StreamTimes = { check: 750, blocked: 30_000, unchecked: 15_000, heartbeat: 14_000 };
+export const defaultTimes: StreamTimes = { checkIntervalMs: 750, maxBlockedMs: 30_000, maxUncheckedMs: 15_000, heartbeatMs: 14_000 };
 /** Milliseconds until a connection that does not end is destroyed. */
-const endTimeout = 3000;
+const endTimeoutMs = 3000;
 
 /** Writes to the client's socket. @returns false when its buffer is full: it emits `drain` when it can take more */
 export function write(connection: Connection, text: string): boolean {
   if (connection.hasEnded) return false;
   connection.writtenAt = performance.now();
-  const wantsMore = connection.sink.write(text);
-  if (!wantsMore) connection.blockedAt = connection.writtenAt;
-  return wantsMore;
+  const hasRoom = connection.sink.write(text);
+  if (!hasRoom) connection.blockedAt = connection.writtenAt;
+  return hasRoom;
 }
 
 /** Whether a stream must end: its client does not read, or its right could not be checked for too long. */
-export function isLost({ blockedAt, checkedAt }: Connection, now: number, times: StreamTimes): boolean {
-  return (blockedAt !== undefined && now - blockedAt > times.blocked) || now - checkedAt > times.unchecked;
+export function mustEnd({ blockedAt, checkedAt }: Connection, now: number, times: StreamTimes): boolean {
+  return (blockedAt !== undefined && now - blockedAt > times.maxBlockedMs) || now - checkedAt > times.maxUncheckedMs;
 }
 
 export function needsHeartbeat({ blockedAt, writtenAt }: Connection, now: number, times: StreamTimes): boolean {
-  return blockedAt === undefined && now - writtenAt > times.heartbeat;
+  return blockedAt === undefined && now - writtenAt > times.heartbeatMs;
 }
 
 /** The open connections of a process. */
@@ -87,7 +87,7 @@ export function createConnections<Each extends Connection>(events: ConnectionEve
     ending.add(connection);
     if (connection.blockedAt !== undefined) connection.sink.destroy();
     else connection.sink.end(text);
-    void wait(endTimeout, undefined, { ref: false }).then(() => ending.has(connection) && connection.sink.destroy());
+    void wait(endTimeoutMs, undefined, { ref: false }).then(() => ending.has(connection) && connection.sink.destroy());
   }
 
   return {
@@ -109,7 +109,7 @@ export function createConnections<Each extends Connection>(events: ConnectionEve
     end,
     async close(text) {
       for (const connection of [...open]) end(connection, text());
-      await waitAtMost(endTimeout + 1000, allClosed(ending));
+      await waitAtMost(endTimeoutMs + 1000, allClosed(ending));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { FieldErrorCode } from '../../contract/errors/fields.js';
-import { echo, nearest } from '../nearest.js';
+import { truncateInput, nearest } from '../nearest.js';
 import { type FieldError, throwIfErrors } from '../problem.js';
 import {
   type FilterClause,
@@ -113,7 +113,7 @@ function readClause(clause: Piece, fields: FilterFields, fail: Fail): FilterClau
   if (!field) {
     const suggestion = nearest(name, Object.keys(fields)) ?? '';
     const allowed = Object.keys(fields).join(', ');
-    return fail('unknown_filter_field', namePiece, { value: echo(name), suggestion, allowed });
+    return fail('unknown_filter_field', namePiece, { value: truncateInput(name), suggestion, allowed });
   }
   if (!third) return makeClause(name, field, 'eq', [second], fail);
 
@@ -130,7 +130,7 @@ function readOperator(piece: Piece, field: FilterField, fail: Fail): FilterOpera
   const operator = operators.find((candidate) => candidate === word);
   if (operator) return operator;
   const suggestion = nearest(word, operators) ?? '';
-  return fail('unknown_filter_op', piece, { value: echo(word), suggestion, allowed: operators.join(', ') });
+  return fail('unknown_filter_op', piece, { value: truncateInput(word), suggestion, allowed: operators.join(', ') });
 }
 
 function splitColons(rest: Piece, pieces: Piece[], field: FilterField, operator: FilterOperator): Piece[] {
@@ -164,7 +164,7 @@ function makeClause(
     const value = kinds[field.kind].read(text, field);
     if (value === undefined) {
       const expected = field.values?.join(', ') ?? kinds[field.kind].notation;
-      return fail('invalid_filter_value', piece, { value: echo(text), expected });
+      return fail('invalid_filter_value', piece, { value: truncateInput(text), expected });
     }
     values.push(value);
   }

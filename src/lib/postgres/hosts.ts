@@ -9,14 +9,14 @@ export function urlsOfHosts(url: string): string[] {
 
 /** What is wrong with the hosts of a connection string, for "DATABASE_URL …". */
 export function hostsError(url: string): string | undefined {
-  for (const single of urlsOfHosts(url)) {
-    if (!URL.canParse(single) || !['postgres:', 'postgresql:'].includes(new URL(single).protocol)) {
+  for (const hostUrl of urlsOfHosts(url)) {
+    if (!URL.canParse(hostUrl) || !['postgres:', 'postgresql:'].includes(new URL(hostUrl).protocol)) {
       return 'must be a URL that starts with postgres:// or postgresql://';
     }
-    const parameters = new URL(single).searchParams;
-    const wanted = parameters.get('target_session_attrs') ?? 'read-write';
-    if (!['read-write', 'primary'].includes(wanted)) {
-      return `must have target_session_attrs=read-write, not ${wanted}: Postern writes`;
+    const parameters = new URL(hostUrl).searchParams;
+    const sessionAttrs = parameters.get('target_session_attrs') ?? 'read-write';
+    if (!['read-write', 'primary'].includes(sessionAttrs)) {
+      return `must have target_session_attrs=read-write, not ${sessionAttrs}: Postern writes`;
     }
     if (parameters.get('host')?.includes(',') === true) {
       return 'must name several hosts before the database: postgres://postern@a.example.com,b.example.com/postern';

@@ -16,10 +16,10 @@ const fields = [
   [1, 12],
   [0, 7],
 ] as const;
-const minute = 60_000;
+const minuteMs = 60_000;
 /** A combination such as 29 February on a Monday occurs at least once in 40 years. */
 const maxDays = 40 * 366;
-const minInterval = 5 * minute;
+const minInterval = 5 * minuteMs;
 
 /**
  * Reads a schedule: a duration of at least five minutes, such as `6h`, or a cron expression of five fields in UTC, such as
@@ -36,11 +36,11 @@ export function parseSchedule(text: string): Schedule | undefined {
   const [minutes, hours, days, months, weekdays] = sets;
   if (parts.length !== fields.length || !minutes || !hours || !days || !months || !weekdays) return undefined;
   // As in cron: if both days are limited, either of them is enough.
-  const isEither = parts[2] !== '*' && parts[4] !== '*';
+  const eitherIsEnough = parts[2] !== '*' && parts[4] !== '*';
   const isDay = (date: Date) => {
     const inMonth = days.has(date.getUTCDate());
     const inWeek = weekdays.has(date.getUTCDay()) || (date.getUTCDay() === 0 && weekdays.has(7));
-    return months.has(date.getUTCMonth() + 1) && (isEither ? inMonth || inWeek : inMonth && inWeek);
+    return months.has(date.getUTCMonth() + 1) && (eitherIsEnough ? inMonth || inWeek : inMonth && inWeek);
   };
   const find = (time: number) => nextTime(time, isDay, hours, minutes);
   if (find(0) === undefined) return undefined;
@@ -53,14 +53,14 @@ function nextTime(
   hours: ReadonlySet<number>,
   minutes: ReadonlySet<number>,
 ): number | undefined {
-  const day = 24 * 60 * minute;
+  const day = 24 * 60 * minuteMs;
   const start = Math.floor(time / day) * day;
   for (let index = 0; index < maxDays; index += 1) {
     const date = start + index * day;
     if (!isDay(new Date(date))) continue;
     for (const hour of hours) {
-      for (const each of minutes) {
-        const at = date + (hour * 60 + each) * minute;
+      for (const minute of minutes) {
+        const at = date + (hour * 60 + minute) * minuteMs;
         if (at > time) return at;
       }
     }
@@ -72,10 +72,10 @@ function nextTime(
 function parseField(text: string, min: number, max: number): ReadonlySet<number> | undefined {
   const found = new Set<number>();
   for (const part of text.split(',')) {
-    const [, all, from = '', to, step = '1'] = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part) ?? [];
-    const first = all === undefined ? Number(from) : min;
-    const last = all === undefined ? Number(to ?? (part.includes('/') ? max : from)) : max;
-    const isValid = (all ?? from) !== '' && Number(step) > 0 && first >= min && last <= max && first <= last;
+    const [, star, from = '', to, step = '1'] = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part) ?? [];
+    const first = star === undefined ? Number(from) : min;
+    const last = star === undefined ? Number(to ?? (part.includes('/') ? max : from)) : max;
+    const isValid = (star ?? from) !== '' && Number(step) > 0 && first >= min && last <= max && first <= last;
     if (!isValid) return undefined;
     for (let number = first; number <= last; number += Number(step)) found.add(number);
   }

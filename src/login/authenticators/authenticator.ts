@@ -41,7 +41,7 @@ export interface TwoStep extends AuthenticatorBase {
   readonly steps: 2;
   /** Must do the same work for every candidate. The queue drops a message without a recipient. */
   begin(candidate: Candidate | undefined, authenticationId: string): Promise<Challenge>;
-  /** Decides by the state that `begin` returned as `kept`. Must take the same time for every candidate. */
+  /** Decides by the `state` of the challenge that `begin` returned. Must take the same time for every candidate. */
   verify(answer: ChallengeAnswer, candidate: Candidate | undefined): Promise<boolean>;
 }
 

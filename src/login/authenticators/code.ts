@@ -40,15 +40,19 @@ function codeAuthenticator({ keys, testCodes }: CodeParts, channel: MessageChann
       const code = newCode();
       const recipient = candidate && recipientOf(candidate);
       const test = await testCodes.find(candidate, addressType);
-      const kept = {
+      const state = {
         code: codeDigest(keys, digestSubject(authenticationId, recipient), code),
         ...(test !== undefined && { testIdentityId: test.id }),
       };
-      return { kept, lifetime: codeLifetime, message: { channel, recipient, code, isDropped: test !== undefined } };
+      return {
+        state,
+        lifetime: codeLifetime,
+        message: { channel, recipient: recipient, code, isDropped: test !== undefined },
+      };
     },
-    async verify({ kept, authenticationId, secret, origin }, candidate) {
+    async verify({ state, authenticationId, secret, origin }, candidate) {
       const recipient = candidate && recipientOf(candidate);
-      const { testIdentityId, code = '' } = kept;
+      const { testIdentityId, code = '' } = state;
       const use = { authentication_id: authenticationId, authenticator: channel };
       const isFixedCode = await testCodes.accept(candidate, addressType, { testIdentityId, secret, use, origin });
       const isSentCode = codeMatches(keys, digestSubject(authenticationId, recipient), secret, code);

@@ -1,5 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Challenge, ChallengeAnswer, CodeMessage } from '../../credentials/challenge.js';
+import type {
+  Challenge,
+  ChallengeAnswer,
+  ChallengeState,
+  ClientChallenge,
+  CodeMessage,
+} from '../../credentials/challenge.js';
 import type { Candidate } from '../../identities/accounts.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
@@ -17,7 +23,7 @@ export interface GuardOptions {
   readonly timeoutMs?: number;
 }
 
-/** Bytes of the members `kept` and `shown` at most, as JSON. */
+/** Maximum size of the members `kept` and `shown` of a plug-in's challenge, in bytes of JSON. */
 const maxBytes = { kept: 4096, shown: 16_384 };
 /** Seconds. An authentication is open for ten minutes. */
 const lifetimes = { default: 300, longest: 600 };
@@ -81,8 +87,8 @@ export function guardPlugin(plugin: Plugin, options: GuardOptions): Authenticato
   };
 }
 
-const pluginAnswerOf = ({ kept, authenticationId, secret }: ChallengeAnswer): PluginAnswer => ({
-  kept,
+const pluginAnswerOf = ({ state, authenticationId, secret }: ChallengeAnswer): PluginAnswer => ({
+  kept: state,
   authenticationId,
   secret,
 });
@@ -103,21 +109,21 @@ function readChallenge(
     throw new InvalidResult(`lifetime must be 1 to ${lifetimes.longest} whole seconds`);
   }
   return {
-    kept: readKept(kept),
+    state: readKept(kept),
     lifetime: Number(lifetime),
-    ...(shown !== undefined && { shown: readShown(shown) }),
+    ...(shown !== undefined && { clientChallenge: readShown(shown) }),
     ...(message !== undefined && { message: readMessage(message, candidate, channels) }),
   };
 }
 
-function readKept(value: unknown): Challenge['kept'] {
+function readKept(value: unknown): ChallengeState {
   const kept = copyOf(requireObject(value, 'kept'), maxBytes.kept, 'kept');
   const texts = Object.entries(kept).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   if (texts.length < Object.keys(kept).length) throw new InvalidResult('kept must contain strings only');
   return Object.fromEntries(texts);
 }
 
-function readShown(value: unknown): NonNullable<Challenge['shown']> {
+function readShown(value: unknown): ClientChallenge {
   const { type, ...others } = copyOf(requireObject(value, 'shown'), maxBytes.shown, 'shown');
   if (typeof type !== 'string') throw new InvalidResult('shown needs a type');
   return { ...others, type };

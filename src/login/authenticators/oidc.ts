@@ -30,9 +30,16 @@ export interface ExpectedToken {
 const lifetimeSeconds = 600;
 
 /** The challenge that a client passes to the provider's library. Its nonce binds the token to this challenge. */
-export function oidcChallenge({ issuer, clientIds }: IdTokens): Challenge & Required<Pick<Challenge, 'shown'>> {
+export function oidcChallenge({
+  issuer,
+  clientIds,
+}: IdTokens): Challenge & Required<Pick<Challenge, 'clientChallenge'>> {
   const nonce = randomBytes(32).toString('base64url');
-  return { kept: { nonce }, lifetime: lifetimeSeconds, shown: { type: 'oidc', issuer, client_ids: clientIds, nonce } };
+  return {
+    state: { nonce },
+    lifetime: lifetimeSeconds,
+    clientChallenge: { type: 'oidc', issuer, client_ids: clientIds, nonce },
+  };
 }
 
 const readClock = directoryStatement<object, { now: number }>(
@@ -66,9 +73,9 @@ export function oidcAuthenticator(database: Database, idTokens: IdTokens): UserI
       return linked.some(({ issuer }) => issuer === idTokens.issuer) ? undefined : 'external_identity';
     },
     begin: async () => oidcChallenge(idTokens),
-    async identify({ kept, secret }) {
+    async identify({ state, secret }) {
       const { directory } = database;
-      const subject = await provenSubject(directory, idTokens, kept.nonce, secret);
+      const subject = await provenSubject(directory, idTokens, state.nonce, secret);
       const userId =
         subject === undefined ? undefined : await findByExternalIdentity(directory, idTokens.issuer, subject);
       return userId === undefined ? undefined : { userId, isMultiFactor: false };

@@ -25,12 +25,12 @@ export function passkeyAuthenticator(parts: {
     async begin() {
       const challenge = newPasskeyChallenge();
       const options = requestOptions(challenge, userVerification);
-      return { kept: { challenge }, lifetime: passkeyLifetime, shown: { type: 'passkey', ...options } };
+      return { state: { challenge }, lifetime: passkeyLifetime, clientChallenge: { type: 'passkey', ...options } };
     },
-    async identify({ kept, secret, origin }) {
+    async identify({ state, secret, origin }) {
       const assertion = parseAssertion(secret);
       const userId = assertion?.userId;
-      const { challenge } = kept;
+      const { challenge } = state;
       if (assertion === undefined || userId === undefined || challenge === undefined) return undefined;
       const expected = { userId, challenge, verification: userVerification, origin };
       const checked = await verifyAssertion(parts, assertion, expected);

@@ -59,7 +59,7 @@ export function createImages(options: ImagesOptions): Images {
         // Also checked before the rendering, so that a refused upload costs little.
         if (userId !== undefined) await refuseBeyondQuota(database.directory, userId);
         const file = 'file' in source ? source.file : await download(source.url);
-        const renditions = await render(file, limit.left);
+        const renditions = await render(file, limit.remainingMs);
         const id = newId();
         const bytes = Object.values(renditions).reduce((sum, { length }) => sum + length, 0);
         await storage.put(id, renditions);

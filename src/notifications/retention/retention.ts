@@ -160,7 +160,7 @@ export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceT
   const ruleArrays = arraysOf(typeRules);
   return {
     name: 'notification retention',
-    restMs: timing.restMs,
+    pauseMs: timing.restMs,
     async step(tx, from): Promise<Step> {
       const after = from?.user_id ?? firstUser;
       const users = await tx.query(findUsers({ after, ...ruleArrays }));

@@ -46,7 +46,7 @@ const removeOld = userStatement<
  */
 export const tombstoneTask: MaintenanceTask = {
   name: 'notification tombstones',
-  restMs: 3_600_000,
+  pauseMs: 3_600_000,
   async step(tx) {
     const old = await tx.query(findOld({}));
     if (old.length === 0) return { removed: 0 };

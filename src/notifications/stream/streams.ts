@@ -68,7 +68,7 @@ export function createStreams(options: StreamsOptions): Streams {
   const connections = createConnections<Stream>({
     onDrain: pump.wake,
     onEnd: forget,
-    onClose: ({ userId }) => slots.leave(userId),
+    onClose: ({ userId }) => slots.release(userId),
   });
   let isClosing = false;
 
@@ -92,14 +92,14 @@ export function createStreams(options: StreamsOptions): Streams {
   return {
     async open({ userId, sessionId, start, filter, connect }) {
       if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
-      slots.take(userId);
+      slots.acquire(userId);
       try {
         const checkedAt = performance.now();
         const { position, history, isReset, remaining } = await queries.begin({ userId, sessionId }, start);
         if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
         const text = opening(position) + (isReset ? reset(position) : '') + frames.retainedFromEvent(retainedFrom());
         const sink = connect();
-        if (sink.destroyed) return slots.leave(userId);
+        if (sink.destroyed) return slots.release(userId);
         const warningLeadMs = Math.min(maxLead, remaining * leadPart);
         // All properties from the start: with objects of different shapes, thousands of streams cost a sixth more.
         const stream: Stream = {
@@ -120,10 +120,10 @@ export function createStreams(options: StreamsOptions): Streams {
         add(stream);
         write(stream, text);
         // Spreads the heartbeats of streams that were opened together.
-        stream.writtenAt -= Math.random() * times.heartbeat * 0.3;
+        stream.writtenAt -= Math.random() * times.heartbeatMs * 0.3;
         pump.wake(stream);
       } catch (error) {
-        slots.leave(userId);
+        slots.release(userId);
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-import { isLost, needsHeartbeat, type StreamTimes, write } from '../../lib/event-stream/connections.js';
+import { mustEnd, needsHeartbeat, type StreamTimes, write } from '../../lib/event-stream/connections.js';
 import { heartbeat } from '../../lib/event-stream/frames.js';
 import * as frames from './frames.js';
 import type { Pump } from './pump.js';
@@ -52,7 +52,7 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
   function tick(): void {
     const now = performance.now();
     for (const stream of streams) {
-      if (isLost(stream, now, times)) end(stream);
+      if (mustEnd(stream, now, times)) end(stream);
       else if (needsHeartbeat(stream, now, times)) sendHeartbeat(stream);
     }
     checking ??= check()
@@ -70,7 +70,7 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
       });
   }
 
-  const timer = setInterval(tick, times.check).unref();
+  const timer = setInterval(tick, times.checkIntervalMs).unref();
   return {
     async stop() {
       clearInterval(timer);

@@ -36,7 +36,7 @@ const deleteBelowFloor = compose<{ deleted: number }, 'everyone'>(
  */
 export const sessionChangesTask: MaintenanceTask = {
   name: 'expire session_changes',
-  restMs: 60_000,
+  pauseMs: 60_000,
   async step(tx, from) {
     if (from === undefined) await tx.query(raiseFloor);
     const removed = (await tx.query(deleteBelowFloor)).length;

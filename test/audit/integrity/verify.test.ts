@@ -33,10 +33,10 @@ async function write(daysAgo: number, { time = '12:00', data = {} as object, use
   return id;
 }
 
-/** Runs the task until it has sealed all days before today. Transactions of other tests delay it. */
+/** Runs the task until it has sealed all days before today. Open transactions of other tests may delay it. */
 async function seal(age = eventsAge): Promise<SealedDay[]> {
   const sealed: SealedDay[] = [];
-  const open = async () => {
+  const sealNext = async () => {
     await runMaintenanceOnce(test.database, [sealTask(age, (day) => sealed.push(day))]);
     const [row] = await run<{ left: boolean }>(`
       select exists (select from audit_days where hash is null)
@@ -44,7 +44,7 @@ async function seal(age = eventsAge): Promise<SealedDay[]> {
                        and (created_at at time zone 'UTC')::date not in (select day from audit_days)) as left`);
     return row?.left;
   };
-  await eventually('all days to be sealed', async () => ((await open()) ? undefined : true));
+  await eventually('all days to be sealed', async () => ((await sealNext()) ? undefined : true));
   return sealed;
 }
 
@@ -85,7 +85,7 @@ describe('a day', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('of many events has several parts', async () => {
+  it('with many events has several parts', async () => {
     await run(
       `insert into events (user_id, id, type, actor, created_at)
        select gen_random_uuid(), gen_random_uuid(), 'many', 'user', $1::timestamptz + n / 3 * interval '1 ms' from generate_series(1, 5000) n`,
@@ -149,7 +149,7 @@ describe('the check finds', () => {
     ]);
   });
 
-  it('leaves that were changed together with the event, and a chain that was written again by its anchor', async () => {
+  it('leaves that were changed together with the event, and by its anchor a chain that was rewritten', async () => {
     await write(3);
     const id = await write(2);
     const anchors = await seal();
@@ -171,23 +171,23 @@ describe('the check finds', () => {
 });
 
 describe('the check accepts', () => {
-  it('the erased values of a deleted user, and no other change of its events', async () => {
+  it('the erased values of a deleted user, but no other change of an event of the user', async () => {
     const [user] = await run<{ id: string }>('select gen_random_uuid() as id');
     const [one, other] = [
-      await write(2, { userId: user?.id ?? '', data: { changes: { name: ['a', 'b'] }, kept: 1 } }),
-      await write(2, { userId: user?.id ?? '', data: { changes: { name: ['b', 'c'] }, kept: 1 } }),
+      await write(2, { userId: user?.id ?? '', data: { changes: { name: ['a', 'b'] }, other: 1 } }),
+      await write(2, { userId: user?.id ?? '', data: { changes: { name: ['b', 'c'] }, other: 1 } }),
     ];
     await seal();
     await run("update events set data = data - 'changes'");
     expect(await findings()).toEqual([]);
-    await run(`update events set data = '{"changes":{"name":["x","y"]},"kept":1}' where id = $1`, [one]);
-    await run(`update events set data = '{"kept":2}' where id = $1`, [other]);
+    await run(`update events set data = '{"changes":{"name":["x","y"]},"other":1}' where id = $1`, [one]);
+    await run(`update events set data = '{"other":2}' where id = $1`, [other]);
     expect(await findings()).toEqual(
       expect.arrayContaining([one, other].map((id) => ({ what: 'changed', day: dayOf(2), id }))),
     );
   });
 
-  it('events that were deleted because of their age, and keeps the hashes of their days', async () => {
+  it('missing events that have expired, and keeps the hashes of their days', async () => {
     for (const daysAgo of [9, 8, 5, 2]) {
       await write(daysAgo, { time: '00:00' });
       await write(daysAgo, { time: '23:59' });

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 function createTestStreams(times: Partial<StreamTimes> = {}): EventStreams {
   const log = { warn: () => undefined };
-  const streams = createEventStreams({ database: test.database, log, times: { check: 20, ...times } });
+  const streams = createEventStreams({ database: test.database, log, times: { checkIntervalMs: 20, ...times } });
   running.push(streams);
   return streams;
 }
@@ -31,24 +31,24 @@ function createTestStreams(times: Partial<StreamTimes> = {}): EventStreams {
 /** A client's socket. */
 class Sink extends Writable {
   text = '';
-  #stuck: (() => void) | undefined;
-  #reads: boolean;
+  #resume: (() => void) | undefined;
+  #isReading: boolean;
 
-  constructor(reads: boolean) {
+  constructor(isReading: boolean) {
     super({ highWaterMark: 16 * 1024 });
-    this.#reads = reads;
+    this.#isReading = isReading;
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.text += chunk.toString();
-    if (this.#reads) setImmediate(done);
-    else this.#stuck = done;
+    if (this.#isReading) setImmediate(done);
+    else this.#resume = done;
   }
 
   /** Lets the client read from now on. */
   read(): void {
-    this.#reads = true;
-    this.#stuck?.();
+    this.#isReading = true;
+    this.#resume?.();
   }
 
   get types(): string[] {
@@ -60,17 +60,17 @@ class Sink extends Writable {
   }
 }
 
-interface Opened {
+interface StreamOptions {
   readonly after?: Position;
   readonly filter?: readonly FilterClause[];
   readonly recheck?: () => Promise<void>;
-  readonly reads?: boolean;
+  readonly isReading?: boolean;
   readonly caller?: string;
 }
 
-async function open(streams: EventStreams, opened: Opened = {}): Promise<Sink> {
-  const { after, filter = [], recheck = async () => undefined, reads = true, caller = 'key:test' } = opened;
-  const sink = new Sink(reads);
+async function open(streams: EventStreams, options: StreamOptions = {}): Promise<Sink> {
+  const { after, filter = [], recheck = async () => undefined, isReading = true, caller = 'key:test' } = options;
+  const sink = new Sink(isReading);
   await streams.open({ caller, filter, after, recheck, connect: () => sink });
   return sink;
 }
@@ -86,7 +86,7 @@ const write = (prefix: string, count: number, data: object = {}) =>
     ),
   );
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n + 1}`);
-const received = (sink: Sink, count: number) =>
+const waitForEvents = (sink: Sink, count: number) =>
   eventually(`${count} events`, async () => (sink.types.length >= count ? true : undefined));
 
 describe('streams of audit events', () => {
@@ -94,10 +94,10 @@ describe('streams of audit events', () => {
     const streams = createTestStreams();
     const sinks = await Promise.all(Array.from({ length: 5 }, () => open(streams)));
     await write('burst', 1000);
-    for (const sink of sinks) await received(sink, 1000);
+    for (const sink of sinks) await waitForEvents(sink, 1000);
     await write('end', 1);
     for (const sink of sinks) {
-      await received(sink, 1001);
+      await waitForEvents(sink, 1001);
       expect(sink.types).toEqual([...names('burst', 1000), 'end1']);
     }
   });
@@ -106,70 +106,70 @@ describe('streams of audit events', () => {
     const streams = createTestStreams();
     const first = await open(streams);
     await write('a', 250);
-    await received(first, 250);
-    // The first id is that of the start.
+    await waitForEvents(first, 250);
+    // The first id is the position at which the stream started.
     for (const index of [0, 1, 100, 199, 200, 201, 249, 250]) {
       const after = parsePosition(first.ids[index] ?? '');
       if (after === undefined) throw new Error(`the id ${first.ids[index]} cannot be read`);
       const resumed = await open(streams, { after, caller: `key:${index}` });
       await write('next', 1);
       await eventually('the next event', async () => (resumed.types.includes('next1') ? true : undefined));
-      const own = resumed.types.filter((type) => type.startsWith('a'));
-      expect(own).toEqual(names('a', 250).slice(index));
+      const received = resumed.types.filter((type) => type.startsWith('a'));
+      expect(received).toEqual(names('a', 250).slice(index));
     }
   });
 
   it('read once for all clients, and not at all without a client', async () => {
-    const streams = createTestStreams({ check: 600_000 });
+    const streams = createTestStreams({ checkIntervalMs: 600_000 });
     const idle = await queriesOf(() => write('unread', 1));
     expect(idle).toHaveLength(1);
     const sinks = await Promise.all(Array.from({ length: 10 }, () => open(streams)));
     await streams.close();
     expect(sinks.every(({ writableEnded }) => writableEnded)).toBe(true);
 
-    const busy = createTestStreams({ check: 10 });
+    const busy = createTestStreams({ checkIntervalMs: 10 });
     const clients = await Promise.all(Array.from({ length: 10 }, () => open(busy)));
     for (let round = 1; round <= 5; round += 1) {
       await write('all', 1);
-      for (const sink of clients) await received(sink, round);
+      for (const sink of clients) await waitForEvents(sink, round);
     }
     const sent = await queriesOf(async () => {
       await write('shared', 3);
-      for (const sink of clients) await received(sink, 8);
+      for (const sink of clients) await waitForEvents(sink, 8);
     });
     // The events of one statement are one page, and their names are looked up once for each page.
     expect(sent.filter(({ text }) => text.includes('former_names'))).toHaveLength(1);
   });
 
-  it('continue where they were when a client reads again, and delay no other client', async () => {
+  it('wait while a client does not read, continue when it reads again, and delay no other client', async () => {
     const streams = createTestStreams();
-    const slow = await open(streams, { reads: false });
+    const slow = await open(streams, { isReading: false });
     const fast = await open(streams);
     const large = { text: 'x'.repeat(500) };
     await write('large', 600, large);
-    await received(fast, 600);
+    await waitForEvents(fast, 600);
     expect(slow.text.length + slow.writableLength).toBeLessThan(400_000);
     slow.read();
-    await received(slow, 600);
+    await waitForEvents(slow, 600);
     await write('end', 1);
-    await received(slow, 601);
+    await waitForEvents(slow, 601);
     expect(slow.types).toEqual([...names('large', 600), 'end1']);
   });
 
   it('end when a client does not read', async () => {
-    const streams = createTestStreams({ blocked: 50 });
-    const sink = await open(streams, { reads: false });
+    const streams = createTestStreams({ maxBlockedMs: 50 });
+    const sink = await open(streams, { isReading: false });
     await write('large', 200, { text: 'x'.repeat(500) });
     await eventually('the end', async () => (sink.destroyed ? true : undefined));
   });
 
-  it('end when the right is lost, and not when it could not be checked once', async () => {
+  it('end when the client loses its right, but not when one check fails', async () => {
     const streams = createTestStreams();
     let failures = 0;
-    const unsure = await open(streams, {
+    const unchecked = await open(streams, {
       recheck: async () => {
         failures += 1;
-        if (failures < 3) throw new Error('the database is away');
+        if (failures < 3) throw new Error('the database is unavailable');
       },
     });
     const lost = await open(streams, {
@@ -179,20 +179,20 @@ describe('streams of audit events', () => {
     });
     await eventually('the end', async () => (lost.writableEnded ? true : undefined));
     await eventually('a check that succeeds', async () => (failures > 3 ? true : undefined));
-    expect(unsure.writableEnded).toBe(false);
+    expect(unchecked.writableEnded).toBe(false);
   });
 
   it('end when the right could not be checked for too long', async () => {
-    const streams = createTestStreams({ unchecked: 100 });
+    const streams = createTestStreams({ maxUncheckedMs: 100 });
     const recheck = async () => {
-      throw new Error('the database is away');
+      throw new Error('the database is unavailable');
     };
     const sink = await open(streams, { recheck });
     await eventually('the end', async () => (sink.writableEnded ? true : undefined));
   });
 
   it('send the position of excluded events with a heartbeat', async () => {
-    const streams = createTestStreams({ heartbeat: 50 });
+    const streams = createTestStreams({ heartbeatMs: 50 });
     const filter = [{ name: 'type', field: { kind: 'key' }, operator: 'eq', values: ['nothing'] }] as const;
     const sink = await open(streams, { filter });
     await write('excluded', 3);
@@ -208,12 +208,12 @@ describe('streams of audit events', () => {
     await test.database.everyone.query(testSql('truncate event_feed, event_feed_state'));
     await eventually('the reset', async () => (sink.text.includes('event: reset\n') ? true : undefined));
     await write('after', 1);
-    await received(sink, 1);
+    await waitForEvents(sink, 1);
     expect(sink.text.match(/event: reset/g)).toHaveLength(1);
     expect(sink.text).toContain(`event: reset\nid: ${sink.ids[1]}\ndata: ${JSON.stringify({ after: sink.ids[1] })}\n`);
   });
 
-  it('are limited to 20 for a caller, and refused while the service stops', async () => {
+  it('are limited to 20 per caller, and refused while the service stops', async () => {
     const streams = createTestStreams();
     for (let n = 0; n < 20; n += 1) await open(streams);
     await expect(open(streams)).rejects.toThrow('too_many_streams');

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const client of open.splice(0)) await client.end();
 });
 
-/** A transaction that stays open. */
+/** Begins a transaction that stays open. */
 async function begin() {
   const client = new pg.Client(test.target);
   open.push(client);
@@ -37,7 +37,7 @@ async function begin() {
   };
 }
 
-/** Writes events by one statement each. Their types are the names. */
+/** Writes an event for each name, which is the event's type. Each event is a separate statement. */
 async function insert(query: (text: string, values: unknown[]) => Promise<unknown>, names: readonly string[]) {
   for (const name of names) {
     await query(
@@ -64,13 +64,13 @@ async function readAll(from: Position, limit = 100) {
       names.push(each.event.type);
       positions.push(each.position());
     }
-    position = reparsed(page.next);
+    position = serializeAndParse(page.next);
     isDone = !page.hasMore;
   }
   return { names, positions, position };
 }
 
-function reparsed(position: Position): Position {
+function serializeAndParse(position: Position): Position {
   const parsed = parsePosition(positionText(position));
   if (parsed === undefined) throw new Error('the text of a position cannot be read');
   return parsed;
@@ -90,7 +90,7 @@ describe('the feed', () => {
     expect(await namesAfter(start)).toEqual(['one', 'two', 'three']);
   });
 
-  it('has an event that commits after a later one, and no event twice', async () => {
+  it('has an event that commits after later events, and has no event twice', async () => {
     const first = await begin();
     await first.write('first');
     const start = await feed().now();
@@ -111,18 +111,18 @@ describe('the feed', () => {
 
   it('has no event of a transaction that was rolled back', async () => {
     const start = await feed().now();
-    const lost = await begin();
-    await lost.write('lost');
-    await lost.rollback();
-    await write('kept');
-    expect(await namesAfter(start)).toEqual(['kept']);
+    const transaction = await begin();
+    await transaction.write('rolled back');
+    await transaction.rollback();
+    await write('committed');
+    expect(await namesAfter(start)).toEqual(['committed']);
   });
 
   it('leaves out an event that was deleted before it was read', async () => {
     const start = await feed().now();
-    await write('deleted', 'kept');
+    await write('deleted', 'other');
     await run("delete from events where type = 'deleted'");
-    expect(await namesAfter(start)).toEqual(['kept']);
+    expect(await namesAfter(start)).toEqual(['other']);
   });
 
   it('does not repeat an event that was changed', async () => {
@@ -142,7 +142,7 @@ describe('the feed', () => {
     const { names, positions } = await readAll(start, 4);
     expect(names).toEqual(Array.from({ length: 25 }, (_, n) => `n${n + 1}`));
     for (const [index, position] of positions.entries()) {
-      expect(await namesAfter(reparsed(position))).toEqual(names.slice(index + 1));
+      expect(await namesAfter(serializeAndParse(position))).toEqual(names.slice(index + 1));
     }
   });
 
@@ -153,7 +153,7 @@ describe('the feed', () => {
     for (const [index, { write: add }] of [...transactions.entries()].reverse())
       await add(`t${index}.2`, `t${index}.3`);
     /** Positions after each event that was read, with the events that were read until then. */
-    const places: { readonly position: Position; readonly read: readonly string[] }[] = [];
+    const readUntil: { readonly position: Position; readonly read: readonly string[] }[] = [];
     let position = start;
     let read: string[] = [];
     for (const index of [3, 0, 6, 5, 1, 4, 2]) {
@@ -163,9 +163,9 @@ describe('the feed', () => {
       const page = await feed().read(position, 3);
       for (const each of page.events) {
         read = [...read, each.event.type];
-        places.push({ position: reparsed(each.position()), read });
+        readUntil.push({ position: serializeAndParse(each.position()), read });
       }
-      position = reparsed(page.next);
+      position = serializeAndParse(page.next);
     }
     const rest = await readAll(position, 2);
     const all = [...read, ...rest.names];
@@ -174,18 +174,18 @@ describe('the feed', () => {
     for (const index of transactions.keys()) {
       expect(all.filter((name) => name.startsWith(`t${index}.`))).toEqual([1, 2, 3].map((n) => `t${index}.${n}`));
     }
-    for (const place of places) {
+    for (const place of readUntil) {
       const later = await namesAfter(place.position);
       expect([...place.read, ...later].sort()).toEqual([...all].sort());
     }
   });
 
-  it('ends a read at what an earlier read has seen', async () => {
+  it('ends a read at the snapshot of an earlier read', async () => {
     const start = await feed().now();
     const late = await begin();
     await late.write('late');
     await write('one');
-    const { seen } = await feed().read(start, 10);
+    const { snapshot: seen } = await feed().read(start, 10);
     await write('two');
     await late.commit();
     const page = await feed().read(start, 10, seen);
@@ -221,7 +221,7 @@ describe('the feed starts again', () => {
     });
   const isReset = async (position: Position) => (await feed().read(position, 10)).isReset;
 
-  it('only when the rows after a position may be deleted, and keeps rows for a rest of the maintenance task', async () => {
+  it('only when the rows after a position may be deleted, and keeps rows for a pause of the maintenance task', async () => {
     const old = await feed().now();
     await write('first');
     await maintain();
@@ -244,7 +244,7 @@ describe('the feed starts again', () => {
     expect(await namesAfter(position)).toEqual(['event']);
   });
 
-  it('keeps the rows of a transaction that ran longer than the rest of the maintenance task', async () => {
+  it('keeps the rows of a transaction that ran longer than the pause of the maintenance task', async () => {
     const long = await begin();
     await long.write('long');
     // Only a later transaction that has ended makes the long one part of the running ones.
@@ -274,15 +274,15 @@ describe('the feed starts again', () => {
     expect(await isReset(before)).toBe(true);
   });
 
-  it('once, also when several processes notice it', async () => {
+  it('once, even if several processes notice the loss', async () => {
     await run('truncate event_feed, event_feed_state');
     const starts = await Promise.all(Array.from({ length: 8 }, () => feed().now()));
     expect(new Set(starts.map((start) => start.run)).size).toBe(1);
   });
 
-  it('for a position of the future, which another server has made', async () => {
-    const { run: of, xmax } = await feed().now();
-    expect(await isReset({ run: of, xmax: xmax + 1_000_000_000, running: [] })).toBe(true);
+  it('for a position in the future, which another server created', async () => {
+    const { run: currentRun, xmax } = await feed().now();
+    expect(await isReset({ run: currentRun, xmax: xmax + 1_000_000_000, running: [] })).toBe(true);
   });
 
   it('without the rows of another server, which the maintenance task deletes', async () => {

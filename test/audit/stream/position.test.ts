@@ -11,7 +11,7 @@ import {
 
 const run = '0123456789abcdef';
 const id = '00000000-0000-4000-8000-00000000000a';
-/** Positions whose last event is of the first running transaction, or that have none. */
+/** Positions without a last event, or with a last event of the first running transaction. */
 const positions = fc
   .tuple(fc.uniqueArray(fc.integer({ min: 1, max: 2 ** 40 }), { maxLength: 20 }), fc.boolean())
   .map(([numbers, hasLast]): Position => {
@@ -48,7 +48,7 @@ describe('the text of a position', () => {
     expect(parsePosition(text)).toBeUndefined();
   });
 
-  it('is refused or stays the same, whatever it is', () => {
+  it('is refused, or read and written without a change', () => {
     const texts = fc.array(fc.constantFrom('a', '1', '0', '.', '_', '-', 'A', id)).map((parts) => parts.join(''));
     fc.assert(
       fc.property(texts, (text) => {
@@ -60,7 +60,7 @@ describe('the text of a position', () => {
 });
 
 describe('a snapshot', () => {
-  it('is read from the text of PostgreSQL and written as such', () => {
+  it('is read and written in the format of PostgreSQL', () => {
     expect(parseSnapshot('5:9:5,7')).toEqual({ xmax: 9, running: [5, 7] });
     expect(parseSnapshot('9:9:')).toEqual({ xmax: 9, running: [] });
     for (const text of ['5:9:5,7', '9:9:']) expect(snapshotText(parseSnapshot(text))).toBe(text);
@@ -69,17 +69,17 @@ describe('a snapshot', () => {
 
 describe('the position after an event', () => {
   const from: Position = { run, xmax: 10, running: [4, 6, 8] };
-  const seen = { xmax: 20, running: [4, 12] };
-  const afterEventOf = (transaction: number, base = from) => positionAfter(base, seen, { transaction, id });
+  const snapshot = { xmax: 20, running: [4, 12] };
+  const afterEventOf = (transaction: number, base = from) => positionAfter(base, snapshot, { transaction, id });
 
-  it('has all later transactions as not sent, and of the earlier ones those that still run', () => {
+  it('marks all later transactions as not sent, and those of the earlier ones that still run', () => {
     expect(afterEventOf(6)).toEqual({ run, xmax: 10, running: [4, 6, 8], last: { transaction: 6, id } });
     expect(afterEventOf(8)).toEqual({ run, xmax: 10, running: [4, 8], last: { transaction: 8, id } });
     expect(afterEventOf(11)).toEqual({ run, xmax: 12, running: [4, 11], last: { transaction: 11, id } });
     expect(afterEventOf(15)).toEqual({ run, xmax: 16, running: [4, 12, 15], last: { transaction: 15, id } });
   });
 
-  it('of a transaction of which a part was sent keeps the others as they were', () => {
+  it('does not change other transactions if a part of its transaction was sent before', () => {
     const base = { ...from, last: { transaction: 8, id: run } };
     expect(afterEventOf(8, base)).toEqual({ ...from, last: { transaction: 8, id } });
     expect(afterEventOf(6, base)).toEqual({ run, xmax: 10, running: [4, 6], last: { transaction: 6, id } });

@@ -31,8 +31,8 @@ describe('pins', () => {
     const stored = await pinsWith(oldKey).hash(ada, '2468');
     expect(await pinsWith(newKey, oldKey).verify(stored, ada, '2468')).toBe(true);
     expect(await pinsWith(newKey).verify(stored, ada, '2468')).toBe(false);
-    const renewed = await pinsWith(newKey, oldKey).hash(ada, '2468');
-    expect(await pinsWith(newKey).verify(renewed, ada, '2468')).toBe(true);
+    const rehashed = await pinsWith(newKey, oldKey).hash(ada, '2468');
+    expect(await pinsWith(newKey).verify(rehashed, ada, '2468')).toBe(true);
   });
 
   it('cannot be guessed from a database dump alone, since the hash is peppered', async () => {

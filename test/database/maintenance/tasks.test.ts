@@ -21,7 +21,7 @@ function countingChore(name: string, length: number): MaintenanceTask & { readon
   return {
     name,
     steps,
-    restMs: minute,
+    pauseMs: minute,
     async step(_tx, from) {
       const at = from?.at ?? '0';
       steps.push(at);
@@ -66,7 +66,7 @@ test('a step that fails is reported and rolled back, and other tasks still run',
   const reported: unknown[] = [];
   const failing: MaintenanceTask = {
     name: 'fails',
-    restMs: minute,
+    pauseMs: minute,
     async step(tx) {
       await tx.query(testSql(`insert into password_schemes values ('of a step that fails')`));
       throw new Error('on purpose');

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBreachedFile } from '../../../src/delivery/breached/file.js';
 import { createBreachedRange } from '../../../src/delivery/breached/range.js';
 import { createOutbound } from '../../../src/delivery/outbound.js';
-import { beginsLikeHashList } from '../../../src/lib/hash-list.js';
+import { looksLikeHashList } from '../../../src/lib/hash-list.js';
 import { eventually } from '../../support/eventually.js';
 import { startHttp, startTcp } from '../local-server.js';
 
@@ -85,7 +85,7 @@ describe('a file of hashes', () => {
     ['passwords', 'password\nqwerty\n', false],
     ['nothing', '', false],
   ])('is recognized by its first lines: %s', async (name, text, expected) => {
-    expect(beginsLikeHashList(await fileOf(name, text))).toBe(expected);
+    expect(looksLikeHashList(await fileOf(name, text))).toBe(expected);
   });
 });
 

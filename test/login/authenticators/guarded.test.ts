@@ -57,7 +57,7 @@ describe('the verdict of a plug-in', () => {
     }
     const others = [false, undefined, null, 1, 'true', {}, [], new Boolean(true), { approved: true }, () => true];
     for (const answer of others) expect(await singleStep(() => answer).verify(user, 'x', 'an id')).toBe(false);
-    const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
+    const answered = { state: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
     expect(await twoSteps(Object, () => true).verify(answered, user)).toBe(true);
     for (const answer of others) expect(await twoSteps(Object, () => answer).verify(answered, user)).toBe(false);
   });
@@ -94,9 +94,10 @@ describe('the verdict of a plug-in', () => {
 
 describe('a challenge of a plug-in', () => {
   test('keeps strings, shows JSON, and lasts five minutes by default', async () => {
-    expect(await twoSteps(() => ({})).begin(user, '')).toEqual({ kept: {}, lifetime: 300 });
-    const challenge = { kept: { a: 'b' }, lifetime: 600, shown: { type: 'map', at: [1, { x: null }] } };
-    expect(await twoSteps(() => ({ ...challenge, more: 1 })).begin(user, '')).toEqual(challenge);
+    expect(await twoSteps(() => ({})).begin(user, '')).toEqual({ state: {}, lifetime: 300 });
+    const [state, clientChallenge] = [{ a: 'b' }, { type: 'map', at: [1, { x: null }] }];
+    const challenge = { kept: state, lifetime: 600, shown: clientChallenge, more: 1 };
+    expect(await twoSteps(() => challenge).begin(user, '')).toEqual({ state, lifetime: 600, clientChallenge });
   });
 
   test.each([
@@ -139,7 +140,7 @@ describe('the user that a plug-in identifies', () => {
       begin: () => ({}),
       identify: () => answer,
     }) as UserIdentifying;
-  const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
+  const answered = { state: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
 
   test('is found by id, and two factors count only if isMultiFactor is exactly true', async () => {
     const { userId } = user;

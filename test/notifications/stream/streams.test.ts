@@ -47,7 +47,7 @@ function createTestStreams(times: Partial<StreamTimes> = {}, database: Database 
   const retainedFrom = () => retained;
   const pacer = createPacer();
   const options = { database, imageUrlsOf, validSession, retainedFrom, pacer, log: { warn: () => undefined } };
-  const streams = createStreams({ ...options, times: { check: 20, ...times } });
+  const streams = createStreams({ ...options, times: { checkIntervalMs: 20, ...times } });
   running.push(streams);
   return streams;
 }
@@ -104,7 +104,7 @@ describe('a client that does not read', () => {
   it('gets no more than a few chunks, and is disconnected', async () => {
     const user = await createInbox(test.database);
     await publish(user, 300, large);
-    const streams = createTestStreams({ blocked: 400 });
+    const streams = createTestStreams({ maxBlockedMs: 400 });
     const sink = await open(streams, user, { reads: false, ...beginning });
     await eventually('the socket to be full', async () => (sink.writableNeedDrain ? true : undefined));
     await eventually('the end', async () => (sink.destroyed ? true : undefined));
@@ -153,7 +153,7 @@ describe('a client that does not read', () => {
 describe('a stream', () => {
   it('sends heartbeats, with the position when the filter has excluded something', async () => {
     const user = await createInbox(test.database);
-    const streams = createTestStreams({ heartbeat: 50 });
+    const streams = createTestStreams({ heartbeatMs: 50 });
     const sink = new Sink(true);
     const filter = [{ name: 'actor', field: { kind: 'string' }, operator: 'eq', values: ['nobody'] }] as const;
     await streams.open({ userId: user, sessionId: user, start: 'now', filter, connect: () => sink });
@@ -190,7 +190,7 @@ describe('a stream', () => {
 describe('a publication to many streams', () => {
   /** Opens streams that are up to date. The watch does not check them. */
   async function openAll(users: readonly string[], each: number) {
-    const streams = createTestStreams({ check: 600_000 });
+    const streams = createTestStreams({ checkIntervalMs: 600_000 });
     const sinks: Sink[] = [];
     for (const user of users) {
       for (let n = 0; n < each; n += 1) sinks.push(await open(streams, user));
@@ -264,7 +264,7 @@ describe('while the database is unavailable', () => {
 
   it('a stream ends after a while, because its session cannot be checked', async () => {
     const user = await createInbox(test.database);
-    const { proxy, streams, stop } = await startBehindProxy({ unchecked: 1500 });
+    const { proxy, streams, stop } = await startBehindProxy({ maxUncheckedMs: 1500 });
     const sink = await open(streams, user);
     proxy.hang();
     await eventually('the end', async () => (sink.writableEnded ? true : undefined));

@@ -8,7 +8,7 @@ import { createUser, signIn } from '../../../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({}, { streamTimes: { check: 50 } });
+  postern = await startTestApp({}, { streamTimes: { checkIntervalMs: 50 } });
 });
 afterAll(() => postern.close());
 
