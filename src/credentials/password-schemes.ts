@@ -87,10 +87,10 @@ export async function countSchemeUsers(handle: Queryable<'everyone'>): Promise<S
 export function schemeProblem(
   scheme: string,
   inUse: ReadonlySet<string>,
-  { costLimit, canAddSchemes: mayAdd }: SchemeRules,
+  { costLimit, canAddSchemes }: SchemeRules,
 ): Problem | undefined {
   if (scheme === currentScheme || inUse.has(scheme)) return undefined;
-  if (!mayAdd) return new Problem('insufficient_scope', { params: { scope: 'admin' } });
+  if (!canAddSchemes) return new Problem('insufficient_scope', { params: { scope: 'admin' } });
   if (inUse.size >= maxSchemes) return validationProblem({ code: 'too_many_schemes', params: { max: maxSchemes } });
   const cost = schemeCost(scheme);
   const sum = totalSchemeCost([...inUse, scheme]);
@@ -133,7 +133,7 @@ export async function registerSchemes(
 /** Drops schemes that no user has any longer. Failed logins stop verifying them, on every instance. */
 export const unusedSchemesTask: MaintenanceTask = {
   name: 'drop unused password schemes',
-  pauseMs: pauseMs,
+  pauseMs,
   async step(tx) {
     const [row] = await tx.query(dropUnused);
     return { removed: row?.dropped ?? 0 };

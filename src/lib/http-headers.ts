@@ -32,7 +32,10 @@ export function acceptsCoding(header: string | string[] | undefined, coding: 'gz
 export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const withoutWeakPrefix = (text: string) => text.trim().replace(/^W\//, '');
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((entry) => withoutWeakPrefix(entry) === withoutWeakPrefix(tag));
+  return (
+    ifNoneMatch.trim() === '*' ||
+    ifNoneMatch.split(',').some((entry) => withoutWeakPrefix(entry) === withoutWeakPrefix(tag))
+  );
 }
 
 /**

@@ -1,10 +1,10 @@
 import {
-  type Statistics as StatisticsResponse,
   type Metric,
   type MetricKind,
   type MetricStatistics,
   maxBuckets,
   metrics,
+  type Statistics as StatisticsResponse,
   type Step,
   stepNames,
   steps,
@@ -173,7 +173,10 @@ function combine(metric: Metric, rows: readonly SumRow[], buckets: Buckets): Met
     ...valuesOf(kind, all, buckets),
     labels: labels.map((label) => {
       const isOfLabel = (row: SumRow) => row.label === label;
-      return { label, ...valuesOf(kind, sumsOf(metricRows.filter(isOfLabel), events.filter(isOfLabel), buckets), buckets) };
+      return {
+        label,
+        ...valuesOf(kind, sumsOf(metricRows.filter(isOfLabel), events.filter(isOfLabel), buckets), buckets),
+      };
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { truncateInput, nearest } from '../../src/lib/nearest.js';
+import { nearest, truncateInput } from '../../src/lib/nearest.js';
 
 describe('nearest', () => {
   const words = ['created_at', 'updated_at', 'actor', 'actor_id'];

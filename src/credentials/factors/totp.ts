@@ -49,7 +49,8 @@ function encryptTotpSecret(keys: SecretKeys, userId: string, secret: Buffer): Bu
 
 function decryptSecret(keys: SecretKeys, userId: string, encrypted: Buffer): Buffer {
   const secret = keys.decrypt(encrypted, context(userId));
-  if (secret === undefined) throw unreadableProblem(keys, encrypted, `the secret of the authenticator app of user ${userId}`);
+  if (secret === undefined)
+    throw unreadableProblem(keys, encrypted, `the secret of the authenticator app of user ${userId}`);
   return Buffer.from(secret, 'base64');
 }
 

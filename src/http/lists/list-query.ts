@@ -1,7 +1,7 @@
 import { maxPage } from '../../contract/common.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { collectFilter } from '../../lib/filter/parse.js';
-import { truncateInput, nearest } from '../../lib/nearest.js';
+import { nearest, truncateInput } from '../../lib/nearest.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { type Instant, parseTime, timeFormat } from '../../lib/times.js';
 import type { QueryParameters } from '../requests/parameters.js';

@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import { isJsonObject } from '../../lib/json-object.js';
-import { truncateInput, nearestSimilar } from '../../lib/nearest.js';
+import { nearestSimilar, truncateInput } from '../../lib/nearest.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 
 /** The maximum number of errors in one response. */

@@ -21,7 +21,9 @@ export function totpCode(secret: Buffer, step: number, digits = 6): string {
  */
 export function stepOfCode(secret: Buffer, code: string, currentStep: number): number | undefined {
   const codeBytes = Buffer.from(code);
-  return [currentStep, currentStep - 1].filter((step) => equalBytes(codeBytes, Buffer.from(totpCode(secret, step)))).at(0);
+  return [currentStep, currentStep - 1]
+    .filter((step) => equalBytes(codeBytes, Buffer.from(totpCode(secret, step))))
+    .at(0);
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

@@ -27,7 +27,12 @@ export interface StreamTimes {
   readonly heartbeatMs: number;
 }
 
-export const defaultTimes: StreamTimes = { checkIntervalMs: 750, maxBlockedMs: 30_000, maxUncheckedMs: 15_000, heartbeatMs: 14_000 };
+export const defaultTimes: StreamTimes = {
+  checkIntervalMs: 750,
+  maxBlockedMs: 30_000,
+  maxUncheckedMs: 15_000,
+  heartbeatMs: 14_000,
+};
 /** Milliseconds until a connection that does not end is destroyed. */
 const endTimeoutMs = 3000;
 

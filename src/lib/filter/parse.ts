@@ -1,5 +1,5 @@
 import type { FieldErrorCode } from '../../contract/errors/fields.js';
-import { truncateInput, nearest } from '../nearest.js';
+import { nearest, truncateInput } from '../nearest.js';
 import { type FieldError, throwIfErrors } from '../problem.js';
 import {
   type FilterClause,
