@@ -31,7 +31,10 @@ export interface OutboxRow {
   readonly traceparent: string | null;
 }
 
-/** The oldest rows up to the limits, and at least one. */
+/**
+ * The oldest rows up to the limits, and at least one. They are deleted by an array, which is computed once. Statistics from
+ * a time when the outbox was empty would otherwise lead to a plan that computes the sum again for each waiting row.
+ */
 export const takeOutbox = everyoneStatement<object, OutboxRow>(
   'webhook_outbox_take',
   () => sql`
@@ -39,9 +42,9 @@ export const takeOutbox = everyoneStatement<object, OutboxRow>(
     select id, created_at, cardinality(user_ids) as size from webhook_outbox order by created_at, id
     limit ${literal(limits.rows)}
   ),
-  due as (select id, created_at, size, sum(size) over (order by created_at, id) as total from oldest),
+  due as materialized (select id, created_at, size, sum(size) over (order by created_at, id) as total from oldest),
   taken as (
-    delete from webhook_outbox where id in (select id from due where total - size < ${literal(limits.events)})
+    delete from webhook_outbox where id = any (array(select id from due where total - size < ${literal(limits.events)}))
     returning *
   )
   select type, actor, user_ids, object_ids, sequences, data, created_at, traceparent from taken order by created_at, id`,
