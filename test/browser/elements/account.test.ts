@@ -23,7 +23,7 @@ const fill = ({ page }: ElementPage, label: string, value: string) =>
 const isSaved = (shown: ElementPage) =>
   shown.page.getByRole('status').filter({ hasText: 'Saved.' }).waitFor({ state: 'attached' });
 async function proveByPassword(shown: ElementPage, secret = password): Promise<void> {
-  await shown.page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+  await shown.page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   await fill(shown, 'Password', secret);
   await press(shown, 'Continue');
 }
@@ -45,7 +45,7 @@ test('names change with a proof, by keyboard, and the focus returns', async () =
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.type(name);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   await isAccessible();
   await page.keyboard.type('wrong');
   await page.keyboard.press('Enter');
@@ -152,7 +152,7 @@ test('an authenticator app with a QR code and recovery codes; then only its code
   await app.rewind();
   await press(shown, 'New codes: Recovery codes');
   await press(shown, 'Continue');
-  await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   expect(await page.getByRole('dialog').getByLabel('Password').count()).toBe(0);
   await fill(shown, 'Code of your authenticator app', await app.code());
   await press(shown, 'Continue');
@@ -167,16 +167,16 @@ test('passkeys are added, renamed and removed', async () => {
   const shown = await accountOf(user, { attributes: { sections: 'factors' } });
   await addAuthenticator(shown.page, { verifiesUser: true });
   await press(shown, 'Add: Passkeys');
-  await fill(shown, 'A name for it', 'Laptop');
+  await fill(shown, 'Name of the passkey', 'Laptop');
   await press(shown, 'Continue');
   await proveByPassword(shown);
   await press(shown, 'Rename: Laptop');
-  await fill(shown, 'A name for it', 'Desk');
+  await fill(shown, 'Name of the passkey', 'Desk');
   await press(shown, 'Save');
   await press(shown, 'Remove: Desk');
   await press(shown, 'Remove');
   // The account has a second factor now, so a passkey proves.
-  await shown.page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+  await shown.page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   await press(shown, 'Use a passkey');
   await shown.page.getByRole('button', { name: 'Remove: Desk' }).waitFor({ state: 'detached' });
   await shown.isClean();

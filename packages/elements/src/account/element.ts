@@ -88,7 +88,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
       (loaded ??= loadPart(() => import('./dialog.js'))
         .then(({ createDialog }) => {
           const made = createDialog(words, signal, report);
-          this.wear(made.style);
+          this.adoptStyle(made.style);
           this.root.append(made.node);
           return made;
         })

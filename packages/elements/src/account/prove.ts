@@ -1,7 +1,7 @@
 import { isPosternError, type Proof, type ProofChoice, type ProofRequest } from '@postern/client';
 import { h } from '../base/dom.js';
 import { showError } from '../base/errors.js';
-import { createForm, type Form, holdUntil } from '../base/form.js';
+import { createForm, disableUntil, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import type { Dialog } from './questions.js';
 import type { AccountTexts } from './texts.js';
@@ -146,7 +146,7 @@ export function prove(
       );
       const lead = h('p', { class: 'muted' }, fill(words.code_sent_to, { to: choice.to }));
       dialog.show(words.prove, [lead, form.node, h('div', { class: 'links' }, again)], () => done(null));
-      await holdUntil(again, sent.resendAt.getTime(), words, both);
+      await disableUntil(again, sent.resendAt.getTime(), words, both);
     }
   });
 }

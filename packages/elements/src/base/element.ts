@@ -16,7 +16,7 @@ type DetailOf<E> = E extends CustomEvent<infer D> ? D : never;
 // On a server there is no HTMLElement. The classes can be imported there, and nobody makes an instance.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
-/** What the elements have in common: a shadow root, texts in the language of the page, a life that ends with a signal. */
+/** What the elements have in common: a shadow root, texts in the language of the page, a lifetime that ends with a signal. */
 export abstract class PosternElement<Events extends object, W extends Words> extends Base {
   /** @internal What `defineElements` was called with, and the style sheets. */
   static settings: (DefineOptions & { readonly sheets: readonly CSSStyleSheet[] }) | undefined;
@@ -122,7 +122,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
   }
 
   /** @internal Adds the style of a part that is loaded later. */
-  protected wear(style: string): void {
+  protected adoptStyle(style: string): void {
     if (this.#worn.has(style)) return;
     this.#worn.add(style);
     const sheet = new CSSStyleSheet();

@@ -26,7 +26,7 @@ export const english = {
   recovery_code: 'Recovery code',
   use_passkey: 'Use a passkey',
   wrong_code: 'That code is wrong or has expired. Check it, or get a new one.',
-  wait: 'That was too often. Try again in {time}.',
+  wait: 'Too many attempts. Try again in {time}.',
   offline: 'No connection. Check your network and try again. Nothing was lost.',
   cancelled: 'The passkey was not used. Try again, or choose another way.',
   unsupported: 'This browser cannot use passkeys. Choose another way, or another browser.',

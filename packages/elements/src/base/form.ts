@@ -54,10 +54,17 @@ function createField(
   words: FormTexts,
 ): Field {
   const id = `field-${name}`;
-  const { class: look = '', ...attributes } = controls[kind];
+  const { class: className = '', ...attributes } = controls[kind];
   const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(' ');
   const part = kind === 'code' ? 'input code' : 'input';
-  const input = h('input', { ...attributes, id, name, part, class: `input ${look}`, 'aria-describedby': described });
+  const input = h('input', {
+    ...attributes,
+    id,
+    name,
+    part,
+    class: `input ${className}`,
+    'aria-describedby': described,
+  });
   input.value = value;
   if (!isOptional) input.setAttribute('aria-required', 'true');
   const fault = h('p', { class: 'fault small', part: 'issue', id: `${id}-fault` });
@@ -118,9 +125,9 @@ export function createForm(options: FormOptions): Form {
   const { words } = options;
   const fields = new Map(options.fields.map((field) => [field.name, createField(field, words)]));
   const issue = h('div', { class: 'issue', part: 'issue', role: 'alert' });
-  const look = options.isDangerous ? 'button danger' : 'button primary';
+  const className = options.isDangerous ? 'button danger' : 'button primary';
   const part = options.isDangerous ? 'button button-danger' : 'button button-primary';
-  const submit = h('button', { type: 'submit', class: look, part }, options.submit);
+  const submit = h('button', { type: 'submit', class: className, part }, options.submit);
   const nodes = [...fields.values()].map(({ node }) => node);
   const attributes = { part: 'form', novalidate: true, 'aria-labelledby': options.labelledBy };
   const node = h('form', attributes, issue, ...nodes, submit);
@@ -188,7 +195,7 @@ async function* secondsUntil(time: number, signal: AbortSignal): AsyncGenerator<
 }
 
 /** Keeps a button for a new code disabled until one may be requested, and shows how long that takes. */
-export async function holdUntil(
+export async function disableUntil(
   button: HTMLButtonElement,
   time: number,
   words: { readonly resend: string; readonly resend_in: string },

@@ -316,7 +316,7 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
     const { words } = this;
     try {
       const { showPushes, style } = await import('./pushes.js');
-      this.wear(style);
+      this.adoptStyle(style);
       showPushes(node, { inbox, words, items, signal, report: (error) => void this.report(error) });
     } catch {
       put(node, h('p', { role: 'alert' }, words.push_failed));

@@ -11,7 +11,7 @@ import type {
   LoginTotp,
 } from '@postern/client';
 import { h } from '../base/dom.js';
-import { countDown, createForm, type FieldOptions, holdUntil } from '../base/form.js';
+import { countDown, createForm, disableUntil, type FieldOptions } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { button, type Context, card, focusHeading, issueBox, link, showIssue, type View } from './views.js';
 
@@ -67,7 +67,7 @@ function codeView(context: Context, first: LoginCode): View {
     const resendAt = next.resendAt.getTime();
     if (since === resendAt) return;
     since = resendAt;
-    void holdUntil(resend, resendAt, words, signal);
+    void disableUntil(resend, resendAt, words, signal);
   };
   update(first);
   return { node, update: (next) => next.step === 'code' && update(next), focus: form.focus };
