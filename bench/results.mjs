@@ -12,6 +12,7 @@ const titles = {
     search: '`node bench/search.mjs`',
     console: '`node bench/console.mjs`',
     packages: '`node bench/packages.mjs`',
+    webhooks: '`node bench/webhooks.mjs`',
     soak: '`npm run soak`',
   },
 };
