@@ -8,7 +8,7 @@ import { countRows, nextTransaction } from './contents.js';
 import { filesBelow } from './data-files.js';
 import { copyRunningServer } from './online-backup.js';
 import { type BackupPlace, backupName } from './places/place.js';
-import { currentArchive, lockBackups, untilStopped, withSession } from './session.js';
+import { currentArchive, lockBackups, readTime, untilStopped, withSession } from './session.js';
 
 /** What a backup contains, and how. */
 export interface BackupSource {
@@ -157,14 +157,6 @@ interface BackupRow {
 const insertBackup =
   'insert into backups (id, started_at, is_scheduled, location, archive) values ($1, $2, $3, $4, $5)';
 const valuesOf = (row: BackupRow) => [row.id, row.startedAt, row.isScheduled, row.location, row.archive];
-
-/** The time of the server, which also decides when transactions were committed. */
-async function readTime(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ now: string }>(
-    `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
-  );
-  return rows[0]?.now ?? '';
-}
 
 /** Stores why a backup failed. The database may be the cause, so a failure to store it is ignored. */
 async function recordFailure(target: DatabaseTarget, row: BackupRow, error: unknown): Promise<void> {

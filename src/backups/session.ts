@@ -55,6 +55,14 @@ export async function lockBackups(client: pg.Client): Promise<boolean> {
   return rows[0]?.locked === true;
 }
 
+/** The time of the server, which also decides when transactions were committed. */
+export async function readTime(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ now: string }>(
+    `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
+  );
+  return rows[0]?.now ?? '';
+}
+
 /** Passes a stream on until `stop` aborts. */
 export async function* untilStopped(
   source: AsyncIterable<Buffer>,

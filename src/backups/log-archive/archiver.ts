@@ -7,7 +7,7 @@ import type { DatabaseTarget } from '../../database/connections/target.js';
 import type { Log } from '../../database/embedded/membership.js';
 import { ageEncryption } from '../../lib/crypto/age.js';
 import type { BackupStore } from '../places/place.js';
-import { lockArchiving, slotPrefix, withSession } from '../session.js';
+import { lockArchiving, readTime, slotPrefix, withSession } from '../session.js';
 import { archiveFolder, listParts, type Part, removeContained, writePart } from './parts.js';
 import { formatLsn, parseLsn, segmentName, segmentStart } from './positions.js';
 
@@ -130,18 +130,19 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
 
   return {
     async copy() {
-      const { rows } = await client.query<{ flushed: string; file: string; now: string }>(
-        `select lsn::text as flushed, pg_walfile_name(lsn) as file,
-                to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now
-         from pg_current_wal_flush_lsn() lsn`,
+      // The time comes first, in a statement of its own. A transaction that was acknowledged before it was on disk before it,
+      // so it is before the position too. The other order would promise transactions that only the next part has.
+      const createdAt = await readTime(client);
+      const { rows } = await client.query<{ flushed: string; file: string }>(
+        `select lsn::text as flushed, pg_walfile_name(lsn) as file from pg_current_wal_flush_lsn() lsn`,
       );
       const [server] = rows;
       if (server === undefined) throw new Error('PostgreSQL did not say where its log ends');
       const timeline = Number.parseInt(server.file.slice(0, 8), 16);
       const flushed = parseLsn(server.flushed);
-      while (position < flushed) await copyPart(flushed, { timeline, created_at: server.now });
+      while (position < flushed) await copyPart(flushed, { timeline, created_at: createdAt });
       if (performance.now() - reportedAt < reportMs) return;
-      await report(client, store, { archive, archivedAt: server.now });
+      await report(client, store, { archive, archivedAt: createdAt });
       reportedAt = performance.now();
     },
   };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type BackupSource, createBackup, type WrittenBackup } from '../../../src/backups/create.js';
 import { startArchiver, stopArchiving } from '../../../src/backups/log-archive/archiver.js';
-import { listParts } from '../../../src/backups/log-archive/parts.js';
+import { listParts, readPart } from '../../../src/backups/log-archive/parts.js';
 import { parseLsn } from '../../../src/backups/log-archive/positions.js';
 import { restoreAt } from '../../../src/backups/log-archive/recovery.js';
 import { removeOldParts } from '../../../src/backups/log-archive/retention.js';
@@ -110,6 +110,37 @@ describe('a log archive', () => {
     expect(await rowsAt(between, 'between')).toBe('1-before 2-first');
     // Nothing was committed after this time.
     expect(await rowsAt(afterLast, 'after-last')).toBe('1-before 2-first 3-second');
+  });
+
+  it('never promises a transaction that only a later part contains', async () => {
+    await archiver?.stop();
+    // Each look at the log takes long enough for transactions between the time and the position.
+    await query(server, 'create schema slow');
+    await query(server, 'create table counted (n int)');
+    await query(
+      server,
+      `create function slow.pg_current_wal_flush_lsn() returns pg_lsn language plpgsql as
+       $$ declare lsn pg_lsn := pg_catalog.pg_current_wal_flush_lsn(); begin perform pg_sleep(0.05); return lsn; end $$`,
+    );
+    await query(server, 'alter database postern set search_path = slow, pg_catalog, public');
+    const folderName = await archiveNow();
+    const known = new Set((await listParts(store, folderName)).map(({ name }) => name));
+    const newParts = async () => (await listParts(store, folderName)).filter(({ name }) => !known.has(name));
+    archiver = start();
+    const acknowledged: { readonly position: number; readonly at: number }[] = [];
+    while ((await newParts()).length < 5 && acknowledged.length < 2000) {
+      const position = parseLsn(await text('select pg_current_wal_insert_lsn()'));
+      await query(server, 'insert into counted values (1)');
+      acknowledged.push({ position, at: await now() });
+    }
+    await archiver.stop();
+    await query(server, 'alter database postern reset search_path');
+    archiver = start();
+    for (const part of await newParts()) {
+      const { header } = await readPart(store, part, undefined);
+      const promised = acknowledged.filter(({ at: time }) => time < Date.parse(header.created_at));
+      expect(promised.filter(({ position }) => position >= part.end)).toEqual([]);
+    }
   });
 
   it('refuses times that it does not contain, and leaves nothing', async () => {
