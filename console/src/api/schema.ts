@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: b1f39b7e8fe2786dfe4b4e8a2589d545a259df689d0f7f1e76d409206bdbfc07
+// sha256 of the document: 39c046874814a99f5a3cb98f675a04725cdcc26fbda02241a5b29861a6eddae7
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});

@@ -30,6 +30,8 @@ function rangeOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 /** Texts of headers of one peer whose address is remembered. */
 const maxRemembered = 10_000;
 const maxPeers = 20;
+/** Characters. A client chooses the start of the header, so a longer one is not remembered: it would fill the memory. */
+const maxRememberedLength = 100;
 
 /**
  * Reads the address of the client of a request that the framework has not seen, as `clientAddress` reads it from a request of
@@ -49,7 +51,7 @@ export function createAddressReader(isTrusted: TrustProxy | false): (request: In
     const ofPeer = remembered.get(peer) ?? new Map<string, string>();
     if (ofPeer.size >= maxRemembered) ofPeer.clear();
     if (remembered.size >= maxPeers) remembered.clear();
-    remembered.set(peer, ofPeer.set(text, address));
+    if (text.length <= maxRememberedLength) remembered.set(peer, ofPeer.set(text, address));
     return address;
   };
 }

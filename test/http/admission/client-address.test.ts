@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import fc from 'fast-check';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
@@ -60,5 +61,27 @@ describe('the address of a client', () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  test('is remembered for short headers only, because a client can send many long ones', () => {
+    let hops = 0;
+    const read = createAddressReader((_address, hop) => {
+      hops += 1;
+      return hop < 1;
+    });
+    const hopsOf = (header: string) => {
+      hops = 0;
+      const socket = new Socket();
+      Object.defineProperty(socket, 'remoteAddress', { value: '198.51.100.9' });
+      const request = new IncomingMessage(socket);
+      request.headers = { 'x-forwarded-for': header };
+      expect(read(request)).toBe('203.0.113.7');
+      return hops;
+    };
+    expect(hopsOf('10.0.0.1, 203.0.113.7')).toBe(2);
+    expect(hopsOf('10.0.0.1, 203.0.113.7')).toBe(0);
+    const long = `${'x'.repeat(14_000)}, 203.0.113.7`;
+    expect(hopsOf(long)).toBe(2);
+    expect(hopsOf(long)).toBe(2);
   });
 });

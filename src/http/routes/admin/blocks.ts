@@ -16,7 +16,7 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
       operationId: 'createBlock',
       summary: 'Block an address',
       description:
-        'Requests from the address or range are refused with 403, address_blocked, on all instances within two seconds. Open streams continue. A block of the same range is replaced.',
+        'Requests from the address or range are refused with 403, address_blocked, on all instances within two seconds. Their open streams end. A block of the same range is replaced.',
       tags: ['Administration'],
       body: NewBlock,
       response: { 201: { ...Block, description: 'The block.' } },
