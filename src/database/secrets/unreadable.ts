@@ -68,6 +68,15 @@ export const encryptedKinds: readonly EncryptedKind[] = [
     keptIn: 'secret',
   },
   {
+    name: 'previous secrets of webhooks',
+    table: 'webhook_endpoints',
+    where: sql`previous_secret is not null and previous_secret_until > (select db_now())`,
+    encrypted: sql`previous_secret`,
+    context: sql`'webhook:' || id`,
+    key: { id: 'uuid' },
+    keptIn: 'previous_secret',
+  },
+  {
     name: 'signing keys of webhooks',
     table: 'webhook_keys',
     where: sql`true`,
