@@ -113,24 +113,32 @@ export interface ReturnedQueue {
 }
 
 /**
- * Writes results and returns queues. If another sender has taken a queue in the meantime, the results are dropped, because
- * that sender delivers again. Queues are locked in the same order as when events are numbered, to avoid deadlocks.
+ * Writes results and returns queues, or removes those without pending deliveries. If another sender has taken a queue in
+ * the meantime, the results are dropped, because that sender delivers again. Queues are locked in the same order as when
+ * events are numbered, to avoid deadlocks. `held` has the newest count of a queue: events may have been added since it was
+ * taken. Planned at each use: a plan from a time when the tables were empty reads all queues for each result.
  * @param queues and results: JSON of arrays of `ReturnedQueue` and `SettledDelivery`
  */
-export const settleQueues = everyoneStatement<{ endpointId: string; queues: string; results: string }>(
-  'webhook_queues_settle',
-  (p) => sql`
+export const settleQueues = unprepared(
+  everyoneStatement<{ endpointId: string; queues: string; results: string }>(
+    'webhook_queues_settle',
+    (p) => sql`
   with returned as (
     select * from json_to_recordset(${p.queues}::json) as queue (user_id uuid, lease uuid, done int, due_in float8)
   ),
   held as materialized (
-    select q.user_id, r.done, r.due_in from webhook_queues q join returned r on r.user_id = q.user_id and r.lease = q.lease
+    select q.user_id, q.pending - r.done as pending, r.due_in
+    from webhook_queues q join returned r on r.user_id = q.user_id and r.lease = q.lease
     where q.endpoint_id = ${p.endpointId}::uuid order by q.user_id for update of q
   ),
   released as (
     update webhook_queues q
-    set pending = q.pending - held.done, lease = null, due_at = (select db_now()) + held.due_in * interval '1 second'
-    from held where q.user_id = held.user_id and q.endpoint_id = ${p.endpointId}::uuid
+    set pending = held.pending, lease = null, due_at = (select db_now()) + held.due_in * interval '1 second'
+    from held where held.pending > 0 and q.user_id = held.user_id and q.endpoint_id = ${p.endpointId}::uuid
+  ),
+  removed as (
+    delete from webhook_queues q
+    using held where held.pending <= 0 and q.user_id = held.user_id and q.endpoint_id = ${p.endpointId}::uuid
   )
   update webhook_deliveries d
   set state = r.state, is_late = r.is_late, attempts = d.attempts + r.attempted::int,
@@ -146,16 +154,7 @@ export const settleQueues = everyoneStatement<{ endpointId: string; queues: stri
     user_id uuid, id uuid, state text, is_late boolean, delay float8, attempted boolean, status int, answer text, error text,
     duration_ms int), held, (select db_now() as now) clock
   where d.user_id = r.user_id and d.id = r.id and held.user_id = r.user_id and d.state = 'pending'`,
-);
-
-/** Removes queues without pending deliveries. */
-export const removeEmptyQueues = everyoneStatement<{ endpointId: string; userIds: readonly string[] }>(
-  'webhook_queues_remove_empty',
-  (p) => sql`
-  delete from webhook_queues where endpoint_id = ${p.endpointId}::uuid and user_id in (
-    select user_id from webhook_queues
-    where endpoint_id = ${p.endpointId}::uuid and user_id = any (${p.userIds}::uuid[]) and pending <= 0 and lease is null
-    for update skip locked)`,
+  ),
 );
 
 export const recordSuccess = directoryStatement<{ id: string }>(

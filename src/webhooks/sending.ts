@@ -16,7 +16,6 @@ import {
   type ReturnedQueue,
   recordFailure,
   recordSuccess,
-  removeEmptyQueues,
   selectDueEndpoints,
   selectEndpoint,
   settleQueues,
@@ -194,7 +193,6 @@ function createSettlement({ database }: SendingOptions, endpointId: string, leas
     const results = runs.flatMap(({ run }) => run.results);
     const values = { endpointId, queues: JSON.stringify(queues), results: JSON.stringify(results) };
     await database.everyone.query(settleQueues(values));
-    await database.everyone.query(removeEmptyQueues({ endpointId, userIds: runs.map(({ userId }) => userId) }));
   }
   return (userId: string, run: QueueRun): Promise<void> => {
     waiting.push({ userId, run });
