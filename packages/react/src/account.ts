@@ -11,12 +11,12 @@ import {
   type Suspending,
   useQuery,
 } from './query.js';
-import { found } from './shared.js';
+import { findCreated } from './shared.js';
 
 const account: Definition<AccountDetails> = {
   name: 'account',
-  reader: (postern) => () => createAccount(postern).get(),
-  known: (snapshot) => snapshot.account,
+  createRead: (postern) => () => createAccount(postern).get(),
+  fromSnapshot: (snapshot) => snapshot.account,
 };
 
 /** What changes the account. After each change `data` is read again. */
@@ -26,25 +26,25 @@ export interface AccountActions {
 }
 
 type Method = (...args: never[]) => Promise<unknown>;
-/** Change nothing that `data` has. */
-const readers = ['get', 'listPasskeys', 'listIdentities', 'activity', 'export', 'proofChoices', 'deleteAccount'];
+/** Methods that do not change `data`. */
+const readMethods = ['get', 'listPasskeys', 'listIdentities', 'activity', 'export', 'proofChoices', 'deleteAccount'];
 
 const isPending = (result: unknown): result is { readonly confirm: Method } =>
   typeof result === 'object' && result !== null && 'confirm' in result;
 
 /** A client that calls `after` when a change is complete. */
-function observed(client: AccountClient<true>, after: () => void): AccountClient<true> {
-  const watch =
+function withCallback(client: AccountClient<true>, after: () => void): AccountClient<true> {
+  const wrap =
     (method: Method): Method =>
     async (...args) => {
       const result = await method(...args);
-      if (isPending(result)) return { ...result, confirm: watch(result.confirm) };
+      if (isPending(result)) return { ...result, confirm: wrap(result.confirm) };
       after();
       return result;
     };
   const methods: readonly [string, Method][] = Object.entries(client);
-  const changes = methods.filter(([name]) => !readers.includes(name));
-  return Object.assign({ ...client }, Object.fromEntries(changes.map(([name, method]) => [name, watch(method)])));
+  const changes = methods.filter(([name]) => !readMethods.includes(name));
+  return Object.assign({ ...client }, Object.fromEntries(changes.map(([name, method]) => [name, wrap(method)])));
 }
 
 /**
@@ -76,9 +76,9 @@ export function useAccount(options?: MaySuspend): Query<AccountDetails> & Accoun
   const { query, source } = useQuery(account, options);
   const client = useMemo(
     () =>
-      observed(createAccount(postern, { prove }), () => {
+      withCallback(createAccount(postern, { prove }), () => {
         void source().reload();
-        void found<Source<unknown>>(postern, 'passkeys')?.reload();
+        void findCreated<Source<unknown>>(postern, 'passkeys')?.reload();
       }),
     [postern, prove, source],
   );

@@ -8,8 +8,8 @@ import {
 } from '@postern/client';
 import { useMemo, useSyncExternalStore } from 'react';
 import { type Scope, useScope } from './context.js';
-import { sharingStreams } from './live.js';
-import { later, missing, shared } from './shared.js';
+import { shareStreams } from './live.js';
+import { getOrCreate, missingDataError, unsubscribeLater } from './shared.js';
 
 /** Which notifications a list shows. */
 export type UseInboxQuery = Pick<NotificationQuery, 'filter' | 'limit'>;
@@ -23,7 +23,7 @@ export interface UseInbox extends InboxSnapshot, Pick<InboxView, 'loadMore' | 'm
 const isPending = ({ loading, items }: InboxSnapshot) => loading && items.length === 0;
 const keyOf = ({ filter, limit = 20 }: UseInboxQuery) => JSON.stringify([filter, limit]);
 
-/** The query whose list a snapshot has. */
+/** The query of the list in a snapshot. */
 function queryIn(snapshot: Snapshot | undefined): UseInboxQuery | undefined {
   const { filter, page } = snapshot?.inbox ?? {};
   return page && { filter, limit: page.page.limit };
@@ -31,30 +31,31 @@ function queryIn(snapshot: Snapshot | undefined): UseInboxQuery | undefined {
 
 /** The view of a query, which all components with the same query share. */
 function sourceOf({ postern, snapshot, inbox: options }: Scope, query: UseInboxQuery) {
-  const seen = queryIn(snapshot);
-  const isSeen = seen !== undefined && keyOf(seen) === keyOf(query);
-  const start = { ...query, snapshot: isSeen ? snapshot : undefined };
-  let own: InboxView | undefined;
+  const snapshotQuery = queryIn(snapshot);
+  const isInSnapshot = snapshotQuery !== undefined && keyOf(snapshotQuery) === keyOf(query);
+  const viewOptions = { ...query, snapshot: isInSnapshot ? snapshot : undefined };
+  let sharedView: InboxView | undefined;
   const view = () => {
-    own ??= shared(postern, `inbox ${keyOf(query)}`, () => {
-      const inbox = shared(postern, 'inbox', () => sharingStreams(postern, createInbox(postern, options)));
-      return createInboxView(postern, inbox, start);
+    sharedView ??= getOrCreate(postern, `inbox ${keyOf(query)}`, () => {
+      const inbox = getOrCreate(postern, 'inbox', () => shareStreams(postern, createInbox(postern, options)));
+      return createInboxView(postern, inbox, viewOptions);
     });
-    return own;
+    return sharedView;
   };
-  let first: InboxSnapshot | undefined;
+  let hydrationSnapshot: InboxSnapshot | undefined;
   return {
     current: () => view().current,
-    subscribe: (listener: () => void) => later(view().onChange(listener)),
-    /** Before the hydration. It is not made of the shared view, because a server must keep nothing of a user. */
+    subscribe: (listener: () => void) => unsubscribeLater(view().onChange(listener)),
+    /** The state before hydration. It does not use the shared view, because a server must keep no data of a user. */
     first() {
-      if (first === undefined) {
-        const { current } = createInboxView(postern, createInbox(postern, options), start);
-        first = { ...current, ...(snapshot?.session === null && { loading: false }) };
+      if (hydrationSnapshot === undefined) {
+        const { current } = createInboxView(postern, createInbox(postern, options), viewOptions);
+        hydrationSnapshot = { ...current, ...(snapshot?.session === null && { loading: false }) };
       }
-      return first;
+      return hydrationSnapshot;
     },
-    waitFor: (shown: InboxSnapshot) => (shown === first ? missing('the inbox') : listed(view())),
+    waitFor: (shown: InboxSnapshot) =>
+      shown === hydrationSnapshot ? missingDataError('the inbox') : firstPageRead(view()),
     actions: {
       loadMore: () => view().loadMore(),
       markRead: (upTo: Parameters<InboxView['markRead']>[0]) => view().markRead(upTo),
@@ -65,22 +66,22 @@ function sourceOf({ postern, snapshot, inbox: options }: Scope, query: UseInboxQ
 
 /** How long the list of a component that suspends is kept up to date until the component is shown, in milliseconds. */
 const graceMs = 5000;
-const waiting = /* @__PURE__ */ new WeakMap<InboxView, Promise<void>>();
+const firstPageReads = /* @__PURE__ */ new WeakMap<InboxView, Promise<void>>();
 
 /** Resolves when the first page was read. */
-function listed(view: InboxView): Promise<void> {
-  const found = waiting.get(view);
-  if (found !== undefined) return found;
-  const made = new Promise<void>((resolve) => {
-    const end = view.subscribe((shown) => {
+function firstPageRead(view: InboxView): Promise<void> {
+  const existing = firstPageReads.get(view);
+  if (existing !== undefined) return existing;
+  const read = new Promise<void>((resolve) => {
+    const unsubscribe = view.subscribe((shown) => {
       if (isPending(shown)) return;
-      waiting.delete(view);
+      firstPageReads.delete(view);
       resolve();
-      setTimeout(() => end(), graceMs);
+      setTimeout(() => unsubscribe(), graceMs);
     });
   });
-  if (isPending(view.current)) waiting.set(view, made);
-  return made;
+  if (isPending(view.current)) firstPageReads.set(view, read);
+  return read;
 }
 
 /**
@@ -118,7 +119,7 @@ export function useInbox({
   suspense = false,
 }: UseInboxQuery & { readonly suspense?: boolean | undefined } = {}): UseInbox {
   const scope = useScope();
-  // Its text, because most components make a new object each time.
+  // Text, because most components pass a new object in each rendering.
   const key = JSON.stringify({ filter, limit });
   const source = useMemo(() => sourceOf(scope, JSON.parse(key)), [scope, key]);
   const shown = useSyncExternalStore(source.subscribe, source.current, source.first);

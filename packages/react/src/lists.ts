@@ -5,12 +5,12 @@ import { type Definition, type MaySuspend, type Query, type ReadyQuery, type Sus
 
 const devices: Definition<readonly Device[]> = {
   name: 'devices',
-  reader: (postern) => async () => {
+  createRead: (postern) => async () => {
     const all: Device[] = [];
     for await (const device of createDevices(postern).list({ limit: 100 })) all.push(device);
     return all;
   },
-  known: (snapshot) => snapshot.devices,
+  fromSnapshot: (snapshot) => snapshot.devices,
 };
 
 /** What can be done with the devices. */
@@ -54,8 +54,8 @@ export function useDevices(options?: MaySuspend): Query<readonly Device[]> & Dev
 
 const passkeys: Definition<readonly Passkey[]> = {
   name: 'passkeys',
-  reader: (postern) => () => createAccount(postern).listPasskeys(),
-  known: () => undefined,
+  createRead: (postern) => () => createAccount(postern).listPasskeys(),
+  fromSnapshot: () => undefined,
 };
 
 /**
@@ -113,7 +113,7 @@ export function useActivity({
       return { entries: [...shown, ...data], cursor: page.next_cursor };
     };
     const definition: Definition<Activity> = {
-      ...{ name: `activity ${limit}`, reader: () => () => page([]), known: () => undefined },
+      ...{ name: `activity ${limit}`, createRead: () => () => page([]), fromSnapshot: () => undefined },
     };
     return { page, definition };
   }, [postern, limit]);

@@ -1,8 +1,8 @@
 import type { Inbox, InboxEvent, LiveQuery, Postern } from '@postern/client';
 
 interface Follower {
-  take(event: InboxEvent): void;
-  end(error?: unknown): void;
+  onEvent(event: InboxEvent): void;
+  onEnd(error?: unknown): void;
 }
 
 interface Stream {
@@ -13,24 +13,24 @@ interface Stream {
 }
 
 /** An inbox whose views share a stream: one for each filter. It ends with the last view. */
-export function sharingStreams(postern: Postern, inbox: Inbox): Inbox {
+export function shareStreams(postern: Postern, inbox: Inbox): Inbox {
   const streams = new Map<string, Stream>();
 
   function open(key: string, filter: LiveQuery['filter']): Stream {
     const controller = new AbortController();
     const stream: Stream = { followers: new Set(), controller, connection: undefined };
     streams.set(key, stream);
-    async function pass(): Promise<void> {
+    async function forwardEvents(): Promise<void> {
       for await (const event of inbox.live({ filter, signal: controller.signal })) {
         if (event.type === 'connection') stream.connection = event;
-        for (const follower of stream.followers) follower.take(event);
+        for (const follower of stream.followers) follower.onEvent(event);
       }
     }
-    const end = (error?: unknown) => {
+    const endAll = (error?: unknown) => {
       close(key, stream);
-      for (const follower of stream.followers) follower.end(error);
+      for (const follower of stream.followers) follower.onEnd(error);
     };
-    pass().then(() => end(), end);
+    forwardEvents().then(() => endAll(), endAll);
     return stream;
   }
   function close(key: string, stream: Stream): void {
@@ -47,18 +47,18 @@ export function sharingStreams(postern: Postern, inbox: Inbox): Inbox {
     let ended: { readonly error: unknown } | undefined;
     let wake = () => {};
     const follower: Follower = {
-      take(event) {
+      onEvent(event) {
         events.push(event);
         wake();
       },
-      end(error) {
+      onEnd(error) {
         ended ??= { error };
         wake();
       },
     };
-    const abort = () => wake();
+    const onAbort = () => wake();
     stream.followers.add(follower);
-    signal?.addEventListener('abort', abort);
+    signal?.addEventListener('abort', onAbort);
     try {
       for (;;) {
         signal?.throwIfAborted();
@@ -76,7 +76,7 @@ export function sharingStreams(postern: Postern, inbox: Inbox): Inbox {
         }
       }
     } finally {
-      signal?.removeEventListener('abort', abort);
+      signal?.removeEventListener('abort', onAbort);
       stream.followers.delete(follower);
       if (stream.followers.size === 0) close(key, stream);
     }

@@ -37,25 +37,25 @@ export interface UseLogin {
  */
 export function useLogin({ resume = false }: LoginOptions = {}): UseLogin {
   const { postern } = useScope();
-  // This one does nothing before it is used. One that resumes reads the storage, which rendering must not do.
-  const first = useMemo(() => createLogin(postern), [postern]);
-  const [resumed, setResumed] = useState<{ readonly login: Login; readonly of: Postern }>();
-  const made = useRef(resumed);
-  const login = resume && resumed?.of === postern ? resumed.login : first;
+  // This login does nothing before it is used. A login that resumes reads the storage, which must not happen in a rendering.
+  const plainLogin = useMemo(() => createLogin(postern), [postern]);
+  const [resumed, setResumed] = useState<{ readonly login: Login; readonly client: Postern }>();
+  const resumedRef = useRef(resumed);
+  const login = resume && resumed?.client === postern ? resumed.login : plainLogin;
   const mounted = useRef<object>(undefined);
   useEffect(() => {
     // StrictMode runs effects twice.
-    if (!resume || made.current?.of === postern) return;
-    made.current = { login: createLogin(postern, { resume }), of: postern };
-    setResumed(made.current);
+    if (!resume || resumedRef.current?.client === postern) return;
+    resumedRef.current = { login: createLogin(postern, { resume }), client: postern };
+    setResumed(resumedRef.current);
   }, [postern, resume]);
   useEffect(() => {
-    const own = {};
-    mounted.current = own;
+    const mount = {};
+    mounted.current = mount;
     return () =>
       queueMicrotask(() => {
-        // StrictMode mounts twice. A login that unmounts its form by its success may still complete.
-        if (mounted.current !== own || postern.current.status === 'signed_in') return;
+        // StrictMode mounts twice. A successful login may unmount its form before it is complete: it must not end.
+        if (mounted.current !== mount || postern.current.status === 'signed_in') return;
         // A login that waits for a code can be resumed later.
         if (!resume || login.current.step === 'start') login.start();
       });
@@ -87,13 +87,13 @@ const secondsUntil = (end: number) => Math.max(0, Math.ceil((end - Date.now()) /
  */
 export function useCountdown(until: Date | null | undefined): number {
   const end = until?.getTime() ?? 0;
-  const [shown, show] = useState(() => ({ end, left: secondsUntil(end) }));
+  const [shown, setShown] = useState(() => ({ end, left: secondsUntil(end) }));
   const next = shown.end === end ? shown : { end, left: secondsUntil(end) };
-  if (next !== shown) show(next);
+  if (next !== shown) setShown(next);
   useEffect(() => {
     if (shown.left === 0) return undefined;
-    const pause = Math.max(0, shown.end - Date.now() - (shown.left - 1) * 1000);
-    const timer = setTimeout(() => show({ end: shown.end, left: secondsUntil(shown.end) }), pause);
+    const delay = Math.max(0, shown.end - Date.now() - (shown.left - 1) * 1000);
+    const timer = setTimeout(() => setShown({ end: shown.end, left: secondsUntil(shown.end) }), delay);
     return () => clearTimeout(timer);
   }, [shown]);
   return next.left;

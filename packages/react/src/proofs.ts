@@ -31,7 +31,8 @@ const ProverContext = /* @__PURE__ */ createContext<Prover>(() =>
 );
 
 /**
- * Shows your dialog when an operation below it needs a proof of who the user is. Several operations wait for each other.
+ * Shows your dialog when an operation below it needs a proof of who the user is. Several operations get their dialogs one
+ * after the other.
  *
  * @example
  * ```tsx
@@ -65,37 +66,37 @@ const ProverContext = /* @__PURE__ */ createContext<Prover>(() =>
  * ```
  */
 export function ProofProvider({ dialog, children }: ProofProviderProps): ReactNode {
-  const [asked, setAsked] = useState<readonly (ProofDialogProps & { readonly key: number })[]>([]);
-  const asking = useMemo(() => {
-    const open = new Set<() => void>();
+  const [openRequests, setOpenRequests] = useState<readonly (ProofDialogProps & { readonly key: number })[]>([]);
+  const prover = useMemo(() => {
+    const cancels = new Set<() => void>();
     let count = 0;
     const prove: Prover = (request) =>
       new Promise((resolve) => {
         count += 1;
         const key = count;
-        const end = (proof: ProofFor<AccountOperation> | null) => {
-          open.delete(cancel);
-          setAsked((all) => all.filter((one) => one.key !== key));
+        const close = (proof: ProofFor<AccountOperation> | null) => {
+          cancels.delete(cancel);
+          setOpenRequests((all) => all.filter((request) => request.key !== key));
           resolve(proof);
         };
-        const cancel = () => end(null);
-        open.add(cancel);
-        setAsked((all) => [...all, { key, request, answer: end, cancel }]);
+        const cancel = () => close(null);
+        cancels.add(cancel);
+        setOpenRequests((all) => [...all, { key, request, answer: close, cancel }]);
       });
-    return { open, prove };
+    return { cancels, prove };
   }, []);
   useEffect(() => {
-    const { open } = asking;
+    const { cancels } = prover;
     return () => {
-      // Nobody can answer any more.
-      for (const cancel of open) cancel();
+      // The dialog is gone, so no proof can come.
+      for (const cancel of cancels) cancel();
     };
-  }, [asking]);
-  const [first] = asked;
+  }, [prover]);
+  const [first] = openRequests;
   return createElement(
     Fragment,
     null,
-    createElement(ProverContext.Provider, { value: asking.prove }, children),
+    createElement(ProverContext.Provider, { value: prover.prove }, children),
     first && createElement(dialog, first),
   );
 }

@@ -1,19 +1,19 @@
 import type { Postern, PosternError, Snapshot, Unsubscribe } from '@postern/client';
 import { useMemo, useSyncExternalStore } from 'react';
 import { useScope } from './context.js';
-import { later, missing, shared } from './shared.js';
+import { getOrCreate, missingDataError, unsubscribeLater } from './shared.js';
 
 interface Refetch {
-  /** Reads again. What was read stays until then. */
+  /** Requests the data again. The old data stays until the new data arrives. */
   readonly refetch: () => void;
 }
 
-/** What was read. A later failure keeps the data. */
+/** Data, and the state of its request. If a later request fails, the data stays. */
 export type Query<T> = Refetch &
   (
     | { readonly status: 'pending'; readonly data: null; readonly error: null }
     | { readonly status: 'error'; readonly data: null; readonly error: PosternError }
-    /** `error`: why it could not be refreshed. */
+    /** `error`: why the last refresh failed. */
     | { readonly status: 'ready'; readonly data: T; readonly error: PosternError | null }
   );
 export type ReadyQuery<T> = Extract<Query<T>, { readonly status: 'ready' }>;
@@ -26,46 +26,46 @@ export interface Suspending extends MaySuspend {
   readonly suspense: true;
 }
 
-/** Data of the user who is signed in, which components share. */
+/** Data of the signed-in user. Components share it. */
 export interface Source<T> {
   /** What is shown now. */
   current(): Query<T>;
   /** Reads for the first listener, and for each user who signs in. */
   subscribe(listener: () => void): Unsubscribe;
-  /** Reads, if nothing is being read. Never rejects. @param how instead of the usual way */
-  load(how?: (data: T | null) => Promise<T>): Promise<void>;
-  /** Reads after a change: what is being read may be older. */
+  /** Reads the data, unless a request is running. Never rejects. @param readData replaces the default request */
+  load(readData?: (data: T | null) => Promise<T>): Promise<void>;
+  /** Reads the data after a change. It first waits for a running request, because that may return older data. */
   reload(): Promise<void>;
 }
 
-/** @param known what a snapshot has, with its user */
+/** @param initial the data of a snapshot, and its user */
 function createSource<T>(
   postern: Postern,
   read: () => Promise<T>,
-  known?: { readonly data: T; readonly user: string },
+  initial?: { readonly data: T; readonly user: string },
 ): Source<T> {
   const listeners = new Set<() => void>();
   const reload = async () => {
-    await running;
+    await currentRequest;
     await load();
   };
   const refetch = () => void reload();
   const pending: Query<T> = { status: 'pending', data: null, error: null, refetch };
-  let shown: Query<T> = known === undefined ? pending : { status: 'ready', data: known.data, error: null, refetch };
-  /** Whose data it is. Null: nobody was signed in. Undefined: nothing was read yet. */
-  let owner: string | null | undefined = known?.user;
-  let isFresh = known !== undefined;
-  let running: Promise<void> | undefined;
-  let unfollow = () => {};
+  let shown: Query<T> = initial === undefined ? pending : { status: 'ready', data: initial.data, error: null, refetch };
+  /** The user of the data. Null: nobody was signed in. Undefined: nothing was read yet. */
+  let owner: string | null | undefined = initial?.user;
+  let isFresh = initial !== undefined;
+  let currentRequest: Promise<void> | undefined;
+  let unsubscribe = () => {};
 
-  function forgetFormer(): void {
+  function forgetFormerUser(): void {
     const { current } = postern;
     if (current.status === 'starting') return;
     const user = current.status === 'signed_in' ? current.user_id : null;
-    const isOther = owner !== undefined && owner !== user;
+    const isOtherUser = owner !== undefined && owner !== user;
     owner = user;
-    if (!isOther) return;
-    running = undefined;
+    if (!isOtherUser) return;
+    currentRequest = undefined;
     isFresh = false;
     shown = pending;
   }
@@ -74,60 +74,60 @@ function createSource<T>(
     for (const listener of listeners) listener();
   }
 
-  function load(how: (data: T | null) => Promise<T> = read): Promise<void> {
-    if (running !== undefined) return running;
-    const own: Promise<void> = how(shown.data)
+  function load(readData: (data: T | null) => Promise<T> = read): Promise<void> {
+    if (currentRequest !== undefined) return currentRequest;
+    const request: Promise<void> = readData(shown.data)
       .then(
         (data): Query<T> => ({ status: 'ready', data, error: null, refetch }),
         (error: PosternError): Query<T> =>
           shown.status === 'ready' ? { ...shown, error } : { status: 'error', data: null, error, refetch },
       )
       .then((next) => {
-        forgetFormer();
+        forgetFormerUser();
         // Another user has signed in.
-        if (running !== own) return;
-        running = undefined;
+        if (currentRequest !== request) return;
+        currentRequest = undefined;
         isFresh = listeners.size === 0;
         show(next);
       });
-    running = own;
-    return own;
+    currentRequest = request;
+    return request;
   }
 
   return {
     current() {
-      forgetFormer();
+      forgetFormerUser();
       return shown;
     },
     subscribe(listener) {
-      const own = () => listener();
+      const handler = () => listener();
       if (listeners.size === 0) {
-        unfollow = postern.onChange(() => {
-          forgetFormer();
-          if (shown !== pending || running !== undefined) return;
+        unsubscribe = postern.onChange(() => {
+          forgetFormerUser();
+          if (shown !== pending || currentRequest !== undefined) return;
           show(pending);
           void load();
         });
-        forgetFormer();
+        forgetFormerUser();
         if (!isFresh) void load();
         isFresh = false;
       }
-      listeners.add(own);
+      listeners.add(handler);
       return () => {
-        if (listeners.delete(own) && listeners.size === 0) unfollow();
+        if (listeners.delete(handler) && listeners.size === 0) unsubscribe();
       };
     },
     ...{ load, reload },
   };
 }
 
-/** What hooks can show. */
+/** Data that hooks can show. */
 export interface Definition<T> {
-  /** Different for each definition, because sources are shared by it. */
+  /** Unique, because hooks share a source by its name. */
   readonly name: string;
-  readonly reader: (postern: Postern) => () => Promise<T>;
-  /** What a snapshot has of it. */
-  readonly known: (snapshot: Snapshot) => T | undefined;
+  readonly createRead: (postern: Postern) => () => Promise<T>;
+  /** This data in a snapshot. */
+  readonly fromSnapshot: (snapshot: Snapshot) => T | undefined;
 }
 
 /**
@@ -138,23 +138,25 @@ export interface Definition<T> {
  */
 export function useQuery<T>(definition: Definition<T>, { suspense = false }: MaySuspend = {}) {
   const { postern, snapshot } = useScope();
-  const made = useMemo(() => {
-    const { name, reader, known } = definition;
-    const data = snapshot && known(snapshot);
-    const seen = data !== undefined && snapshot?.session ? { data, user: snapshot.session.user_id } : undefined;
-    const source = () => shared(postern, name, () => createSource(postern, reader(postern), seen));
+  const store = useMemo(() => {
+    const { name, createRead, fromSnapshot } = definition;
+    const data = snapshot && fromSnapshot(snapshot);
+    const initial = data !== undefined && snapshot?.session ? { data, user: snapshot.session.user_id } : undefined;
+    const source = () => getOrCreate(postern, name, () => createSource(postern, createRead(postern), initial));
     const rest = { error: null, refetch: () => void source().reload() };
     const first: Query<T> =
-      seen === undefined ? { status: 'pending', data: null, ...rest } : { status: 'ready', data: seen.data, ...rest };
+      initial === undefined
+        ? { status: 'pending', data: null, ...rest }
+        : { status: 'ready', data: initial.data, ...rest };
     return {
       ...{ source, first: () => first, current: () => source().current() },
-      subscribe: (listener: () => void) => later(source().subscribe(listener)),
+      subscribe: (listener: () => void) => unsubscribeLater(source().subscribe(listener)),
     };
   }, [postern, snapshot, definition]);
-  const query = useSyncExternalStore(made.subscribe, made.current, made.first);
+  const query = useSyncExternalStore(store.subscribe, store.current, store.first);
   if (suspense && query.status === 'error') throw query.error;
   if (suspense && query.status === 'pending') {
-    throw query === made.first() ? missing(definition.name) : made.source().load();
+    throw query === store.first() ? missingDataError(definition.name) : store.source().load();
   }
-  return { query, source: made.source };
+  return { query, source: store.source };
 }

@@ -2,7 +2,7 @@ import type { AuthState, Postern, SettledAuthState, Snapshot } from '@postern/cl
 import { useMemo, useSyncExternalStore } from 'react';
 import { useScope } from './context.js';
 import type { MaySuspend, Suspending } from './query.js';
-import { missing, shared } from './shared.js';
+import { getOrCreate, missingDataError } from './shared.js';
 
 type Actions = Pick<Postern, 'getSession' | 'logOut'>;
 
@@ -11,11 +11,11 @@ export type SessionState = AuthState & Actions;
 /** As `SessionState`, after the storage was read. */
 export type SettledSessionState = SettledAuthState & Actions;
 
-/** On a server without a snapshot. */
-const unknown: AuthState = { status: 'starting' };
+/** The state on a server without a snapshot. */
+const starting: AuthState = { status: 'starting' };
 
 function stateOf(snapshot: Snapshot | undefined): AuthState {
-  if (snapshot === undefined) return unknown;
+  if (snapshot === undefined) return starting;
   if (snapshot.session === null) return { status: 'signed_out', reason: 'never_signed_in' };
   const { user_id, device_id } = snapshot.session;
   return { status: 'signed_in', user_id, device_id };
@@ -51,17 +51,17 @@ export function useSession({ suspense = false }: MaySuspend = {}): SessionState 
     };
   }, [postern, snapshot]);
   const state = useSyncExternalStore(source.subscribe, source.current, source.first);
-  if (suspense && state === unknown) throw missing('the session');
-  if (suspense && state.status === 'starting') throw shared(postern, 'session', () => settled(postern));
+  if (suspense && state === starting) throw missingDataError('the session');
+  if (suspense && state.status === 'starting') throw getOrCreate(postern, 'session', () => settled(postern));
   return useMemo(() => ({ ...state, getSession: postern.getSession, logOut: postern.logOut }), [postern, state]);
 }
 
 /** Resolves when the client knows who is signed in. */
 function settled(postern: Postern): Promise<void> {
   return new Promise((resolve) => {
-    const end = postern.onChange(({ status }) => {
+    const unsubscribe = postern.onChange(({ status }) => {
       if (status === 'starting') return;
-      end();
+      unsubscribe();
       resolve();
     });
   });

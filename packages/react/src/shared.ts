@@ -2,40 +2,40 @@ import type { Postern, Unsubscribe } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
 
 /**
- * What the hooks have made for a client: views, lists, what they wait for. React discards the state of components that suspend
- * before they are shown, so it cannot be there. On a server nothing is made: there the hooks use snapshots only.
+ * What the hooks have created for a client: views, lists, and promises. It is not in components, because React discards the state
+ * of a component that suspends before it is shown. On a server, hooks create nothing here: they use only snapshots.
  */
-const made = /* @__PURE__ */ new WeakMap<Postern, Map<string, unknown>>();
-/** Of one client. Pages that change their filter with each key stroke must not keep the views of all of them. */
-const mostMade = 30;
+const valuesByClient = /* @__PURE__ */ new WeakMap<Postern, Map<string, unknown>>();
+/** The maximum number of values for one client. A page that changes its filter with each key must not keep all the views. */
+const maxPerClient = 30;
 
-/** The thing of this name for a client. It is made once. */
-export function shared<T>(postern: Postern, name: string, make: () => T): T {
-  const own = made.get(postern) ?? new Map<string, unknown>();
-  made.set(postern, own);
-  if (!own.has(name)) {
-    const [oldest] = own.keys();
-    if (own.size >= mostMade && oldest !== undefined) own.delete(oldest);
-    own.set(name, make());
+/** The value with this name for a client. It is created once. */
+export function getOrCreate<T>(postern: Postern, name: string, create: () => T): T {
+  const values = valuesByClient.get(postern) ?? new Map<string, unknown>();
+  valuesByClient.set(postern, values);
+  if (!values.has(name)) {
+    const [oldest] = values.keys();
+    if (values.size >= maxPerClient && oldest !== undefined) values.delete(oldest);
+    values.set(name, create());
   }
-  return own.get(name) as T;
+  return values.get(name) as T;
 }
 
-/** The thing of this name, if a hook has made it. */
-export const found = <T>(postern: Postern, name: string): T | undefined =>
-  made.get(postern)?.get(name) as T | undefined;
+/** The value with this name, if a hook has created it. */
+export const findCreated = <T>(postern: Postern, name: string): T | undefined =>
+  valuesByClient.get(postern)?.get(name) as T | undefined;
 
 /**
- * Ends a subscription after the current work. If a component subscribes again until then, as in StrictMode, or another one in its
- * place, a stream goes on.
+ * Ends a subscription in a microtask. If a component subscribes again before that, as in StrictMode, the stream continues. So it
+ * does if another component subscribes.
  */
-export const later =
-  (end: Unsubscribe): Unsubscribe =>
+export const unsubscribeLater =
+  (unsubscribe: Unsubscribe): Unsubscribe =>
   () =>
-    queueMicrotask(end);
+    queueMicrotask(unsubscribe);
 
 /** A component that suspends has nothing to show on a server without a snapshot: the browser renders it. */
-export const missing = (what: string) =>
+export const missingDataError = (what: string) =>
   new UsageError(
     `A hook with \`suspense\` waits for ${what}, which a server does not read. Pass it in \`snapshot\` of <PosternProvider>.`,
   );

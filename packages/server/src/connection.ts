@@ -9,15 +9,15 @@ export interface Connection {
   /** Milliseconds for each attempt. */
   readonly timeout: number;
   readonly retries: number;
-  /** With the API key. What is safe to repeat is repeated. */
+  /** Sends the API key. Repeats failed requests if that is safe. */
   call<T>(call: Call): Promise<T>;
   /** As `call`. Null if Postern answers 404. */
   find<T>(call: Call): Promise<T | null>;
-  /** As `call`, with the answer itself. */
+  /** As `call`, but returns the `Response`. */
   raw(call: Call): Promise<Response>;
 }
 
-// The same in each copy of this package.
+// `Symbol.for`: all copies of this package use the same key.
 export const connectionKey = Symbol.for('@postern/server.connection');
 
 /** The connection of a client. @throws UsageError */
@@ -48,22 +48,22 @@ export function createConnection(base: string, options: PosternServerOptions): C
   }
 
   /** Sends a call with the current key, and again with the new key if the key was replaced in the meantime. */
-  async function keyed<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
-    const used = await authorization();
+  async function sendWithKey<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
+    const firstKey = await authorization();
     try {
-      return await send({ ...call, authorization: used });
+      return await send({ ...call, authorization: firstKey });
     } catch (error) {
       if (!isProblem(error) || error.status !== 401) throw error;
-      const next = await authorization();
-      if (next === used) throw error;
-      return send({ ...call, authorization: next });
+      const currentKey = await authorization();
+      if (currentKey === firstKey) throw error;
+      return send({ ...call, authorization: currentKey });
     }
   }
 
-  async function repeated<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
+  async function sendWithRetries<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await keyed(call, send);
+        return await sendWithKey(call, send);
       } catch (error) {
         const pause = attempt <= retries && isRepeatable(call) ? pauseBeforeRepeat(error, attempt) : undefined;
         if (pause === undefined) throw error;
@@ -73,19 +73,19 @@ export function createConnection(base: string, options: PosternServerOptions): C
     }
   }
 
-  const send = <K extends keyof Transport>(how: K) => transport[how];
+  const methodOf = <K extends keyof Transport>(name: K) => transport[name];
   return {
     base,
     fetch: (input, init) => (options.fetch ?? globalThis.fetch)(input, init),
     timeout,
     retries,
-    call: <T>(call: Call) => repeated<T>(call, send('json')),
+    call: <T>(call: Call) => sendWithRetries<T>(call, methodOf('json')),
     find: <T>(call: Call) =>
-      repeated<T | null>(call, send('json')).catch((error) => {
+      sendWithRetries<T | null>(call, methodOf('json')).catch((error) => {
         if (isProblem(error, 'not_found')) return null;
         throw error;
       }),
-    raw: (call) => repeated(call, send('raw')),
+    raw: (call) => sendWithRetries(call, methodOf('raw')),
   };
 }
 
@@ -94,15 +94,15 @@ function isRepeatable({ method, headers }: Call): boolean {
   return method !== 'POST' || headers?.['idempotency-key'] !== undefined;
 }
 
-/** Milliseconds until an attempt that may succeed where this one failed; undefined if it would fail again. */
+/** Milliseconds to wait before a repeat; undefined if a repeat would fail as well. */
 export function pauseBeforeRepeat(error: unknown, attempt: number): number | undefined {
   if (!isPosternError(error)) return undefined;
   // Half a second, then twice as long each time. The random part spreads the repeats of many processes.
-  const own = Math.min(maxPauseMs, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
-  if (error.kind === 'network') return own;
-  if (error.kind === 'foreign_answer') return error.status >= 502 && error.status <= 504 ? own : undefined;
+  const delay = Math.min(maxPauseMs, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+  if (error.kind === 'network') return delay;
+  if (error.kind === 'foreign_answer') return error.status >= 502 && error.status <= 504 ? delay : undefined;
   const isTransient = isProblem(error, 'request_in_progress') || (isProblem(error) && error.status === 503);
   if (!isTransient && !isProblem(error, 'too_many_requests')) return undefined;
-  const asked = isProblem(error) && error.retry !== null ? error.retry.until.getTime() - Date.now() : 0;
-  return asked <= maxPauseMs ? Math.max(asked, 0) + own : undefined;
+  const requestedDelay = isProblem(error) && error.retry !== null ? error.retry.until.getTime() - Date.now() : 0;
+  return requestedDelay <= maxPauseMs ? Math.max(requestedDelay, 0) + delay : undefined;
 }

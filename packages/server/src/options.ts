@@ -3,9 +3,9 @@ import type { Fetch, MaybePromise } from '@postern/client';
 export interface PosternServerOptions {
   /** The address of Postern, as this backend reaches it. */
   readonly url: string | URL;
-  /** Needed to publish and administer, not to verify. A function is asked for each call, so that a key can be replaced. */
+  /** Needed to publish and administer, not to verify. A function is called for each request, so that you can replace the key. */
   readonly apiKey?: string | (() => MaybePromise<string>) | undefined;
-  /** By default the global one. That of Node.js keeps connections alive. */
+  /** By default the global `fetch`. In Node.js it keeps connections alive. */
   readonly fetch?: Fetch | undefined;
   /** For each attempt, in milliseconds. By default 10,000, and 2,000 to verify. */
   readonly timeout?: number | undefined;

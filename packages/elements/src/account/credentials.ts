@@ -1,5 +1,5 @@
 import type { PendingAddress } from '@postern/client';
-import { h } from '../base/dom.js';
+import { element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
@@ -27,12 +27,12 @@ export function profileSection({ words, account, client, change }: Context): HTM
   return lines(
     row(
       words.name,
-      h('bdi', {}, name),
+      element('bdi', {}, name),
       action('name', words.change, words.name, () => change('name', 'update', changeName)),
     ),
     row(
       words.username,
-      h('bdi', {}, account.username ?? words.none),
+      element('bdi', {}, account.username ?? words.none),
       action('username', words.change, words.username, () => change('username', 'set_username', changeUsername)),
     ),
   );
@@ -42,7 +42,7 @@ export function passwordSection({ words, account, client, offered, change }: Con
   const hint = fill(words.password_hint, { count: offered.password.min_length });
   const step: Step = {
     ...{ title: words.change_password, submit: words.save },
-    lead: [h('p', { class: 'muted' }, words.change_password_hint)],
+    lead: [element('p', { class: 'muted' }, words.change_password_hint)],
     fields: [{ name: 'password', kind: 'new-password', label: words.new_password, hint }],
     async act({ password = '' }) {
       await client.setPassword(password);
@@ -73,14 +73,19 @@ export function pinSection(context: Context): HTMLElement {
     },
   };
   const remove: Step = {
-    ...{ title: words.remove_pin, submit: words.remove, isDangerous: true, lead: [h('p', {}, words.remove_pin_hint)] },
+    ...{
+      title: words.remove_pin,
+      submit: words.remove,
+      isDangerous: true,
+      lead: [element('p', {}, words.remove_pin_hint)],
+    },
     async act() {
       await client.removePin();
       return undefined;
     },
   };
   const cancel: Step = {
-    ...{ title: words.cancel_pin, submit: words.cancel_pin, lead: [h('p', {}, words.cancel_pin_hint)] },
+    ...{ title: words.cancel_pin, submit: words.cancel_pin, lead: [element('p', {}, words.cancel_pin_hint)] },
     async act() {
       await client.cancelPinRecovery();
       return undefined;
@@ -116,7 +121,7 @@ export function addressSection({ words, account, client, change }: Context): HTM
     const current = account[type];
     const confirm = (pending: PendingAddress, to: string): Step => ({
       ...{ title: words.confirm_address, submit: words.continue },
-      lead: [h('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
+      lead: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
       fields: [{ name: 'code', kind: 'code', label: words.code }],
       async act({ code = '' }) {
         await pending.confirm(code.replace(/\s/g, ''));
@@ -125,7 +130,7 @@ export function addressSection({ words, account, client, change }: Context): HTM
     });
     const set: Step = {
       ...{ title: fill(words.change_address, { name }), submit: words.continue },
-      lead: [h('p', { class: 'muted' }, words.change_address_hint)],
+      lead: [element('p', { class: 'muted' }, words.change_address_hint)],
       fields: [{ name: type, kind: type === 'email' ? 'email' : 'tel', label: name }],
       async act({ [type]: value = '' }) {
         const address = value.trim();
@@ -134,7 +139,7 @@ export function addressSection({ words, account, client, change }: Context): HTM
     };
     const remove: Step = {
       ...{ title: fill(words.remove_address, { name }), submit: words.remove, isDangerous: true },
-      lead: [h('p', {}, words.remove_address_hint)],
+      lead: [element('p', {}, words.remove_address_hint)],
       async act() {
         if (type === 'email') await client.removeEmail();
         else await client.removePhone();
@@ -143,7 +148,7 @@ export function addressSection({ words, account, client, change }: Context): HTM
     };
     return row(
       name,
-      current === null ? words.none : h('bdi', { dir: 'ltr' }, current),
+      current === null ? words.none : element('bdi', { dir: 'ltr' }, current),
       action(type, current === null ? words.add : words.change, name, () => change(type, `set_${type}`, set)),
       current !== null &&
         action(`${type}-remove`, words.remove, name, () => change(type, `remove_${type}`, remove), true),

@@ -1,5 +1,5 @@
 import { isPosternError, isProblem } from '@postern/client';
-import { type Child, h, put } from '../base/dom.js';
+import { type Child, element, replaceContent } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
@@ -11,22 +11,28 @@ import type { AccountTexts } from './texts.js';
  * One modal dialog for all changes. This module is loaded with the first of them. The browser keeps the focus in the dialog, and gives it back.
  */
 export function createDialog(words: AccountTexts, signal: AbortSignal, report: (error: unknown) => void): Dialog {
-  const title = h('h2', { id: 'dialog-title', part: 'heading' });
-  const body = h('div', { class: 'body' });
-  const cancel = h(
+  const title = element('h2', { id: 'dialog-title', part: 'heading' });
+  const body = element('div', { class: 'body' });
+  const cancel = element(
     'button',
     { type: 'button', class: 'link small', part: 'link', click: () => node.close() },
     words.cancel,
   );
-  const foot = h('div', { class: 'row end' }, cancel);
-  const node: HTMLDialogElement = h('dialog', { part: 'dialog', 'aria-labelledby': 'dialog-title' }, title, body, foot);
+  const foot = element('div', { class: 'row end' }, cancel);
+  const node: HTMLDialogElement = element(
+    'dialog',
+    { part: 'dialog', 'aria-labelledby': 'dialog-title' },
+    title,
+    body,
+    foot,
+  );
   let onClose: () => void = () => undefined;
   node.addEventListener('close', () => onClose());
   signal.addEventListener('abort', () => node.close());
 
   function show(text: string, content: readonly Child[], cancelled: () => void): void {
     title.textContent = text;
-    put(body, ...content);
+    replaceContent(body, ...content);
     onClose = cancelled;
     if (!node.open) node.showModal();
     const first = body.querySelector<HTMLElement>('input, form button, button');
@@ -59,7 +65,7 @@ export function createDialog(words: AccountTexts, signal: AbortSignal, report: (
               // A proof took the place of the form.
               if (!form.node.isConnected) view();
               report(error);
-              if (isProblem(error, 'last_way_in')) form.issue(words.last_way_in);
+              if (isProblem(error, 'last_way_in')) form.showIssue(words.last_way_in);
               else showError(form, error, words, signal);
             }
           },

@@ -8,7 +8,7 @@ import {
   type Postern,
 } from '@postern/client';
 import { loadPart } from '@postern/client/internal';
-import { h, put } from '../base/dom.js';
+import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { textOf } from '../base/form-texts.js';
 import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
@@ -27,7 +27,9 @@ export interface AccountEvents {
   readonly 'postern-signed-out': CustomEvent<null>;
 }
 
-const all: Readonly<Record<AccountSection, (context: Context) => HTMLElement | null | Promise<HTMLElement | null>>> = {
+const sectionBuilders: Readonly<
+  Record<AccountSection, (context: Context) => HTMLElement | null | Promise<HTMLElement | null>>
+> = {
   profile: profileSection,
   password: passwordSection,
   pin: (context) => (context.offered.pin.policy === 'off' && !context.account.has_pin ? null : pinSection(context)),
@@ -38,10 +40,11 @@ const all: Readonly<Record<AccountSection, (context: Context) => HTMLElement | n
   activity: activitySection,
   data: dataSection,
 };
-const isSection = (name: string): name is AccountSection => Object.hasOwn(all, name);
+const isSection = (name: string): name is AccountSection => Object.hasOwn(sectionBuilders, name);
 
 /**
- * `<postern-account>`: what users see and change of their own account. Changes ask for a proof, of those that the account accepts now.
+ * `<postern-account>`: shows users their account, and lets them change it. A change that needs a proof asks for one that the account
+ * accepts.
  *
  * Parts: `section`, `heading`, `row`, `value`, `entry`, `field`, `label`, `input`, `button`, `button-primary`, `button-danger`, `link`,
  * `dialog`, `qr`, `recovery-codes`, `issue`.
@@ -69,8 +72,8 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
 
   /** Attribute `sections`, separated by spaces. By default all that the account has. */
   get sections(): readonly AccountSection[] {
-    const named = (this.getAttribute('sections') ?? '').split(/\s+/).filter(isSection);
-    return named.length > 0 ? named : Object.keys(all).filter(isSection);
+    const chosen = (this.getAttribute('sections') ?? '').split(/\s+/).filter(isSection);
+    return chosen.length > 0 ? chosen : Object.keys(sectionBuilders).filter(isSection);
   }
   set sections(sections: readonly AccountSection[] | string) {
     this.attribute('sections', sections);
@@ -79,44 +82,44 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
   /** @internal */
   protected override start(postern: Postern, signal: AbortSignal): void {
     const { words } = this;
-    const place = h('div', { class: 'sections' }, this.#note(words.loading));
-    const status = h('p', { class: 'read', role: 'status' });
+    const content = element('div', { class: 'sections' }, this.#note(words.loading));
+    const status = element('p', { class: 'sr-only', role: 'status' });
     const report = (error: unknown) => void this.report(error);
-    put(this.root, place, status);
-    let loaded: Promise<Dialog> | undefined;
+    replaceContent(this.root, content, status);
+    let loadedDialog: Promise<Dialog> | undefined;
     const dialog = () =>
-      (loaded ??= loadPart(() => import('./dialog.js'))
+      (loadedDialog ??= loadPart(() => import('./dialog.js'))
         .then(({ createDialog }) => {
-          const made = createDialog(words, signal, report);
-          this.adoptStyle(made.style);
-          this.root.append(made.node);
-          return made;
+          const dialog = createDialog(words, signal, report);
+          this.adoptStyle(dialog.style);
+          this.root.append(dialog.node);
+          return dialog;
         })
         .catch((error) => {
-          loaded = undefined;
+          loadedDialog = undefined;
           throw error;
         }));
     const client = createAccount(postern, {
       prove: async (request) => (await dialog()).prove(request),
     });
     let user: string | undefined;
-    const end = postern.subscribe((state) => {
+    const unsubscribe = postern.subscribe((state) => {
       if (state.status === 'starting') return;
-      const next = state.status === 'signed_in' ? state.user_id : '';
-      if (next === user) return;
-      if (user && next === '') {
-        void loaded?.then(({ node }) => node.close());
+      const nextUser = state.status === 'signed_in' ? state.user_id : '';
+      if (nextUser === user) return;
+      if (user && nextUser === '') {
+        void loadedDialog?.then(({ node }) => node.close());
         this.emit('postern-signed-out', null);
       }
-      user = next;
-      if (next === '') put(place, this.#note(words.signed_out));
-      else void this.#load(postern, client, dialog, place, status, signal);
+      user = nextUser;
+      if (nextUser === '') replaceContent(content, this.#note(words.signed_out));
+      else void this.#load(postern, client, dialog, content, status, signal);
     });
-    signal.addEventListener('abort', end);
+    signal.addEventListener('abort', unsubscribe);
   }
 
   #note(text: string): HTMLElement {
-    return h('p', { class: 'muted', role: 'status' }, text);
+    return element('p', { class: 'muted', role: 'status' }, text);
   }
 
   /** Reads the account, and shows its sections. */
@@ -124,7 +127,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     postern: Postern,
     client: AccountClient<true>,
     dialog: () => Promise<Dialog>,
-    place: HTMLElement,
+    container: HTMLElement,
     status: HTMLElement,
     signal: AbortSignal,
   ): Promise<void> {
@@ -139,20 +142,20 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
         const { oidc } = this.settings ?? {};
         const base = { words, language, postern, client, devices, account, offered, oidc, signal, report };
         const context: Context = { ...base, change };
-        const made = await Promise.all(this.sections.map((name) => this.#section(name, context)));
+        const sections = await Promise.all(this.sections.map((name) => this.#section(name, context)));
         if (signal.aborted || postern.current.status !== 'signed_in') return;
-        put(place, ...made);
-        if (key !== undefined) place.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
+        replaceContent(container, ...sections);
+        if (key !== undefined) container.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
       } catch (error) {
         if (signal.aborted || !isPosternError(error) || error.kind === 'signed_out') return;
         report(error);
-        put(
-          place,
-          h(
+        replaceContent(
+          container,
+          element(
             'p',
             { class: 'issue', part: 'issue', role: 'alert' },
             `${textOf(error, words)} `,
-            this.#again(() => show()),
+            this.#retryButton(() => show()),
           ),
         );
       }
@@ -165,8 +168,8 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
         // The dialog could not be loaded.
         if (signal.aborted || !isPosternError(error)) throw error;
         report(error);
-        place.querySelector('.issue[role=alert]')?.remove();
-        place.prepend(h('p', { class: 'issue', part: 'issue', role: 'alert' }, textOf(error, words)));
+        container.querySelector('.issue[role=alert]')?.remove();
+        container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, textOf(error, words)));
         return;
       }
       this.emit('postern-changed', { operation });
@@ -177,29 +180,34 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     await show();
   }
 
-  #again(act: () => unknown): HTMLElement {
-    return h('button', { type: 'button', class: 'link', part: 'button', click: act }, this.words.try_again);
+  #retryButton(onClick: () => unknown): HTMLElement {
+    return element('button', { type: 'button', class: 'link', part: 'button', click: onClick }, this.words.try_again);
   }
 
-  /** A section with its heading. One that cannot be read does not keep the others from showing. */
+  /** A section with its heading. If it cannot be read, it shows an error, and the other sections are still shown. */
   async #section(name: AccountSection, context: Context): Promise<HTMLElement | null> {
     const { words } = this;
     const id = `section-${name}`;
-    const frame = (content: HTMLElement) =>
-      h('section', { part: 'section', 'aria-labelledby': id }, h('h2', { id, part: 'heading' }, words[name]), content);
+    const sectionOf = (content: HTMLElement) =>
+      element(
+        'section',
+        { part: 'section', 'aria-labelledby': id },
+        element('h2', { id, part: 'heading' }, words[name]),
+        content,
+      );
     try {
-      const content = await all[name](context);
-      return content && frame(content);
+      const content = await sectionBuilders[name](context);
+      return content && sectionOf(content);
     } catch (error) {
       if (context.signal.aborted) return null;
       if (!isPosternError(error) || error.kind === 'usage') throw error;
       context.report(error);
-      return frame(
-        h(
+      return sectionOf(
+        element(
           'p',
           { class: 'issue', part: 'issue' },
           `${words.not_loaded} `,
-          this.#again(() => this.restart()),
+          this.#retryButton(() => this.restart()),
         ),
       );
     }

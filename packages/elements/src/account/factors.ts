@@ -1,6 +1,6 @@
 import type { ExternalIdentity, Passkey } from '@postern/client';
 import { loadPart } from '@postern/client/internal';
-import { h } from '../base/dom.js';
+import { element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
@@ -15,28 +15,45 @@ export async function factorSection(context: Context): Promise<HTMLElement> {
   const hasApp = account.second_factors.some(({ type }) => type === 'totp');
 
   const enrol: Step = {
-    ...{ title: words.authenticator_app, submit: words.continue, lead: [h('p', { class: 'muted' }, words.app_hint)] },
+    ...{
+      title: words.authenticator_app,
+      submit: words.continue,
+      lead: [element('p', { class: 'muted' }, words.app_hint)],
+    },
     async act() {
       const { confirmApp } = await loadSecrets();
       return confirmApp(context, await client.enrolTotp());
     },
   };
   const remove: Step = {
-    ...{ title: words.remove_app, submit: words.remove, isDangerous: true, lead: [h('p', {}, words.remove_app_hint)] },
+    ...{
+      title: words.remove_app,
+      submit: words.remove,
+      isDangerous: true,
+      lead: [element('p', {}, words.remove_app_hint)],
+    },
     async act() {
       await client.removeTotp();
       return undefined;
     },
   };
   const renew: Step = {
-    ...{ title: words.new_codes, submit: words.continue, lead: [h('p', { class: 'muted' }, words.new_codes_hint)] },
+    ...{
+      title: words.new_codes,
+      submit: words.continue,
+      lead: [element('p', { class: 'muted' }, words.new_codes_hint)],
+    },
     async act() {
       const { showCodes } = await loadSecrets();
       return showCodes(context, (await client.renewRecoveryCodes()).recovery_codes);
     },
   };
   const add: Step = {
-    ...{ title: words.add_passkey, submit: words.continue, lead: [h('p', { class: 'muted' }, words.passkey_hint)] },
+    ...{
+      title: words.add_passkey,
+      submit: words.continue,
+      lead: [element('p', { class: 'muted' }, words.passkey_hint)],
+    },
     fields: [{ name: 'name', kind: 'text', label: words.passkey_name, value: words.this_device_name }],
     async act({ name = '' }) {
       await client.addPasskey(name.trim(), { signal });
@@ -82,7 +99,7 @@ function passkeyRow(
   };
   const remove: Step = {
     ...{ title: words.remove_passkey, submit: words.remove, isDangerous: true },
-    lead: [h('p', {}, fill(words.remove_passkey_hint, { name }))],
+    lead: [element('p', {}, fill(words.remove_passkey_hint, { name }))],
     async act() {
       await client.removePasskey(id);
       return undefined;
@@ -91,7 +108,7 @@ function passkeyRow(
   const used =
     last_used_at === null ? words.never_used : fill(words.last_used, { time: date.format(new Date(last_used_at)) });
   return row(
-    h('bdi', {}, name),
+    element('bdi', {}, name),
     `${words.passkey} · ${fill(words.since, { time: date.format(new Date(created_at)) })} · ${used}`,
     action(`passkey-${id}`, words.rename, name, () => change(`passkey-${id}`, 'rename_passkey', rename)),
     action(`passkey-${id}-remove`, words.remove, name, () => change('passkey', 'remove_passkey', remove), true),
@@ -116,7 +133,7 @@ export async function identitySection({
   if (linked.length === 0 && open.length === 0) return null;
   const unlink = (identity: ExternalIdentity): Step => ({
     ...{ title: words.unlink, submit: words.unlink, isDangerous: true },
-    lead: [h('p', {}, fill(words.unlink_hint, { provider: identity.provider }))],
+    lead: [element('p', {}, fill(words.unlink_hint, { provider: identity.provider }))],
     async act() {
       await client.unlinkIdentity(identity);
       return undefined;
@@ -126,7 +143,7 @@ export async function identitySection({
     ...{
       title: words.link,
       submit: words.continue,
-      lead: [h('p', { class: 'muted' }, fill(words.link_hint, { provider }))],
+      lead: [element('p', { class: 'muted' }, fill(words.link_hint, { provider }))],
     },
     async act() {
       const pending = await client.linkIdentity(provider);
@@ -140,7 +157,7 @@ export async function identitySection({
     ...linked.map((identity) =>
       row(
         identity.provider,
-        h('bdi', { dir: 'ltr' }, identity.subject),
+        element('bdi', { dir: 'ltr' }, identity.subject),
         action(
           `link-${identity.provider}`,
           words.unlink,

@@ -1,6 +1,6 @@
 import type { ActivityEntry, Device } from '@postern/client';
 import { isPosternError } from '@postern/client';
-import { h, put } from '../base/dom.js';
+import { element, replaceContent } from '../base/dom.js';
 import { textOf } from '../base/form-texts.js';
 import { fill } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
@@ -25,26 +25,30 @@ export async function deviceSection({
   all.sort((one, other) => Number(other.current) - Number(one.current));
   const rows = all.map((device) => {
     const name = nameOf(device, words.unknown_device);
-    const when = h(
+    const time = element(
       'time',
       { datetime: device.last_login_at, title: fullTime(device.last_login_at, language) },
       timeAgo(device.last_login_at, language),
     );
-    const last = h('span', {}, `${words.last_login} `, when);
+    const last = element('span', {}, `${words.last_login} `, time);
     if (device.current) {
       const out = action('this-device', words.sign_out, name, () => void postern.logOut());
-      return row(h('span', {}, h('bdi', {}, name), ' ', h('span', { class: 'tag' }, words.this_device)), last, out);
+      return row(
+        element('span', {}, element('bdi', {}, name), ' ', element('span', { class: 'tag' }, words.this_device)),
+        last,
+        out,
+      );
     }
     const remove: Step = {
       ...{ title: words.sign_out_device, submit: words.sign_out, isDangerous: true },
-      lead: [h('p', {}, fill(words.sign_out_device_hint, { name }))],
+      lead: [element('p', {}, fill(words.sign_out_device_hint, { name }))],
       async act() {
         await devices.remove(device.id);
         return undefined;
       },
     };
     return row(
-      h('bdi', {}, name),
+      element('bdi', {}, name),
       last,
       action(`device-${device.id}`, words.sign_out, name, () => change('this-device', 'remove_device', remove), true),
     );
@@ -54,14 +58,14 @@ export async function deviceSection({
 
 export async function activitySection({ words, client, language, signal, report }: Context): Promise<HTMLElement> {
   const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
-  const list = h('ul', { class: 'lines' });
-  const more = h(
+  const list = element('ul', { class: 'lines' });
+  const more = element(
     'button',
     { type: 'button', class: 'link small', part: 'button', click: () => void add() },
     words.show_more,
   );
-  const fault = h('p', { class: 'fault small', role: 'alert' });
-  const box = h('div', {}, list, fault, more);
+  const errorText = element('p', { class: 'error small', role: 'alert' });
+  const container = element('div', {}, list, errorText, more);
   const show = async () => {
     const { value, done } = await pages.next();
     if (done) return more.remove();
@@ -71,48 +75,48 @@ export async function activitySection({ words, client, language, signal, report 
   const add = async () => {
     const before = list.children.length;
     try {
-      put(fault);
+      replaceContent(errorText);
       await show();
       const first = list.children[before];
       if (!more.isConnected && first instanceof HTMLElement) first.focus();
     } catch (error) {
       if (signal.aborted) return;
       report(error);
-      if (isPosternError(error)) fault.textContent = textOf(error, words);
+      if (isPosternError(error)) errorText.textContent = textOf(error, words);
     }
   };
   function entryRow({ text, created_at, by, address }: ActivityEntry): HTMLElement {
-    const when = h(
+    const when = element(
       'time',
       { datetime: created_at, title: fullTime(created_at, language) },
       timeAgo(created_at, language),
     );
     const who = { user: address ?? '', operator: words.by_operator, system: words.by_system }[by];
-    const line = row(text, h('span', {}, when, who && ' · ', h('bdi', {}, who)));
+    const line = row(text, element('span', {}, when, who && ' · ', element('bdi', {}, who)));
     line.setAttribute('part', 'row entry');
     line.tabIndex = -1;
     return line;
   }
   await show();
-  return box;
+  return container;
 }
 
 export function dataSection({ words, client, account, change, report, signal }: Context): HTMLElement {
-  const fault = h('p', { class: 'fault small', role: 'alert' });
+  const errorText = element('p', { class: 'error small', role: 'alert' });
   let isBusy = false;
   const download = async () => {
     if (isBusy) return;
     isBusy = true;
-    fault.textContent = '';
+    errorText.textContent = '';
     try {
       const blob = await new Response(await client.export({ signal })).blob();
       const url = URL.createObjectURL(new Blob([blob], { type: 'application/json' }));
-      h('a', { href: url, download: `${words.export_file}.json` }).click();
+      element('a', { href: url, download: `${words.export_file}.json` }).click();
       URL.revokeObjectURL(url);
     } catch (error) {
       if (!signal.aborted) {
         report(error);
-        fault.textContent = words.export_failed;
+        errorText.textContent = words.export_failed;
       }
     }
     isBusy = false;
@@ -120,18 +124,20 @@ export function dataSection({ words, client, account, change, report, signal }: 
   const name = account.username ?? account.email ?? account.phone ?? account.id;
   const remove: Step = {
     ...{ title: words.delete_account, submit: words.delete_account, isDangerous: true },
-    lead: [h('p', {}, words.delete_account_confirm)],
+    lead: [element('p', {}, words.delete_account_confirm)],
     fields: [{ name: 'confirm', kind: 'text', label: fill(words.type_to_delete, { name }) }],
     async act({ confirm = '' }) {
       if (confirm.trim() !== name) {
-        const lead = [h('p', { class: 'issue', part: 'issue', role: 'alert' }, fill(words.not_the_name, { name }))];
+        const lead = [
+          element('p', { class: 'issue', part: 'issue', role: 'alert' }, fill(words.not_the_name, { name })),
+        ];
         return { ...remove, lead };
       }
       await client.deleteAccount();
       return undefined;
     },
   };
-  return h(
+  return element(
     'div',
     {},
     lines(
@@ -146,6 +152,6 @@ export function dataSection({ words, client, account, change, report, signal }: 
         action('delete', words.delete, words.delete_account, () => change('delete', 'delete_account', remove), true),
       ),
     ),
-    fault,
+    errorText,
   );
 }

@@ -1,5 +1,5 @@
 import { isPosternError, type Proof, type ProofChoice, type ProofRequest } from '@postern/client';
-import { h } from '../base/dom.js';
+import { element } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, disableUntil, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
@@ -29,7 +29,7 @@ export function prove(
     };
     const [first] = choices;
     if (first === undefined) {
-      dialog.show(words.prove, [h('p', { class: 'issue', part: 'issue' }, words.no_proof)], () => done(null));
+      dialog.show(words.prove, [element('p', { class: 'issue', part: 'issue' }, words.no_proof)], () => done(null));
       return;
     }
     let isFirst = true;
@@ -38,18 +38,20 @@ export function prove(
       const form = formOf(choice);
       const others = choices.filter((other) => nameOf(other) !== nameOf(choice));
       const links = others.map((other) =>
-        h(
+        element(
           'button',
           { type: 'button', class: 'link small', part: 'link', click: () => choose(other, true) },
           nameOf(other),
         ),
       );
-      const lead = h('p', { class: 'muted' }, words.prove_why);
-      dialog.show(words.prove, [lead, form.node, links.length > 0 && h('div', { class: 'links' }, ...links)], () =>
-        done(null),
+      const lead = element('p', { class: 'muted' }, words.prove_why);
+      dialog.show(
+        words.prove,
+        [lead, form.node, links.length > 0 && element('div', { class: 'links' }, ...links)],
+        () => done(null),
       );
       if (isFirst && problem !== null) {
-        if (problem.code === 'proof_rejected') form.issue(words.wrong_proof);
+        if (problem.code === 'proof_rejected') form.showIssue(words.wrong_proof);
         else showError(form, problem, words, both);
       }
       isFirst = false;
@@ -139,13 +141,13 @@ export function prove(
         submit: words.continue,
         onSubmit,
       });
-      const again = h(
+      const again = element(
         'button',
         { type: 'button', class: 'link small', part: 'link', click: () => choose(choice, true) },
         words.resend,
       );
-      const lead = h('p', { class: 'muted' }, fill(words.code_sent_to, { to: choice.to }));
-      dialog.show(words.prove, [lead, form.node, h('div', { class: 'links' }, again)], () => done(null));
+      const lead = element('p', { class: 'muted' }, fill(words.code_sent_to, { to: choice.to }));
+      dialog.show(words.prove, [lead, form.node, element('div', { class: 'links' }, again)], () => done(null));
       await disableUntil(again, sent.resendAt.getTime(), words, both);
     }
   });

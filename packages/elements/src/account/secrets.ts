@@ -1,5 +1,5 @@
 import type { PendingTotp } from '@postern/client';
-import { h } from '../base/dom.js';
+import { element } from '../base/dom.js';
 import { qrCode } from '../base/qr.js';
 import type { Step } from './questions.js';
 import type { Context } from './sections.js';
@@ -30,9 +30,14 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
   return {
     ...{ title: words.authenticator_app, submit: words.continue },
     lead: [
-      h('p', {}, words.scan_qr),
+      element('p', {}, words.scan_qr),
       picture(pending.uri, words.qr),
-      h('p', { class: 'small' }, `${words.or_type} `, h('code', { class: 'secret', dir: 'ltr' }, pending.secret)),
+      element(
+        'p',
+        { class: 'small' },
+        `${words.or_type} `,
+        element('code', { class: 'secret', dir: 'ltr' }, pending.secret),
+      ),
     ],
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     async act({ code = '' }) {
@@ -44,12 +49,12 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
 
 /** Shows recovery codes, which the service never shows again. */
 export function showCodes({ words }: Pick<Context, 'words'>, codes: readonly string[]): Step {
-  const list = h(
+  const list = element(
     'ul',
     { class: 'codes', part: 'recovery-codes' },
-    ...codes.map((code) => h('li', { dir: 'ltr' }, code)),
+    ...codes.map((code) => element('li', { dir: 'ltr' }, code)),
   );
-  const copy = h('button', { type: 'button', class: 'link small', part: 'link' }, words.copy);
+  const copy = element('button', { type: 'button', class: 'link small', part: 'link' }, words.copy);
   copy.addEventListener('click', () => {
     navigator.clipboard?.writeText(codes.join('\n')).then(
       () => {
@@ -60,7 +65,7 @@ export function showCodes({ words }: Pick<Context, 'words'>, codes: readonly str
   });
   return {
     ...{ title: words.recovery_codes, submit: words.codes_saved },
-    lead: [h('p', {}, words.recovery_codes_once), list, h('div', { class: 'links' }, copy)],
+    lead: [element('p', {}, words.recovery_codes_once), list, element('div', { class: 'links' }, copy)],
     act: async () => undefined,
   };
 }

@@ -1,5 +1,5 @@
 import type { AccountClient, AccountDetails, AccountOperation, Devices, OfferedLogins, Postern } from '@postern/client';
-import { type Child, h } from '../base/dom.js';
+import { type Child, element } from '../base/dom.js';
 import type { OidcSignIn } from '../base/options.js';
 import type { Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
@@ -37,21 +37,27 @@ export interface Context {
 
 /** A line of a section: a name, a value, and what can be done. */
 export function row(name: Child, value: Child, ...actions: Child[]): HTMLElement {
-  return h(
+  return element(
     'li',
     { class: 'line', part: 'row' },
-    h(
+    element(
       'div',
       { class: 'what' },
-      h('span', { class: 'name' }, name),
-      h('span', { class: 'value muted', part: 'value' }, value),
+      element('span', { class: 'name' }, name),
+      element('span', { class: 'value muted', part: 'value' }, value),
     ),
-    actions.some(Boolean) && h('div', { class: 'acts' }, ...actions),
+    actions.some(Boolean) && element('div', { class: 'acts' }, ...actions),
   );
 }
 
 /** A button of a line. The label names the line for screen readers. */
-export function action(key: string, text: string, line: string, act: () => unknown, isDangerous = false): HTMLElement {
+export function action(
+  key: string,
+  text: string,
+  line: string,
+  onClick: () => unknown,
+  isDangerous = false,
+): HTMLElement {
   const part = isDangerous ? 'button button-danger' : 'button';
   const attributes = {
     type: 'button',
@@ -60,8 +66,8 @@ export function action(key: string, text: string, line: string, act: () => unkno
     'aria-label': `${text}: ${line}`,
     'data-key': key,
   };
-  return h('button', { ...attributes, click: act }, text);
+  return element('button', { ...attributes, click: onClick }, text);
 }
 
 /** A list of lines. */
-export const lines = (...rows: Child[]) => h('ul', { class: 'lines' }, ...rows);
+export const lines = (...rows: Child[]) => element('ul', { class: 'lines' }, ...rows);

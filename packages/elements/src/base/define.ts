@@ -25,8 +25,8 @@ export function define(options: DefineOptions, elements: readonly Definable[]): 
     if (registry.get(element.tag) !== undefined) continue;
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(baseStyle + element.style);
-    const Own = class extends element {};
-    Object.assign(Own, { settings: { ...options, sheets: [sheet] } });
-    registry.define(element.tag, Own);
+    const DefinedElement = class extends element {};
+    Object.assign(DefinedElement, { settings: { ...options, sheets: [sheet] } });
+    registry.define(element.tag, DefinedElement);
   }
 }

@@ -13,10 +13,10 @@ export interface BaseEvents {
 
 type DetailOf<E> = E extends CustomEvent<infer D> ? D : never;
 
-// On a server there is no HTMLElement. The classes can be imported there, and nobody makes an instance.
+// On a server there is no HTMLElement. There, the classes can be imported, but not instantiated.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
-/** What the elements have in common: a shadow root, texts in the language of the page, a lifetime that ends with a signal. */
+/** The base class of all elements: a shadow root, texts in the language of the page, and a signal that ends each view. */
 export abstract class PosternElement<Events extends object, W extends Words> extends Base {
   /** @internal What `defineElements` was called with, and the style sheets. */
   static settings: (DefineOptions & { readonly sheets: readonly CSSStyleSheet[] }) | undefined;
@@ -29,8 +29,8 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
   protected language = 'en';
   #postern: Postern | null = null;
   #texts: Partial<W> = {};
-  #life: AbortController | undefined;
-  readonly #worn = new Set<string>();
+  #viewController: AbortController | undefined;
+  readonly #adoptedStyles = new Set<string>();
   #isReady = false;
 
   constructor(
@@ -57,7 +57,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     this.restart();
   }
 
-  /** Texts of this element only. They go before all others. */
+  /** Texts of this element only. They replace all other texts. */
   get texts(): Partial<W> {
     return this.#texts;
   }
@@ -75,56 +75,56 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     listener: (event: (Events & BaseEvents)[K]) => unknown,
     options?: AddEventListenerOptions,
   ): Unsubscribe {
-    const own = (event: Event) => void listener(event as (Events & BaseEvents)[K] & Event);
-    this.addEventListener(type, own, options);
-    return () => this.removeEventListener(type, own, options);
+    const handler = (event: Event) => void listener(event as (Events & BaseEvents)[K] & Event);
+    this.addEventListener(type, handler, options);
+    return () => this.removeEventListener(type, handler, options);
   }
 
   /** @internal */
   connectedCallback(): void {
     // Properties that a page set before the element was defined hide the accessors.
     for (const name of Object.keys(this)) {
-      const own = Object.getOwnPropertyDescriptor(this, name);
-      if (!(name in Object.getPrototypeOf(this)) || !own?.writable) continue;
+      const descriptor = Object.getOwnPropertyDescriptor(this, name);
+      if (!(name in Object.getPrototypeOf(this)) || !descriptor?.writable) continue;
       Reflect.deleteProperty(this, name);
-      Reflect.set(this, name, own.value);
+      Reflect.set(this, name, descriptor.value);
     }
     this.restart();
   }
 
   /** @internal */
   disconnectedCallback(): void {
-    this.#life?.abort();
-    this.#life = undefined;
+    this.#viewController?.abort();
+    this.#viewController = undefined;
   }
 
   /** @internal */
   attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
-    if (before !== after && this.#life !== undefined) this.restart();
+    if (before !== after && this.#viewController !== undefined) this.restart();
   }
 
   /** @internal Builds the view again, in the current language of the page. */
   protected restart(): void {
     if (!this.isConnected) return;
-    this.#life?.abort();
-    const life = new AbortController();
-    this.#life = life;
+    this.#viewController?.abort();
+    const controller = new AbortController();
+    this.#viewController = controller;
     const { postern } = this;
     if (postern === null) throw new UsageError('Call defineElements({ postern }), or set `postern` of the element.');
     this.language = languageOf(this);
     void wordsOf(this.language, this.english, this.languages, this.settings?.texts).then((words) => {
-      if (life.signal.aborted) return;
+      if (controller.signal.aborted) return;
       this.words = { ...words, ...this.#texts };
-      this.start(postern, life.signal);
+      this.start(postern, controller.signal);
       if (!this.#isReady) this.emit('postern-ready', null as DetailOf<(Events & BaseEvents)['postern-ready']>);
       this.#isReady = true;
     });
   }
 
-  /** @internal Adds the style of a part that is loaded later. */
+  /** @internal Adds the style of a view that is loaded later. */
   protected adoptStyle(style: string): void {
-    if (this.#worn.has(style)) return;
-    this.#worn.add(style);
+    if (this.#adoptedStyles.has(style)) return;
+    this.#adoptedStyles.add(style);
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(style);
     this.root.adoptedStyleSheets.push(sheet);
@@ -141,7 +141,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     return this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true, cancelable: true }));
   }
 
-  /** @internal Reports an error of the client. Others are mistakes of the package, and reach the console as such. */
+  /** @internal Reports an error of the client. All other errors are bugs of this package and go to the console. */
   protected report(error: unknown): PosternError | null {
     if (!isPosternError(error) || error.kind === 'usage') {
       reportError(error);

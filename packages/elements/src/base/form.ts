@@ -1,9 +1,9 @@
 import { wait } from '@postern/client/internal';
-import { type Child, h, icon, put } from './dom.js';
+import { type Child, element, icon, replaceContent } from './dom.js';
 import type { FormTexts } from './form-texts.js';
 import { fill } from './texts.js';
 
-/** What a field is for. It decides on the keyboard, and on what browsers and password managers offer. */
+/** The purpose of a field. The keyboard and the suggestions of browsers and password managers depend on it. */
 export type FieldKind =
   | 'text'
   | 'identity'
@@ -29,7 +29,7 @@ interface Field {
   readonly node: HTMLElement;
   readonly input: HTMLInputElement;
   readonly isOptional: boolean;
-  fault(text: string): void;
+  showError(text: string): void;
 }
 
 const numeric = { type: 'text', inputmode: 'numeric', dir: 'ltr' };
@@ -55,46 +55,51 @@ function createField(
 ): Field {
   const id = `field-${name}`;
   const { class: className = '', ...attributes } = controls[kind];
-  const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(' ');
+  const descriptionIds = [hint && `${id}-hint`, `${id}-error`].filter(Boolean).join(' ');
   const part = kind === 'code' ? 'input code' : 'input';
-  const input = h('input', {
+  const input = element('input', {
     ...attributes,
     id,
     name,
     part,
     class: `input ${className}`,
-    'aria-describedby': described,
+    'aria-describedby': descriptionIds,
   });
   input.value = value;
   if (!isOptional) input.setAttribute('aria-required', 'true');
-  const fault = h('p', { class: 'fault small', part: 'issue', id: `${id}-fault` });
-  const set = (text: string) => {
-    fault.textContent = text;
+  const errorText = element('p', { class: 'error small', part: 'issue', id: `${id}-error` });
+  const showError = (text: string) => {
+    errorText.textContent = text;
     if (text === '') input.removeAttribute('aria-invalid');
     else input.setAttribute('aria-invalid', 'true');
   };
-  input.addEventListener('input', () => set(''));
-  const node = h(
+  input.addEventListener('input', () => showError(''));
+  const node = element(
     'div',
     { class: 'field', part: 'field' },
-    h('label', { for: id, part: 'label' }, label, isOptional && h('span', { class: 'muted' }, ` ${words.optional}`)),
-    h('div', { class: 'control' }, input, attributes.type === 'password' && eyeOf(input, words)),
-    hint && h('p', { class: 'muted small', id: `${id}-hint` }, hint),
-    fault,
+    element(
+      'label',
+      { for: id, part: 'label' },
+      label,
+      isOptional && element('span', { class: 'muted' }, ` ${words.optional}`),
+    ),
+    element('div', { class: 'control' }, input, attributes.type === 'password' && showPasswordButton(input, words)),
+    hint && element('p', { class: 'muted small', id: `${id}-hint` }, hint),
+    errorText,
   );
-  return { node, input, isOptional, fault: set };
+  return { node, input, isOptional, showError };
 }
 
-/** Shows and hides what is typed into a field. */
-function eyeOf(input: HTMLInputElement, words: FormTexts): HTMLElement {
+/** A button that shows and hides the text of a password field. */
+function showPasswordButton(input: HTMLInputElement, words: FormTexts): HTMLElement {
   const attributes = { type: 'button', class: 'icon eye', 'aria-pressed': 'false', 'aria-label': words.show_password };
-  const eye = h('button', attributes, icon(eyePath));
-  eye.addEventListener('click', () => {
+  const button = element('button', attributes, icon(eyePath));
+  button.addEventListener('click', () => {
     const isShown = input.type === 'text';
     input.type = isShown ? 'password' : 'text';
-    eye.setAttribute('aria-pressed', `${!isShown}`);
+    button.setAttribute('aria-pressed', `${!isShown}`);
   });
-  return eye;
+  return button;
 }
 
 export interface FormOptions {
@@ -103,7 +108,7 @@ export interface FormOptions {
   /** The text of the main button. */
   readonly submit: string;
   readonly isDangerous?: boolean;
-  /** Gets what was typed, once no field is missing. The form is busy until the promise settles. */
+  /** Called with the values when no required field is empty. The form is busy until the promise settles. */
   readonly onSubmit: (values: Readonly<Record<string, string>>) => Promise<unknown>;
   readonly labelledBy?: string;
 }
@@ -111,11 +116,11 @@ export interface FormOptions {
 export interface Form {
   readonly node: HTMLFormElement;
   /** While a form is busy, its buttons do nothing. They keep the focus. */
-  busy(isBusy: boolean): void;
-  /** Shows what is wrong with the whole form. */
-  issue(...text: Child[]): void;
-  /** Shows what is wrong with fields, by name. @returns false if the form has none of them */
-  faults(texts: Readonly<Record<string, string>>): boolean;
+  setBusy(isBusy: boolean): void;
+  /** Shows an error of the whole form. */
+  showIssue(...text: Child[]): void;
+  /** Shows errors of fields, by name. @returns false if the form has none of them */
+  showFieldErrors(texts: Readonly<Record<string, string>>): boolean;
   focus(): void;
   clear(name: string): void;
 }
@@ -124,26 +129,26 @@ export interface Form {
 export function createForm(options: FormOptions): Form {
   const { words } = options;
   const fields = new Map(options.fields.map((field) => [field.name, createField(field, words)]));
-  const issue = h('div', { class: 'issue', part: 'issue', role: 'alert' });
+  const issueBox = element('div', { class: 'issue', part: 'issue', role: 'alert' });
   const className = options.isDangerous ? 'button danger' : 'button primary';
   const part = options.isDangerous ? 'button button-danger' : 'button button-primary';
-  const submit = h('button', { type: 'submit', class: className, part }, options.submit);
+  const submit = element('button', { type: 'submit', class: className, part }, options.submit);
   const nodes = [...fields.values()].map(({ node }) => node);
   const attributes = { part: 'form', novalidate: true, 'aria-labelledby': options.labelledBy };
-  const node = h('form', attributes, issue, ...nodes, submit);
+  const node = element('form', attributes, issueBox, ...nodes, submit);
 
   const form: Form = {
     node,
-    busy(isBusy) {
+    setBusy(isBusy) {
       node.setAttribute('aria-busy', `${isBusy}`);
       submit.setAttribute('aria-disabled', `${isBusy}`);
     },
-    issue: (...text) => put(issue, ...text),
-    faults(texts) {
+    showIssue: (...text) => replaceContent(issueBox, ...text),
+    showFieldErrors(texts) {
       let first: Field | undefined;
       for (const [name, text] of Object.entries(texts)) {
         const field = fields.get(name);
-        field?.fault(text);
+        field?.showError(text);
         first ??= field;
       }
       first?.input.focus();
@@ -158,15 +163,15 @@ export function createForm(options: FormOptions): Form {
   node.addEventListener('submit', (event) => {
     event.preventDefault();
     if (node.getAttribute('aria-busy') === 'true') return;
-    form.issue();
+    form.showIssue();
     const missing = [...fields].filter(([, { input, isOptional }]) => !isOptional && input.value.trim() === '');
     if (missing.length > 0) {
-      form.faults(Object.fromEntries(missing.map(([name]) => [name, words.missing])));
+      form.showFieldErrors(Object.fromEntries(missing.map(([name]) => [name, words.missing])));
       return;
     }
-    form.busy(true);
+    form.setBusy(true);
     const values = Object.fromEntries([...fields].map(([name, { input }]) => [name, input.value]));
-    void options.onSubmit(values).finally(() => form.busy(false));
+    void options.onSubmit(values).finally(() => form.setBusy(false));
   });
   return form;
 }
@@ -187,9 +192,9 @@ export async function countDown(
 /** Yields the seconds until a time of this device, once a second. */
 async function* secondsUntil(time: number, signal: AbortSignal): AsyncGenerator<number> {
   for (;;) {
-    const left = Math.max(0, Math.ceil((time - Date.now()) / 1000));
-    yield left;
-    if (left === 0 || signal.aborted) return;
+    const seconds = Math.max(0, Math.ceil((time - Date.now()) / 1000));
+    yield seconds;
+    if (seconds === 0 || signal.aborted) return;
     await wait(1000, signal);
   }
 }

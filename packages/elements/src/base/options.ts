@@ -16,9 +16,9 @@ export type OidcSignIn = (challenge: {
 
 /** What the elements of a page share. */
 export interface DefineOptions {
-  /** The client of all elements. The `postern` property of an element goes first. */
+  /** The client of all elements. The `postern` property of an element replaces it. */
   readonly postern: Postern;
-  /** By default each tab has a stream of its own, because policies with Trusted Types refuse shared workers. */
+  /** By default each tab has its own stream, because policies with Trusted Types refuse shared workers. */
   readonly inbox?: InboxOptions | undefined;
   /** Your own texts and languages, by language, such as `es` or `es-MX`. A missing text is English. */
   readonly texts?: Readonly<Record<string, Partial<Texts>>> | undefined;

@@ -14,7 +14,7 @@ const levels = [
   [26, 5],
 ] as const;
 
-/** The places of all modules but the data: finders, timing, alignment, format and version. */
+/** The number of modules for data: all except finders, timing, alignment, format and version. */
 function rawBits(version: number): number {
   const patterns = version < 2 ? 0 : Math.floor(version / 7) + 2;
   const raw = (16 * version + 128) * version + 64;
@@ -37,20 +37,20 @@ function correction(data: readonly number[], count: number): number[] {
   for (let i = 0, root = 1; i < count; i += 1, root = product(root, 2)) {
     for (let j = 0; j < count; j += 1) divisor[j] = product(divisor[j] ?? 0, root) ^ (divisor[j + 1] ?? 0);
   }
-  const rest = Array<number>(count).fill(0);
+  const remainder = Array<number>(count).fill(0);
   for (const byte of data) {
-    const factor = byte ^ (rest.shift() ?? 0);
-    rest.push(0);
-    for (let i = 0; i < count; i += 1) rest[i] = (rest[i] ?? 0) ^ product(divisor[i] ?? 0, factor);
+    const factor = byte ^ (remainder.shift() ?? 0);
+    remainder.push(0);
+    for (let i = 0; i < count; i += 1) remainder[i] = (remainder[i] ?? 0) ^ product(divisor[i] ?? 0, factor);
   }
-  return rest;
+  return remainder;
 }
 
 /** The bytes of a version: data in blocks, then their corrections, interleaved. Null if the text does not fit. */
 function codewords(bytes: Uint8Array, version: number): number[] | null {
   const [perBlock, blocks] = levels[version - 1] ?? [0, 1];
-  const all = Math.floor(rawBits(version) / 8);
-  const capacity = all - perBlock * blocks;
+  const totalBytes = Math.floor(rawBits(version) / 8);
+  const capacity = totalBytes - perBlock * blocks;
   const lengthBits = version < 10 ? 8 : 16;
   if (bytes.length * 8 + 4 + lengthBits > capacity * 8) return null;
   const bits = `0100${bytes.length.toString(2).padStart(lengthBits, '0')}${[...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')}0000`;
@@ -61,17 +61,18 @@ function codewords(bytes: Uint8Array, version: number): number[] | null {
       .match(/.{8}/g) ?? []
   ).map((byte) => Number.parseInt(byte, 2));
   for (let pad = 0xec; data.length < capacity; pad ^= 0xec ^ 0x11) data.push(pad);
-  const short = Math.floor(capacity / blocks);
-  const longer = capacity % blocks;
+  const shortLength = Math.floor(capacity / blocks);
+  const longBlocks = capacity % blocks;
   const parts: number[][] = [];
   for (let i = 0, at = 0; i < blocks; i += 1) {
-    const length = short + (i >= blocks - longer ? 1 : 0);
+    const length = shortLength + (i >= blocks - longBlocks ? 1 : 0);
     parts.push(data.slice(at, at + length));
     at += length;
   }
   const corrections = parts.map((part) => correction(part, perBlock));
   const result: number[] = [];
-  for (let i = 0; i <= short; i += 1) for (const part of parts) if (part[i] !== undefined) result.push(part[i] ?? 0);
+  for (let i = 0; i <= shortLength; i += 1)
+    for (const part of parts) if (part[i] !== undefined) result.push(part[i] ?? 0);
   for (let i = 0; i < perBlock; i += 1) for (const part of corrections) result.push(part[i] ?? 0);
   return result;
 }
@@ -80,9 +81,9 @@ function codewords(bytes: Uint8Array, version: number): number[] | null {
 const format = 0x5412;
 
 function bch(value: number, polynomial: number, width: number): number {
-  let rest = value;
-  for (let i = 0; i < width; i += 1) rest = (rest << 1) ^ ((rest >>> (width - 1)) * polynomial);
-  return (value << width) | rest;
+  let remainder = value;
+  for (let i = 0; i < width; i += 1) remainder = (remainder << 1) ^ ((remainder >>> (width - 1)) * polynomial);
+  return (value << width) | remainder;
 }
 
 /**

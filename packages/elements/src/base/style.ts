@@ -39,16 +39,16 @@ button:disabled { cursor: default; }
 .icon:hover { background: var(--_surface); color: var(--_ink); }
 .muted { color: var(--_muted); }
 .small { font-size: 0.8667em; }
-.read { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 :focus { outline: none; }
 :focus-visible { outline: 2px solid var(--_focus); outline-offset: 2px; }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 `;
 
-/** The style of what went wrong. */
+/** The style of errors. */
 export const issueStyle = `
-.fault:empty, .issue:empty { display: none; }
-.fault { color: var(--_danger); }
+.error:empty, .issue:empty { display: none; }
+.error { color: var(--_danger); }
 .issue { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_danger); background: var(--_surface);
   font-size: 0.9333em; }
 `;

@@ -6,17 +6,19 @@ export type Languages<W> = Readonly<Record<string, () => Promise<W>>>;
 
 /** Puts values into the `{name}` of a text. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (hole, name: string) => (Object.hasOwn(values, name) ? `${values[name]}` : hole));
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
+    Object.hasOwn(values, name) ? `${values[name]}` : placeholder,
+  );
 }
 
-/** The language of an element, as BCP 47: that of the nearest `lang`, also outside of shadow roots, else the browser's. */
+/** The language of an element (BCP 47): the nearest `lang`, also outside of its shadow root, or else the browser's language. */
 export function languageOf(element: Element): string {
-  for (let at: Element | null = element; at !== null; ) {
-    const named: Element | null = at.closest('[lang]');
-    const language = named?.getAttribute('lang');
+  for (let current: Element | null = element; current !== null; ) {
+    const nearest: Element | null = current.closest('[lang]');
+    const language = nearest?.getAttribute('lang');
     if (language) return canonical(language);
-    const root: Node = at.getRootNode();
-    at = root instanceof ShadowRoot ? root.host : null;
+    const root: Node = current.getRootNode();
+    current = root instanceof ShadowRoot ? root.host : null;
   }
   return canonical(navigator.language);
 }
@@ -29,7 +31,7 @@ function canonical(language: string): string {
   }
 }
 
-/** The texts of a language: your own, else the built-in ones, else English. A language with its region goes first. */
+/** The texts of a language: your own, else the built-in ones, else English. Texts for a region, such as `es-MX`, replace those of the language. */
 export async function wordsOf<W extends Words>(
   language: string,
   english: W,

@@ -8,12 +8,12 @@ import {
   type NotificationFilter,
   type Postern,
 } from '@postern/client';
-import { h, icon, put } from '../base/dom.js';
+import { element, icon, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { fill } from '../base/texts.js';
 import { backPath, backPathRightToLeft, bellPath, settingsPath } from './icons.js';
-import { createRows, emptiness, skeleton } from './list.js';
-import { place } from './place.js';
+import { createRows, emptyNote, skeleton } from './list.js';
+import { positionPanel } from './panel-position.js';
 import { style } from './style.js';
 import { english, type InboxTexts } from './texts.js';
 
@@ -25,8 +25,8 @@ export interface InboxEvents {
   readonly 'postern-unread': CustomEvent<{ readonly count: number; readonly capped: boolean }>;
 }
 
-/** How often the times of an open list are shown again, in milliseconds. */
-const tick = 60_000;
+/** How often an open list updates its times, in milliseconds. */
+const refreshMs = 60_000;
 
 /**
  * `<postern-inbox>`: a bell with the number of unread notifications and a panel with the live list, or the list alone.
@@ -52,10 +52,10 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
   static readonly observedAttributes = ['lang', 'layout', 'filter', 'limit', 'mark-read', 'open'];
 
   readonly #internals = this.attachInternals();
-  #conditions: NotificationFilter | null = null;
+  #filter: NotificationFilter | null = null;
   #renderItem: ((item: InboxItem) => Node | string) | null = null;
   #unread = '';
-  #show: ((isOpen: boolean) => void) | undefined;
+  #togglePanel: ((isOpen: boolean) => void) | undefined;
 
   constructor() {
     super(english, { es: async () => (await import('./es.js')).spanish });
@@ -71,10 +71,10 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
 
   /** Attribute `filter`, in the grammar of the service. The property takes conditions, too. */
   get filter(): NotificationFilter | null {
-    return this.#conditions ?? this.getAttribute('filter');
+    return this.#filter ?? this.getAttribute('filter');
   }
   set filter(filter: NotificationFilter | null) {
-    this.#conditions = filter;
+    this.#filter = filter;
     this.restart();
   }
 
@@ -115,7 +115,7 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
 
   /** @internal */
   override attributeChangedCallback(name: string, before: string | null, after: string | null): void {
-    if (name === 'open') this.#show?.(after !== null);
+    if (name === 'open') this.#togglePanel?.(after !== null);
     else super.attributeChangedCallback(name, before, after);
   }
 
@@ -126,27 +126,27 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
     const isBell = this.layout === 'bell';
     const panel = this.#panel(postern, inbox, view, signal, isBell);
     const bell = isBell ? this.#bell(panel.node) : null;
-    put(this.root, bell?.button, panel.node, h('p', { class: 'read', role: 'status' }));
-    this.#show = (isOpen) => isBell && panel.node.isConnected && panel.node.togglePopover(isOpen);
-    if (this.open) this.#show(true);
+    replaceContent(this.root, bell?.button, panel.node, element('p', { class: 'sr-only', role: 'status' }));
+    this.#togglePanel = (isOpen) => isBell && panel.node.isConnected && panel.node.togglePopover(isOpen);
+    if (this.open) this.#togglePanel(true);
 
     const show = (snapshot: InboxSnapshot) => {
       bell?.show(snapshot);
       panel.show(snapshot);
-      this.#tell(snapshot);
+      this.#reportUnread(snapshot);
     };
-    const ends = [view.subscribe(show), postern.onChange(() => show(view.current))];
-    const refresh = setInterval(() => panel.isShown() && show(view.current), tick);
+    const unsubscribes = [view.subscribe(show), postern.onChange(() => show(view.current))];
+    const timer = setInterval(() => panel.isShown() && show(view.current), refreshMs);
     signal.addEventListener('abort', () => {
-      clearInterval(refresh);
-      for (const end of ends) end();
+      clearInterval(timer);
+      for (const unsubscribe of unsubscribes) unsubscribe();
     });
   }
 
   #bell(panel: HTMLElement) {
     const { words } = this;
-    const badge = h('span', { class: 'badge', part: 'badge', 'aria-hidden': 'true', hidden: true });
-    const picture = h('slot', { name: 'bell' }, icon(bellPath));
+    const badge = element('span', { class: 'badge', part: 'badge', 'aria-hidden': 'true', hidden: true });
+    const picture = element('slot', { name: 'bell' }, icon(bellPath));
     const attributes = {
       class: 'bell',
       part: 'bell',
@@ -154,27 +154,27 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
       'aria-haspopup': 'dialog',
       'aria-expanded': 'false',
     };
-    const button = h('button', attributes, picture, badge);
+    const button = element('button', attributes, picture, badge);
     button.popoverTargetElement = panel;
-    const move = () => place(panel, button);
+    const updatePosition = () => positionPanel(panel, button);
     panel.addEventListener('toggle', (event) => {
       const isOpen = (event as ToggleEvent).newState === 'open';
       button.setAttribute('aria-expanded', `${isOpen}`);
       this.open = isOpen;
       for (const type of ['resize', 'scroll']) {
-        if (isOpen) addEventListener(type, move, { capture: true, passive: true });
-        else removeEventListener(type, move, { capture: true });
+        if (isOpen) addEventListener(type, updatePosition, { capture: true, passive: true });
+        else removeEventListener(type, updatePosition, { capture: true });
       }
       if (!isOpen) return;
-      move();
+      updatePosition();
       panel.focus();
     });
     const show = ({ unread }: InboxSnapshot) => {
-      const { unread_count: count, unread_count_capped: more } = unread;
+      const { unread_count: count, unread_count_capped: isCapped } = unread;
       badge.hidden = count === 0;
       badge.textContent = count > 99 ? '99+' : `${count}`;
-      const state = fill(more ? words.unread_more : words.unread, { count });
-      button.setAttribute('aria-label', count === 0 ? words.inbox : `${words.inbox}, ${state}`);
+      const countText = fill(isCapped ? words.unread_more : words.unread, { count });
+      button.setAttribute('aria-label', count === 0 ? words.inbox : `${words.inbox}, ${countText}`);
     };
     return { button, show };
   }
@@ -182,9 +182,9 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
   #panel(postern: Postern, inbox: Inbox, view: InboxView, signal: AbortSignal, isBell: boolean) {
     const { words, language } = this;
     const isShown = () => !isBell || panel.matches(':popover-open');
-    // Up to where the user had read when the list was opened: what is later is marked as new until it is closed.
+    // The read position when the list was opened. Later notifications are marked as new until it is closed.
     let newAfter: number | undefined;
-    let marked = 0;
+    let markedUpTo = 0;
     const rows = createRows({
       words,
       language,
@@ -192,21 +192,21 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
       choose: (item) => this.#choose(item, view, panel),
     });
 
-    const note = h('div', { class: 'note', part: 'connection', role: 'status', hidden: true });
-    const list = h('div', { class: 'list' });
-    const scroll = h('div', { class: 'scroll' }, list);
-    const pushes = h('div', { class: 'pushes', tabindex: -1, hidden: true });
-    const readAll = h(
+    const connectionNote = element('div', { class: 'note', part: 'connection', role: 'status', hidden: true });
+    const list = element('div', { class: 'list' });
+    const scroll = element('div', { class: 'scroll' }, list);
+    const pushSettings = element('div', { class: 'pushes', tabindex: -1, hidden: true });
+    const markAllButton = element(
       'button',
       { class: 'link small', part: 'button', type: 'button', click: () => void markAll() },
       words.mark_all_read,
     );
-    const more = h(
+    const loadMoreButton = element(
       'button',
       { class: 'link small', part: 'button', type: 'button', click: () => void loadMore() },
       words.load_more,
     );
-    const rest = h('div', { class: 'rest' }, more);
+    const loadMoreRow = element('div', { class: 'rest' }, loadMoreButton);
     const isLeftToRight = getComputedStyle(this).direction === 'ltr';
     const backAttributes = {
       class: 'icon first',
@@ -215,20 +215,20 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
       'aria-label': words.back,
       hidden: true,
     };
-    const back = h(
+    const backButton = element(
       'button',
-      { ...backAttributes, click: () => setPushes(false) },
+      { ...backAttributes, click: () => showPushSettings(false) },
       icon(isLeftToRight ? backPath : backPathRightToLeft),
     );
     const settingsLabel = { 'aria-label': words.push_settings, title: words.push_settings };
-    const settings = h(
+    const settingsButton = element(
       'button',
-      { class: 'icon', part: 'button', type: 'button', ...settingsLabel, click: () => setPushes(true) },
+      { class: 'icon', part: 'button', type: 'button', ...settingsLabel, click: () => showPushSettings(true) },
       icon(settingsPath),
     );
-    const title = h('h2', { part: 'heading', id: 'heading' });
-    const heading = h('slot', { name: 'heading' }, words.inbox);
-    const panel = h(
+    const title = element('h2', { part: 'heading', id: 'heading' });
+    const heading = element('slot', { name: 'heading' }, words.inbox);
+    const panel = element(
       'section',
       {
         class: 'panel',
@@ -236,19 +236,19 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
         'aria-labelledby': 'heading',
         ...(isBell && { popover: 'auto', role: 'dialog', tabindex: -1 }),
       },
-      h('div', { class: 'head' }, back, title, readAll, settings),
-      note,
+      element('div', { class: 'head' }, backButton, title, markAllButton, settingsButton),
+      connectionNote,
       scroll,
-      pushes,
+      pushSettings,
     );
     title.append(heading);
     panel.addEventListener('toggle', () => {
-      if (!isShown()) setPushes(false);
+      if (!isShown()) showPushSettings(false);
       newAfter = undefined;
       show(view.current);
     });
-    const onVisible = () => show(view.current);
-    document.addEventListener('visibilitychange', onVisible, { signal });
+    const onVisibilityChange = () => show(view.current);
+    document.addEventListener('visibilitychange', onVisibilityChange, { signal });
 
     const markAll = async () => {
       newAfter = undefined;
@@ -260,71 +260,77 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
     const loadMore = async () => {
       const before = view.current.items.length;
       await view.loadMore();
-      if (rest.hidden || this.root.activeElement === null)
+      if (loadMoreRow.hidden || this.root.activeElement === null)
         rows.list.querySelectorAll<HTMLElement>('.item')[before]?.focus();
     };
-    const setPushes = (isOn: boolean) => {
-      if (pushes.hidden === !isOn) return;
-      pushes.hidden = back.hidden = !isOn;
-      scroll.hidden = settings.hidden = isOn;
-      put(title, isOn ? words.push_settings : heading);
+    const showPushSettings = (isOn: boolean) => {
+      if (pushSettings.hidden === !isOn) return;
+      pushSettings.hidden = backButton.hidden = !isOn;
+      scroll.hidden = settingsButton.hidden = isOn;
+      replaceContent(title, isOn ? words.push_settings : heading);
       if (isOn) {
-        put(pushes, h('p', { class: 'muted small', role: 'status' }, words.loading));
-        void this.#fillPushes(pushes, inbox, view.current.items, signal);
-        pushes.focus();
-      } else if (isShown()) settings.focus();
+        replaceContent(pushSettings, element('p', { class: 'muted small', role: 'status' }, words.loading));
+        void this.#loadPushSettings(pushSettings, inbox, view.current.items, signal);
+        pushSettings.focus();
+      } else if (isShown()) settingsButton.focus();
       show(view.current);
     };
 
-    let reported: unknown = null;
+    let reportedError: unknown = null;
     const show = (snapshot: InboxSnapshot) => {
       const { items, unread, connection, hasMore, loading, error } = snapshot;
       const { status } = postern.current;
       newAfter ??= unread.last_read_sequence;
-      // Read elsewhere, or chosen one by one.
+      // The user may also mark single notifications as read, here or on another device.
       if (this.markRead !== 'open') newAfter = unread.last_read_sequence;
       rows.show(items, newAfter);
       const [newest] = items;
-      const reads = this.markRead === 'open' && isShown() && document.visibilityState === 'visible';
-      if (reads && newest !== undefined && newest.sequence > Math.max(marked, unread.last_read_sequence)) {
-        marked = newest.sequence;
+      const marksAsRead = this.markRead === 'open' && isShown() && document.visibilityState === 'visible';
+      if (marksAsRead && newest !== undefined && newest.sequence > Math.max(markedUpTo, unread.last_read_sequence)) {
+        markedUpTo = newest.sequence;
         void view.markAllRead();
       }
-      readAll.hidden = !pushes.hidden || unread.unread_count === 0;
-      settings.hidden = !pushes.hidden || status !== 'signed_in';
-      rest.hidden = !hasMore;
-      more.disabled = loading;
-      more.textContent = loading && items.length > 0 ? words.loading : words.load_more;
-      const isLost = status === 'signed_in' && connection === 'offline' && items.length > 0;
-      note.hidden = error === null && !isLost;
-      if (error !== null) put(note, words.not_loaded, this.#again());
-      else if (isLost) put(note, words.connection_lost);
+      markAllButton.hidden = !pushSettings.hidden || unread.unread_count === 0;
+      settingsButton.hidden = !pushSettings.hidden || status !== 'signed_in';
+      loadMoreRow.hidden = !hasMore;
+      loadMoreButton.disabled = loading;
+      loadMoreButton.textContent = loading && items.length > 0 ? words.loading : words.load_more;
+      const isOffline = status === 'signed_in' && connection === 'offline' && items.length > 0;
+      connectionNote.hidden = error === null && !isOffline;
+      if (error !== null) replaceContent(connectionNote, words.not_loaded, this.#retryButton());
+      else if (isOffline) replaceContent(connectionNote, words.connection_lost);
       if (items.length > 0) {
-        if (!rows.list.isConnected) put(list, rows.list, rest);
-      } else if (status === 'signed_out') put(list, h('p', { class: 'empty muted' }, words.signed_out));
+        if (!rows.list.isConnected) replaceContent(list, rows.list, loadMoreRow);
+      } else if (status === 'signed_out')
+        replaceContent(list, element('p', { class: 'empty muted' }, words.signed_out));
       else if (loading || status === 'starting') {
-        if (list.querySelector('.bones') === null) put(list, skeleton(words.loading));
-      } else if (error === null && list.querySelector('.empty') === null) put(list, emptiness(words));
-      if (error !== reported && error !== null) this.report(error);
-      reported = error;
+        if (list.querySelector('.skeleton') === null) replaceContent(list, skeleton(words.loading));
+      } else if (error === null && list.querySelector('.empty') === null) replaceContent(list, emptyNote(words));
+      if (error !== reportedError && error !== null) this.report(error);
+      reportedError = error;
     };
     return { node: panel, show, isShown };
   }
 
   /** The settings are loaded when a user opens them. */
-  async #fillPushes(node: HTMLElement, inbox: Inbox, items: readonly InboxItem[], signal: AbortSignal): Promise<void> {
+  async #loadPushSettings(
+    node: HTMLElement,
+    inbox: Inbox,
+    items: readonly InboxItem[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { words } = this;
     try {
-      const { showPushes, style } = await import('./pushes.js');
+      const { showPushSettings, style } = await import('./pushes.js');
       this.adoptStyle(style);
-      showPushes(node, { inbox, words, items, signal, report: (error) => void this.report(error) });
+      showPushSettings(node, { inbox, words, items, signal, report: (error) => void this.report(error) });
     } catch {
-      put(node, h('p', { role: 'alert' }, words.push_failed));
+      replaceContent(node, element('p', { role: 'alert' }, words.push_failed));
     }
   }
 
-  #again(): HTMLElement {
-    return h(
+  #retryButton(): HTMLElement {
+    return element(
       'button',
       { class: 'link', part: 'button', type: 'button', click: () => this.restart() },
       this.words.try_again,
@@ -333,22 +339,22 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
 
   #choose(item: InboxItem, view: InboxView, panel: HTMLElement): void {
     if (this.markRead === 'select') void view.markRead(item);
-    const goesOn = this.emit('postern-select', item);
-    if (goesOn && this.layout === 'bell') panel.hidePopover();
+    const isAllowed = this.emit('postern-select', item);
+    if (isAllowed && this.layout === 'bell') panel.hidePopover();
   }
 
   /** Reports the number of unread notifications to the page, and to screen readers if it has grown. */
-  #tell({ unread, loading }: InboxSnapshot): void {
+  #reportUnread({ unread, loading }: InboxSnapshot): void {
     const { unread_count: count, unread_count_capped: capped } = unread;
-    const state = this.#internals.states;
-    if (count > 0) state.add('unread');
-    else state.delete('unread');
-    const now = `${count} ${capped}`;
-    if (loading || now === this.#unread) return;
-    const [before] = this.#unread.split(' ');
+    const states = this.#internals.states;
+    if (count > 0) states.add('unread');
+    else states.delete('unread');
+    const shownCount = `${count} ${capped}`;
+    if (loading || shownCount === this.#unread) return;
+    const [formerCount] = this.#unread.split(' ');
     const status = this.root.querySelector('p[role=status]');
-    if (status && before && count > Number(before)) status.textContent = fill(this.words.unread, { count });
-    this.#unread = now;
+    if (status && formerCount && count > Number(formerCount)) status.textContent = fill(this.words.unread, { count });
+    this.#unread = shownCount;
     this.emit('postern-unread', { count, capped });
   }
 }

@@ -1,5 +1,5 @@
 import type { InboxItem } from '@postern/client';
-import { h, icon, put } from '../base/dom.js';
+import { element, icon, replaceContent } from '../base/dom.js';
 import { fullTime, timeAgo } from '../base/time.js';
 import { bellPath } from './icons.js';
 import type { InboxTexts } from './texts.js';
@@ -11,7 +11,7 @@ export interface ListOptions {
   readonly choose: (item: InboxItem) => void;
 }
 
-/** The rows of the list. They stay the same nodes while their notification is listed, so the focus stays, too. */
+/** The rows of the list. A notification keeps its node, so it also keeps the focus. */
 export interface Rows {
   readonly list: HTMLElement;
   /** @param newAfter later notifications are marked as new */
@@ -19,7 +19,7 @@ export interface Rows {
 }
 
 interface Row {
-  readonly line: HTMLElement;
+  readonly node: HTMLElement;
   readonly button: HTMLElement;
   item: InboxItem;
   key: string;
@@ -27,11 +27,11 @@ interface Row {
 
 export function createRows({ words, language, renderItem, choose }: ListOptions): Rows {
   const rows = new Map<string, Row>();
-  const list = h('ul', { part: 'list', keydown: (event) => move(event as KeyboardEvent) });
+  const list = element('ul', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
 
   function makeRow(item: InboxItem): Row {
-    const button = h('button', { class: 'item', type: 'button', click: () => choose(row.item) });
-    const row: Row = { line: h('li', {}, button), button, item, key: '' };
+    const button = element('button', { class: 'item', type: 'button', click: () => choose(row.item) });
+    const row: Row = { node: element('li', {}, button), button, item, key: '' };
     return row;
   }
 
@@ -41,28 +41,30 @@ export function createRows({ words, language, renderItem, choose }: ListOptions)
     row.item = item;
     if (row.key === key) return;
     row.key = key;
-    row.line.setAttribute('part', isNew ? 'item item-unread' : 'item');
+    row.node.setAttribute('part', isNew ? 'item item-unread' : 'item');
     row.button.classList.toggle('new', isNew);
     const time = { part: 'time', class: 'time', datetime: item.created_at, title: fullTime(item.created_at, language) };
-    const text = h('bdi', { part: 'description', class: 'text' }, item.description);
-    const when = h('time', time, ago);
-    const actor = item.actor && h('bdi', { part: 'actor', class: 'actor' }, item.actor);
-    const body = renderItem ? [renderItem(item)] : [h('span', { class: 'top' }, actor || text, when), actor && text];
-    put(
+    const text = element('bdi', { part: 'description', class: 'text' }, item.description);
+    const timeElement = element('time', time, ago);
+    const actor = item.actor && element('bdi', { part: 'actor', class: 'actor' }, item.actor);
+    const body = renderItem
+      ? [renderItem(item)]
+      : [element('span', { class: 'top' }, actor || text, timeElement), actor && text];
+    replaceContent(
       row.button,
-      face(item),
-      h('span', { class: 'body' }, ...body),
-      isNew && h('span', { class: 'dot' }, h('span', { class: 'read' }, words.new)),
+      pictureOf(item),
+      element('span', { class: 'body' }, ...body),
+      isNew && element('span', { class: 'dot' }, element('span', { class: 'sr-only' }, words.new)),
     );
   }
 
   function show(items: readonly InboxItem[], newAfter: number): void {
     const focused = (list.getRootNode() as ShadowRoot).activeElement;
-    const held = buttons().indexOf(focused as HTMLElement);
-    const kept = new Set(items.map(({ id }) => id));
-    for (const [id, { line }] of rows) {
-      if (kept.has(id)) continue;
-      line.remove();
+    const focusedIndex = buttons().indexOf(focused as HTMLElement);
+    const ids = new Set(items.map(({ id }) => id));
+    for (const [id, { node }] of rows) {
+      if (ids.has(id)) continue;
+      node.remove();
       rows.delete(id);
     }
     let next = list.firstElementChild;
@@ -70,56 +72,66 @@ export function createRows({ words, language, renderItem, choose }: ListOptions)
       const row = rows.get(item.id) ?? makeRow(item);
       rows.set(item.id, row);
       fillRow(row, item, item.sequence > newAfter);
-      if (row.line === next) next = next.nextElementSibling;
-      else list.insertBefore(row.line, next);
+      if (row.node === next) next = next.nextElementSibling;
+      else list.insertBefore(row.node, next);
     }
-    // The notification with the focus was deleted: the one that took its place gets it.
-    if (focused && held >= 0 && !focused.isConnected) buttons()[Math.min(held, rows.size - 1)]?.focus();
+    // The notification with the focus was deleted: focus the one that is now at its place.
+    if (focused && focusedIndex >= 0 && !focused.isConnected) buttons()[Math.min(focusedIndex, rows.size - 1)]?.focus();
   }
 
   const buttons = () => [...list.querySelectorAll<HTMLElement>('.item')];
-  function move(event: KeyboardEvent): void {
+  function moveFocus(event: KeyboardEvent): void {
     const all = buttons();
-    const at = all.indexOf(event.target as HTMLElement);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
-    if (to === undefined || at < 0) return;
+    const index = all.indexOf(event.target as HTMLElement);
+    const target = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (target === undefined || index < 0) return;
     event.preventDefault();
-    all[Math.max(0, Math.min(to, all.length - 1))]?.focus();
+    all[Math.max(0, Math.min(target, all.length - 1))]?.focus();
   }
 
   return { list, show };
 }
 
-/** The picture of a notification, else the first letter of who caused it. */
-function face({ image, actor }: InboxItem): HTMLElement {
+/** The image of a notification, or the first letter of its actor, or a bell. */
+function pictureOf({ image, actor }: InboxItem): HTMLElement {
   const [letter] = actor?.trim() ?? '';
-  const frame = h('span', { class: 'face', 'aria-hidden': 'true' });
-  const instead = () => put(frame, letter ? letter.toLocaleUpperCase() : icon(bellPath));
-  if (image === null || !isWeb(image.thumbnail_url)) {
-    instead();
+  const frame = element('span', { class: 'face', 'aria-hidden': 'true' });
+  const showFallback = () => replaceContent(frame, letter ? letter.toLocaleUpperCase() : icon(bellPath));
+  if (image === null || !isHttpUrl(image.thumbnail_url)) {
+    showFallback();
     return frame;
   }
   const loading = { loading: 'lazy', decoding: 'async', referrerpolicy: 'no-referrer' };
-  put(frame, h('img', { part: 'image', src: image.thumbnail_url, alt: '', ...loading, error: instead }));
+  replaceContent(
+    frame,
+    element('img', { part: 'image', src: image.thumbnail_url, alt: '', ...loading, error: showFallback }),
+  );
   return frame;
 }
 
-const isWeb = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 /** Shown while the first notifications are read. */
 export const skeleton = (label: string) =>
-  h('div', { class: 'bones' }, h('span', { class: 'read', role: 'status' }, label), h('i'), h('i'), h('i'));
+  element(
+    'div',
+    { class: 'skeleton' },
+    element('span', { class: 'sr-only', role: 'status' }, label),
+    element('i'),
+    element('i'),
+    element('i'),
+  );
 
-/** Shown if there are no notifications. A page can put its own into the slot. */
-export const emptiness = (words: InboxTexts) =>
-  h(
+/** Shown if there are no notifications. A page can replace it by the slot `empty`. */
+export const emptyNote = (words: InboxTexts) =>
+  element(
     'slot',
     { name: 'empty' },
-    h(
+    element(
       'div',
       { class: 'empty', part: 'empty' },
       icon(bellPath),
-      h('strong', {}, words.empty),
-      h('span', { class: 'muted small' }, words.empty_hint),
+      element('strong', {}, words.empty),
+      element('span', { class: 'muted small' }, words.empty_hint),
     ),
   );

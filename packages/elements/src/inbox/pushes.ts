@@ -1,5 +1,5 @@
 import type { Inbox, InboxItem, Mute } from '@postern/client';
-import { h, put } from '../base/dom.js';
+import { element, replaceContent } from '../base/dom.js';
 import type { InboxTexts } from './texts.js';
 
 /** The style of this view, which is loaded with it. */
@@ -16,7 +16,7 @@ export const style = `
   border-radius: 50%; background: var(--_ground); transition: inset-inline-start 120ms; }
 .switch:checked { background: var(--_accent); }
 .switch:checked::after { inset-inline-start: 19px; }
-.fault { color: var(--_danger); }
+.error { color: var(--_danger); }
 @media (forced-colors: active) { .switch { appearance: auto; } .switch::after { content: none; } }
 `;
 
@@ -28,21 +28,21 @@ export interface PushOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** A filter of one type, as this view makes them. */
-const ofType = /^notification_type:eq:([\w-]+)$/;
+/** The filter that this view creates to mute one type. */
+const typeFilter = /^notification_type:eq:([\w-]+)$/;
 
 /** Lets the user choose which kinds of notification are pushed to the devices. Other mutes can be removed. */
-export function showPushes(view: HTMLElement, { inbox, words, items, signal, report }: PushOptions): void {
-  const fault = h('p', { class: 'fault small', role: 'alert' });
+export function showPushSettings(view: HTMLElement, { inbox, words, items, signal, report }: PushOptions): void {
+  const errorText = element('p', { class: 'error small', role: 'alert' });
   const options = { signal };
-  const attempt = async (act: () => Promise<unknown>) => {
-    fault.textContent = '';
+  const attempt = async (request: () => Promise<unknown>) => {
+    errorText.textContent = '';
     try {
-      await act();
+      await request();
     } catch (error) {
       if (signal.aborted) return;
       report(error);
-      fault.textContent = words.push_failed;
+      errorText.textContent = words.push_failed;
     }
   };
 
@@ -54,28 +54,28 @@ export function showPushes(view: HTMLElement, { inbox, words, items, signal, rep
   function show(mutes: readonly Mute[]): void {
     const muted = new Map(
       mutes.flatMap((mute) => {
-        const type = ofType.exec(mute.filter)?.[1];
+        const type = typeFilter.exec(mute.filter)?.[1];
         return type === undefined ? [] : [[type, mute] as const];
       }),
     );
     // Notices about the security of the account are always pushed.
     const seen = items.map(({ notification_type }) => notification_type).filter((type) => type !== 'security');
     const types = [...new Set<string>([...seen, ...muted.keys()])].sort();
-    const others = mutes.filter(({ filter }) => !ofType.test(filter));
-    put(
+    const others = mutes.filter(({ filter }) => !typeFilter.test(filter));
+    replaceContent(
       view,
-      h('p', { class: 'muted small' }, types.length === 0 ? words.push_none : words.push_hint),
-      types.length > 0 && h('ul', {}, ...types.map((type) => typeRow(type, muted.get(type)))),
-      others.length > 0 && h('h3', {}, words.push_other),
-      others.length > 0 && h('ul', {}, ...others.map(otherRow)),
-      fault,
+      element('p', { class: 'muted small' }, types.length === 0 ? words.push_none : words.push_hint),
+      types.length > 0 && element('ul', {}, ...types.map((type) => typeRow(type, muted.get(type)))),
+      others.length > 0 && element('h3', {}, words.push_other),
+      others.length > 0 && element('ul', {}, ...others.map(otherRow)),
+      errorText,
     );
   }
 
   function typeRow(type: string, mute: Mute | undefined): HTMLElement {
     let current = mute;
     const id = `type-${type}`;
-    const box = h('input', { type: 'checkbox', role: 'switch', class: 'switch', part: 'switch', id });
+    const box = element('input', { type: 'checkbox', role: 'switch', class: 'switch', part: 'switch', id });
     box.checked = mute === undefined;
     box.addEventListener('change', () => {
       const isOn = box.checked;
@@ -94,18 +94,18 @@ export function showPushes(view: HTMLElement, { inbox, words, items, signal, rep
         }
       });
     });
-    return h('li', {}, h('label', { for: id }, words[`type_${type}`] ?? type.replaceAll('_', ' ')), box);
+    return element('li', {}, element('label', { for: id }, words[`type_${type}`] ?? type.replaceAll('_', ' ')), box);
   }
 
   function otherRow(mute: Mute): HTMLElement {
     const label = `${words.push_on_again}: ${mute.filter}`;
-    const again = h(
+    const switchOnButton = element(
       'button',
       { type: 'button', class: 'link small', part: 'button', 'aria-label': label },
       words.push_on_again,
     );
-    const row = h('li', {}, h('code', {}, mute.filter), again);
-    again.addEventListener('click', () =>
+    const row = element('li', {}, element('code', {}, mute.filter), switchOnButton);
+    switchOnButton.addEventListener('click', () =>
       attempt(async () => {
         await inbox.mutes.remove(mute.id, options);
         row.remove();
@@ -115,6 +115,6 @@ export function showPushes(view: HTMLElement, { inbox, words, items, signal, rep
     return row;
   }
 
-  view.append(fault);
+  view.append(errorText);
   void attempt(load);
 }

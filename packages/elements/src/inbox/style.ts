@@ -38,8 +38,8 @@ li + li > .item { border-top: 1px solid var(--_line); }
 .empty svg { width: 28px; height: 28px; color: var(--_muted); margin-bottom: 8px; }
 .empty strong { font-weight: 620; }
 .pushes { padding: 14px var(--_space) 18px; }
-.bones { padding: 12px var(--_space); display: grid; gap: 20px; }
-.bones i { height: 40px; border-radius: var(--_radius); background: var(--_surface); animation: fade 1s ease-in-out infinite alternate; }
+.skeleton { padding: 12px var(--_space); display: grid; gap: 20px; }
+.skeleton i { height: 40px; border-radius: var(--_radius); background: var(--_surface); animation: fade 1s ease-in-out infinite alternate; }
 @keyframes fade { to { opacity: 0.45; } }
 @media (pointer: coarse) { .head .link, .rest .link, .note .link { padding-block: 10px; } .bell { width: 44px; height: 44px; } }
 @media (forced-colors: active) { .dot { background: Highlight; }

@@ -6,12 +6,12 @@ import {
   offeredLogins,
   type Postern,
 } from '@postern/client';
-import { h, put } from '../base/dom.js';
+import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { startView } from './start.js';
 import { style } from './style.js';
 import { english, type SignInTexts } from './texts.js';
-import { button, type Context, card, type Detour, focusHeading, type View, type WayIn } from './views.js';
+import { button, type Context, card, type Flow, focusHeading, type View, type WayIn } from './views.js';
 
 /** Events of `<postern-sign-in>`. */
 export interface SignInEvents {
@@ -21,7 +21,7 @@ export interface SignInEvents {
   readonly 'postern-step': CustomEvent<{ readonly step: LoginState['step'] }>;
 }
 
-const pinOf = { off: 'hidden', optional: 'optional', required: 'required' } as const;
+const pinByPolicy = { off: 'hidden', optional: 'optional', required: 'required' } as const;
 
 /**
  * `<postern-sign-in>`: every way to sign in that the service offers, second factors, locks, recovery and registration.
@@ -46,22 +46,22 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   /** @internal */
   static readonly observedAttributes = ['lang', 'ways', 'identity-types', 'pin', 'registration', 'recovery'];
 
-  #made: { readonly postern: Postern; readonly login: Login } | undefined;
-  #detour: Detour | null = null;
+  #clientLogin: { readonly postern: Postern; readonly login: Login } | undefined;
+  #flow: Flow | null = null;
   readonly #typed: Context['typed'] = { identity: '', way: undefined };
 
   constructor() {
     super(english, { es: async () => (await import('./es.js')).spanish });
   }
 
-  // React sets a property where an element has one, also with the text of an attribute. The setters take both.
-  #list(name: string): readonly string[] {
+  // If an element has a property, React sets it, even with the text of an attribute. So the setters accept both.
+  #listAttribute(name: string): readonly string[] {
     return (this.getAttribute(name) ?? '').split(/\s+/).filter(Boolean);
   }
 
   /** Attribute `ways`, separated by spaces, best first. By default all that the service offers. Others are not shown. */
   get ways(): readonly WayIn[] {
-    return this.#list('ways') as readonly WayIn[];
+    return this.#listAttribute('ways') as readonly WayIn[];
   }
   set ways(ways: readonly WayIn[] | string) {
     this.attribute('ways', ways);
@@ -69,7 +69,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
 
   /** Attribute `identity-types`: what the first field takes, of `email`, `phone` and `username`. It changes its label. */
   get identityTypes(): readonly ('email' | 'phone' | 'username')[] {
-    return this.#list('identity-types') as readonly ('email' | 'phone' | 'username')[];
+    return this.#listAttribute('identity-types') as readonly ('email' | 'phone' | 'username')[];
   }
   set identityTypes(types: readonly ('email' | 'phone' | 'username')[]) {
     this.attribute('identity-types', types);
@@ -114,32 +114,32 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   }
 
   #loginOf(postern: Postern | null): Login {
-    if (this.#made === undefined || (postern !== null && this.#made.postern !== postern)) {
+    if (this.#clientLogin === undefined || (postern !== null && this.#clientLogin.postern !== postern)) {
       const client = postern as Postern;
-      this.#made = { postern: client, login: createLogin(client, { resume: true }) };
+      this.#clientLogin = { postern: client, login: createLogin(client, { resume: true }) };
     }
-    return this.#made.login;
+    return this.#clientLogin.login;
   }
 
   /** @internal */
   protected override start(postern: Postern, signal: AbortSignal): void {
     const { words } = this;
-    const place = h('slot', { class: 'full' }, h('p', { class: 'muted', role: 'status' }, words.loading));
-    const frame = h('div', {}, place);
-    put(this.root, h('slot', { name: 'logo' }), frame, h('slot', { name: 'after' }));
-    void this.#load(postern, frame, signal);
+    const loading = element('slot', { class: 'full' }, element('p', { class: 'muted', role: 'status' }, words.loading));
+    const container = element('div', {}, loading);
+    replaceContent(this.root, element('slot', { name: 'logo' }), container, element('slot', { name: 'after' }));
+    void this.#load(postern, container, signal);
   }
 
-  async #load(postern: Postern, frame: HTMLElement, signal: AbortSignal): Promise<void> {
+  async #load(postern: Postern, container: HTMLElement, signal: AbortSignal): Promise<void> {
     try {
       const offered = await offeredLogins(postern, { signal });
-      if (!signal.aborted) this.#follow(postern, offered, frame, signal);
+      if (!signal.aborted) this.#showStates(postern, offered, container, signal);
     } catch (error) {
       if (signal.aborted || this.report(error) === null) return;
       const { words } = this;
-      const issue = h('p', { class: 'issue', part: 'issue', role: 'alert' }, words.offline);
-      put(
-        frame,
+      const issue = element('p', { class: 'issue', part: 'issue', role: 'alert' }, words.offline);
+      replaceContent(
+        container,
         card(
           words.sign_in,
           issue,
@@ -150,63 +150,63 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   }
 
   /** Shows the view of each state of the client and of the login. */
-  #follow(postern: Postern, offered: OfferedLogins, frame: HTMLElement, signal: AbortSignal): void {
+  #showStates(postern: Postern, offered: OfferedLogins, container: HTMLElement, signal: AbortSignal): void {
     const login = this.#loginOf(postern);
-    let key = '';
+    let shownName = '';
     let view: View | undefined;
-    let life = new AbortController();
+    let viewController = new AbortController();
     let notice: string | undefined;
-    let round = 0;
+    let changes = 0;
 
     const show = () => {
       const { current: state } = login;
       const { status } = postern.current;
       if (status === 'starting') return;
       const isInside = status !== 'signed_out';
-      const name = isInside ? status : (this.#detour ?? `${state.step} ${round}`);
-      if (name === key) {
-        if (!isInside && this.#detour === null) view?.update?.(state);
+      const name = isInside ? status : (this.#flow ?? `${state.step} ${changes}`);
+      if (name === shownName) {
+        if (!isInside && this.#flow === null) view?.update?.(state);
         return;
       }
-      const isFirst = key === '';
+      const isFirst = shownName === '';
       const hadFocus = this.root.activeElement !== null;
-      key = name;
-      life.abort();
-      life = new AbortController();
-      const context = this.#context(postern, login, offered, AbortSignal.any([signal, life.signal]), go);
+      shownName = name;
+      viewController.abort();
+      viewController = new AbortController();
+      const context = this.#context(postern, login, offered, AbortSignal.any([signal, viewController.signal]), go);
       view = this.#viewOf(name, context, state, notice);
       notice = undefined;
-      put(frame, view.node);
+      replaceContent(container, view.node);
       // A page that has just loaded keeps its focus.
       if (!isFirst && hadFocus) view.focus();
     };
-    const go: Context['go'] = (detour, text) => {
-      this.#detour = detour;
+    const go: Context['go'] = (flow, text) => {
+      this.#flow = flow;
       notice = text;
-      round += 1;
+      changes += 1;
       show();
     };
     const onStep = (state: LoginState, before: LoginState) => {
       if (state.step !== before.step) {
         // After the last step, the next login begins by itself.
         if (before.step !== 'done') this.emit('postern-step', { step: state.step });
-        this.#detour = null;
+        this.#flow = null;
       }
-      if (state.step === 'done') this.#done(state, login);
+      if (state.step === 'done') this.#finish(state, login);
       show();
     };
-    const ends = [login.onChange(onStep), postern.subscribe(show)];
+    const unsubscribes = [login.onChange(onStep), postern.subscribe(show)];
     signal.addEventListener('abort', () => {
-      life.abort();
-      for (const end of ends) end();
+      viewController.abort();
+      for (const unsubscribe of unsubscribes) unsubscribe();
     });
   }
 
   #viewOf(name: string, context: Context, state: LoginState, notice: string | undefined): View {
     const { words, postern } = context;
     if (name === 'signed_in' || name === 'suspended') {
-      const text = h('p', { class: 'muted' }, name === 'signed_in' ? words.signed_in : words.suspended);
-      const slot = name === 'suspended' ? h('slot', { name: 'locked' }, text) : text;
+      const text = element('p', { class: 'muted' }, name === 'signed_in' ? words.signed_in : words.suspended);
+      const slot = name === 'suspended' ? element('slot', { name: 'locked' }, text) : text;
       const node = card(
         words.sign_in,
         slot,
@@ -214,32 +214,32 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
       );
       return { node, focus: () => focusHeading(node) };
     }
-    const detour = this.#detour;
-    if (detour !== null) {
-      return this.#later(context, async () => (await import('./detours.js')).detourView(context, detour));
+    const flow = this.#flow;
+    if (flow !== null) {
+      return this.#viewLoadedLater(context, async () => (await import('./flows.js')).flowView(context, flow));
     }
     if (state.step === 'start' || state.step === 'done') {
       return startView(context, state.step === 'start' ? state : context.login.start(), notice);
     }
-    return this.#later(context, async () => {
+    return this.#viewLoadedLater(context, async () => {
       const { stepView } = await import('./steps.js');
       const { current } = context.login;
       return current.step === 'start' || current.step === 'done' ? null : stepView(context, current);
     });
   }
 
-  /** The views after the first one are loaded when they are shown. */
-  #later(context: Context, load: () => Promise<View | null>): View {
+  /** A view whose code is loaded when it is shown. All views except the first one are. */
+  #viewLoadedLater(context: Context, load: () => Promise<View | null>): View {
     const { words, go } = context;
-    const node = card(words.sign_in, h('p', { class: 'muted', role: 'status' }, words.loading));
+    const node = card(words.sign_in, element('p', { class: 'muted', role: 'status' }, words.loading));
     let loaded: View | null = null;
     load().then(
-      (next) => {
-        if (context.signal.aborted || next === null) return;
-        loaded = next;
+      (nextView) => {
+        if (context.signal.aborted || nextView === null) return;
+        loaded = nextView;
         const hadFocus = node.contains(this.root.activeElement);
-        node.replaceWith(next.node);
-        if (hadFocus) next.focus();
+        node.replaceWith(nextView.node);
+        if (hadFocus) nextView.focus();
       },
       () => go(null, words.offline),
     );
@@ -259,7 +259,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
       ...{ words: this.words, language: this.language, postern, login, offered, signal, go, oidc },
       ways: wanted.filter((way) => oidc !== undefined || !way.startsWith('oidc:')),
       identityTypes: this.identityTypes.length > 0 ? this.identityTypes : types,
-      pin: this.pin ?? pinOf[offered.pin.policy] ?? 'hidden',
+      pin: this.pin ?? pinByPolicy[offered.pin.policy] ?? 'hidden',
       registration: this.registration && offered.registration.is_on,
       recovery: this.recovery && offered.recovery.identity_types.length > 0,
       typed: this.#typed,
@@ -267,12 +267,12 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
     };
   }
 
-  #done({ user_id, device_id }: Extract<LoginState, { step: 'done' }>, login: Login): void {
+  #finish({ user_id, device_id }: Extract<LoginState, { step: 'done' }>, login: Login): void {
     this.#typed.identity = '';
     login.start();
-    const goesOn = this.emit('postern-signed-in', { user_id, device_id });
+    const isAllowed = this.emit('postern-signed-in', { user_id, device_id });
     const path = this.returnTo;
-    if (!goesOn || path === null || !URL.canParse(path, location.href)) return;
+    if (!isAllowed || path === null || !URL.canParse(path, location.href)) return;
     const target = new URL(path, location.href);
     if (target.origin === location.origin && path.startsWith('/')) location.assign(target);
   }

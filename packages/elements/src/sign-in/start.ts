@@ -1,15 +1,15 @@
 import type { LoginStart } from '@postern/client';
-import { h } from '../base/dom.js';
+import { element } from '../base/dom.js';
 import { createForm, type FieldOptions } from '../base/form.js';
 import { fill } from '../base/texts.js';
-import { button, type Context, card, link, showIssue, type View } from './views.js';
+import { button, type Context, card, link, showLoginIssue, type View } from './views.js';
 
 /** The first view: one form, and buttons for the other ways. */
 export function startView(context: Context, first: LoginStart, notice: string | undefined): View {
   const { words, ways, typed, offered, go } = context;
   let state = first;
-  const needForm = ways.filter((way) => way !== 'passkey' && !way.startsWith('oidc:'));
-  const way = needForm.find((name) => name === typed.way) ?? needForm[0];
+  const waysWithForm = ways.filter((way) => way !== 'passkey' && !way.startsWith('oidc:'));
+  const way = waysWithForm.find((name) => name === typed.way) ?? waysWithForm[0];
   const fields = way === undefined ? [] : fieldsOf(way, context);
   const form = createForm({
     ...{ words, fields, labelledBy: 'heading', submit: way === 'password' ? words.sign_in : words.continue },
@@ -20,28 +20,28 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       else if (way !== undefined) await state.custom(way, { identity: identity || undefined, secret, pin });
     },
   });
-  const others = ways.filter((name) => name !== way);
-  const hasPassword = way === 'password' && context.recovery;
-  const asksPin = fields.some(({ name }) => name === 'pin') && context.recovery;
-  const pinLink = asksPin && link(words.forgot_pin, () => go('recover_pin'));
-  const passwordLink = hasPassword && link(words.forgot_password, () => go('recover_password'));
+  const otherWays = ways.filter((name) => name !== way);
+  const offersPasswordRecovery = way === 'password' && context.recovery;
+  const offersPinRecovery = fields.some(({ name }) => name === 'pin') && context.recovery;
+  const pinLink = offersPinRecovery && link(words.forgot_pin, () => go('recover_pin'));
+  const passwordLink = offersPasswordRecovery && link(words.forgot_password, () => go('recover_password'));
   const node = card(
     words.sign_in,
-    h('slot', { name: 'before' }),
-    notice !== undefined && h('p', { class: 'notice', role: 'status' }, notice),
+    element('slot', { name: 'before' }),
+    notice !== undefined && element('p', { class: 'notice', role: 'status' }, notice),
     way !== undefined && form.node,
-    (passwordLink || pinLink) && h('div', { class: 'row' }, passwordLink, pinLink),
-    way !== undefined && others.length > 0 && h('div', { class: 'or muted small' }, words.or),
-    others.length > 0 && h('div', { class: 'others' }, ...others.map((name) => otherButton(name))),
+    (passwordLink || pinLink) && element('div', { class: 'row' }, passwordLink, pinLink),
+    way !== undefined && otherWays.length > 0 && element('div', { class: 'or muted small' }, words.or),
+    otherWays.length > 0 && element('div', { class: 'others' }, ...otherWays.map((name) => otherButton(name))),
     context.registration &&
-      h(
+      element(
         'p',
         { class: 'small' },
         `${words.new_here} `,
         link(words.register, () => go('register')),
       ),
   );
-  // Without a form, the issue of a passkey has its own place.
+  // Without a form, errors of passkeys are shown below the buttons.
   if (way === undefined) node.insertBefore(form.node.querySelector('[role=alert]') as Node, node.lastChild);
 
   function otherButton(name: string): HTMLElement {
@@ -50,8 +50,8 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   }
   function choose(name: string): void {
     if (state.busy) return;
-    const typing = node.querySelector<HTMLInputElement>('[name=identity]');
-    typed.identity = typing?.value ?? typed.identity;
+    const identityInput = node.querySelector<HTMLInputElement>('[name=identity]');
+    typed.identity = identityInput?.value ?? typed.identity;
     if (name === 'passkey') void state.passkey();
     else if (name.startsWith('oidc:')) void state.oidc(name.slice('oidc:'.length));
     else {
@@ -62,41 +62,41 @@ export function startView(context: Context, first: LoginStart, notice: string | 
 
   const update = (next: LoginStart) => {
     state = next;
-    form.busy(next.busy);
-    showIssue(next.issue, form, context, words.wrong);
+    form.setBusy(next.busy);
+    showLoginIssue(next.issue, form, context, words.wrong);
     if (next.issue?.kind === 'wrong' && way === 'password') {
       form.clear('password');
       form.clear('pin');
     }
   };
   update(first);
-  const isKnown = typed.identity !== '' && fields.length > 1;
+  const hasIdentity = typed.identity !== '' && fields.length > 1;
   return {
     node,
     update: (next) => next.step === 'start' && update(next),
-    focus: () => (isKnown ? node.querySelector<HTMLElement>('[name=password]') : form)?.focus(),
+    focus: () => (hasIdentity ? node.querySelector<HTMLElement>('[name=password]') : form)?.focus(),
   };
 
   function fieldsOf(name: string, { pin, identityTypes }: Context): FieldOptions[] {
     const option = offered.logins.find(({ authenticator }) => authenticator === name);
-    const all: FieldOptions[] = [];
+    const result: FieldOptions[] = [];
     const value = typed.identity;
     if (name === 'sms')
-      all.push({ name: 'identity', kind: 'tel', label: words.phone, value: value.includes('@') ? '' : value });
+      result.push({ name: 'identity', kind: 'tel', label: words.phone, value: value.includes('@') ? '' : value });
     else if (name === 'email') {
-      all.push({ name: 'identity', kind: 'email', label: words.email, value: value.includes('@') ? value : '' });
+      result.push({ name: 'identity', kind: 'email', label: words.email, value: value.includes('@') ? value : '' });
     } else if (option === undefined || option.identity_types.length > 0) {
-      all.push({ name: 'identity', kind: 'identity', label: labelOf(identityTypes), value });
+      result.push({ name: 'identity', kind: 'identity', label: labelOf(identityTypes), value });
     }
-    if (name === 'password') all.push({ name: 'password', kind: 'password', label: words.password });
+    if (name === 'password') result.push({ name: 'password', kind: 'password', label: words.password });
     else if (name.startsWith('custom:') && option?.steps === 1)
-      all.push({ name: 'secret', kind: 'text', label: words.secret });
-    // Where a code is sent, the PIN goes with the code.
+      result.push({ name: 'secret', kind: 'text', label: words.secret });
+    // If a code is sent, the next step asks for the PIN.
     const isOneStep = name === 'password' || option?.steps === 1;
     if (isOneStep && option?.takes_pin !== false && pin !== 'hidden') {
-      all.push({ name: 'pin', kind: 'pin', label: words.pin, isOptional: pin === 'optional' });
+      result.push({ name: 'pin', kind: 'pin', label: words.pin, isOptional: pin === 'optional' });
     }
-    return all;
+    return result;
   }
   function labelOf(types: readonly string[]): string {
     if (types.length > 1) return words.identity;

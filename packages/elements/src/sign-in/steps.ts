@@ -10,10 +10,10 @@ import type {
   LoginState,
   LoginTotp,
 } from '@postern/client';
-import { h } from '../base/dom.js';
+import { element } from '../base/dom.js';
 import { countDown, createForm, disableUntil, type FieldOptions } from '../base/form.js';
 import { fill } from '../base/texts.js';
-import { button, type Context, card, focusHeading, issueBox, link, showIssue, type View } from './views.js';
+import { button, type Context, card, focusHeading, issueBox, link, showLoginIssue, type View } from './views.js';
 
 /** The view of a step after the first. */
 export function stepView(context: Context, state: Exclude<LoginState, LoginStart | LoginDone>): View {
@@ -46,27 +46,27 @@ function codeView(context: Context, first: LoginCode): View {
     onSubmit: ({ code = '', pin }) => state.submit({ code: code.replace(/\s/g, ''), pin }),
   });
   const resend = link(words.resend, () => !state.busy && state.resend());
-  const lead = state.destination === null ? words.code_to_you : fill(words.code_to, { to: state.destination });
+  const introduction = state.destination === null ? words.code_to_you : fill(words.code_to, { to: state.destination });
   const node = card(
     words.enter_code,
-    h('p', { class: 'lead muted' }, lead),
+    element('p', { class: 'lead muted' }, introduction),
     form.node,
-    h(
+    element(
       'div',
       { class: 'row' },
       resend,
       link(words.start_again, () => state.cancel()),
     ),
   );
-  let since = 0;
+  let shownResendAt = 0;
   const update = (next: LoginCode) => {
     state = next;
-    form.busy(next.busy);
-    showIssue(next.issue, form, context, words.wrong_code);
+    form.setBusy(next.busy);
+    showLoginIssue(next.issue, form, context, words.wrong_code);
     if (next.issue?.kind === 'wrong') form.clear('code');
     const resendAt = next.resendAt.getTime();
-    if (since === resendAt) return;
-    since = resendAt;
+    if (shownResendAt === resendAt) return;
+    shownResendAt = resendAt;
     void disableUntil(resend, resendAt, words, signal);
   };
   update(first);
@@ -85,55 +85,61 @@ function totpView(context: Context, first: LoginTotp, byRecoveryCode: boolean): 
       else await state.recoveryCode?.(code.trim());
     },
   });
-  const other = byRecoveryCode ? words.use_app : words.use_recovery_code;
-  const toggle = state.recoveryCode !== null && link(other, () => swap());
+  const toggleText = byRecoveryCode ? words.use_app : words.use_recovery_code;
+  const toggle = state.recoveryCode !== null && link(toggleText, () => showOtherView());
   const passkey = state.passkey !== null && button(words.use_passkey, () => state.busy || void state.passkey?.());
   const node = card(
     words.second_step,
-    h('p', { class: 'lead muted' }, words.second_step_hint),
+    element('p', { class: 'lead muted' }, words.second_step_hint),
     form.node,
     passkey,
-    h(
+    element(
       'div',
       { class: 'row' },
       toggle,
       link(words.start_again, () => state.cancel()),
     ),
   );
-  let inner: View | undefined;
-  const swap = () => {
-    inner = totpView(context, state, !byRecoveryCode);
-    node.replaceWith(inner.node);
-    inner.focus();
+  let otherView: View | undefined;
+  const showOtherView = () => {
+    otherView = totpView(context, state, !byRecoveryCode);
+    node.replaceWith(otherView.node);
+    otherView.focus();
   };
   const update = (next: LoginTotp) => {
     state = next;
-    form.busy(next.busy);
-    showIssue(next.issue, form, context, words.wrong_code);
+    form.setBusy(next.busy);
+    showLoginIssue(next.issue, form, context, words.wrong_code);
     if (next.issue?.kind === 'wrong') form.clear('code');
   };
   update(first);
   return {
     node,
-    update: (next) => next.step === 'totp' && (inner?.update ? inner.update(next) : update(next)),
-    focus: () => (inner ?? form).focus(),
+    update: (next) => next.step === 'totp' && (otherView?.update ? otherView.update(next) : update(next)),
+    focus: () => (otherView ?? form).focus(),
   };
 }
 
 function passkeyView(context: Context, first: LoginPasskey): View {
   const { words } = context;
   let state = first;
-  const { node: alert, issue } = issueBox();
-  const ask = button(words.use_passkey, () => state.busy || void state.submit(), 'button button-primary');
-  ask.classList.add('primary');
+  const { node: alert, showIssue } = issueBox();
+  const passkeyButton = button(words.use_passkey, () => state.busy || void state.submit(), 'button button-primary');
+  passkeyButton.classList.add('primary');
   const recovery = state.recoveryCode !== null && link(words.use_recovery_code, () => showForm());
-  const row = h(
+  const row = element(
     'div',
     { class: 'row' },
     recovery,
     link(words.start_again, () => state.cancel()),
   );
-  const node = card(words.second_step, h('p', { class: 'lead muted' }, words.second_step_hint), alert, ask, row);
+  const node = card(
+    words.second_step,
+    element('p', { class: 'lead muted' }, words.second_step_hint),
+    alert,
+    passkeyButton,
+    row,
+  );
   const showForm = () => {
     const form = createForm({
       ...{ words, submit: words.sign_in, labelledBy: 'heading' },
@@ -146,25 +152,25 @@ function passkeyView(context: Context, first: LoginPasskey): View {
   };
   const update = (next: LoginPasskey) => {
     state = next;
-    ask.setAttribute('aria-disabled', `${next.busy}`);
-    showIssue(next.issue, { issue }, context, words.wrong_code);
+    passkeyButton.setAttribute('aria-disabled', `${next.busy}`);
+    showLoginIssue(next.issue, { showIssue }, context, words.wrong_code);
   };
   update(first);
-  return { node, update: (next) => next.step === 'passkey' && update(next), focus: () => ask.focus() };
+  return { node, update: (next) => next.step === 'passkey' && update(next), focus: () => passkeyButton.focus() };
 }
 
 function oidcView(context: Context, first: LoginOidc): View {
   const { words, oidc, signal } = context;
   let state = first;
-  const { node: alert, issue } = issueBox();
+  const { node: alert, showIssue } = issueBox();
   const { provider } = first;
-  const again = button(words.try_again, () => void ask());
-  const lead = h('p', { class: 'lead muted' }, fill(words.waiting, { provider }));
+  const retryButton = button(words.try_again, () => void askProvider());
+  const lead = element('p', { class: 'lead muted' }, fill(words.waiting, { provider }));
   const back = link(words.start_again, () => state.cancel());
-  const node = card(words.sign_in, lead, alert, again, h('div', { class: 'row' }, back));
-  const ask = async () => {
+  const node = card(words.sign_in, lead, alert, retryButton, element('div', { class: 'row' }, back));
+  const askProvider = async () => {
     const { issuer, client_ids, nonce } = state;
-    again.hidden = true;
+    retryButton.hidden = true;
     try {
       const idToken = (await oidc?.({ provider, issuer, client_ids, nonce })) ?? null;
       if (signal.aborted) return;
@@ -173,14 +179,14 @@ function oidcView(context: Context, first: LoginOidc): View {
     } catch (error) {
       if (signal.aborted) return;
       context.report(error);
-      issue(words.wrong);
+      showIssue(words.wrong);
     }
-    again.hidden = false;
+    retryButton.hidden = false;
   };
-  void ask();
+  void askProvider();
   const update = (next: LoginOidc) => {
     state = next;
-    showIssue(next.issue, { issue }, context, words.wrong);
+    showLoginIssue(next.issue, { showIssue }, context, words.wrong);
   };
   return { node, update: (next) => next.step === 'oidc' && update(next), focus: () => focusHeading(node) };
 }
@@ -196,12 +202,12 @@ function secretView(context: Context, first: LoginSecret): View {
     onSubmit: ({ code = '', pin }) => state.submit({ secret: code, pin }),
   });
   const { message } = first.challenge;
-  const lead = typeof message === 'string' && h('p', { class: 'lead muted' }, message);
+  const lead = typeof message === 'string' && element('p', { class: 'lead muted' }, message);
   const node = card(
     words.second_step,
     lead,
     form.node,
-    h(
+    element(
       'div',
       { class: 'row' },
       link(words.start_again, () => state.cancel()),
@@ -209,8 +215,8 @@ function secretView(context: Context, first: LoginSecret): View {
   );
   const update = (next: LoginSecret) => {
     state = next;
-    form.busy(next.busy);
-    showIssue(next.issue, form, context, words.wrong);
+    form.setBusy(next.busy);
+    showLoginIssue(next.issue, form, context, words.wrong);
   };
   update(first);
   return { node, update: (next) => next.step === 'secret' && update(next), focus: form.focus };
@@ -218,20 +224,29 @@ function secretView(context: Context, first: LoginSecret): View {
 
 function lockedView(context: Context, state: LoginLocked): View {
   const { words, signal, recovery, go } = context;
-  const line = h('p', { part: 'countdown', role: 'timer' });
-  const recover = () => {
+  const timer = element('p', { part: 'countdown', role: 'timer' });
+  const startRecovery = () => {
     state.back();
     go('recover_password');
   };
-  const forgot = recovery && link(words.forgot_password, recover);
-  const node = card(words.locked, line, h('slot', { name: 'locked' }), h('div', { class: 'row' }, forgot));
-  void countDown(line, words.locked_until, state.countdown, signal).then(() => signal.aborted || state.back());
+  const forgotLink = recovery && link(words.forgot_password, startRecovery);
+  const node = card(
+    words.locked,
+    timer,
+    element('slot', { name: 'locked' }),
+    element('div', { class: 'row' }, forgotLink),
+  );
+  void countDown(timer, words.locked_until, state.countdown, signal).then(() => signal.aborted || state.back());
   return { node, focus: () => focusHeading(node) };
 }
 
 function blockedView({ words }: Context, state: LoginBlocked): View {
-  const text = h('p', {}, state.reason === 'account_locked' ? words.locked_for_good : words.suspended);
+  const text = element('p', {}, state.reason === 'account_locked' ? words.locked_for_good : words.suspended);
   const restart = link(words.start_again, () => state.restart());
-  const node = card(words.sign_in, h('slot', { name: 'locked' }, text), h('div', { class: 'row' }, restart));
+  const node = card(
+    words.sign_in,
+    element('slot', { name: 'locked' }, text),
+    element('div', { class: 'row' }, restart),
+  );
   return { node, focus: () => focusHeading(node) };
 }

@@ -1,6 +1,6 @@
 import type { Login, LoginIssue, LoginState, OfferedLogins, Postern } from '@postern/client';
-import { type Child, h, put } from '../base/dom.js';
-import { showFaults } from '../base/errors.js';
+import { type Child, element, replaceContent } from '../base/dom.js';
+import { showFieldErrors } from '../base/errors.js';
 import { countDown, type Form } from '../base/form.js';
 import type { OidcSignIn } from '../base/options.js';
 import type { SignInTexts } from './texts.js';
@@ -8,8 +8,8 @@ import type { SignInTexts } from './texts.js';
 /** A way to sign in: the name of an authenticator of the service. */
 export type WayIn = 'password' | 'sms' | 'email' | 'passkey' | `oidc:${string}` | `custom:${string}`;
 
-/** Other views than the steps of a login. */
-export type Detour = 'recover_password' | 'recover_pin' | 'register';
+/** A flow that is not a login. */
+export type Flow = 'recover_password' | 'recover_pin' | 'register';
 
 /** What the views of the element share. */
 export interface Context {
@@ -25,13 +25,13 @@ export interface Context {
   readonly registration: boolean;
   readonly recovery: boolean;
   readonly oidc: OidcSignIn | undefined;
-  /** What the user typed, kept while the views change. Never a secret. */
+  /** The user's input that stays when the view changes. It has no secrets. */
   readonly typed: { identity: string; way: string | undefined };
   /** Ends with the view. */
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
   /** Shows another view. Null: the login, with a notice. */
-  readonly go: (detour: Detour | null, notice?: string) => void;
+  readonly go: (flow: Flow | null, notice?: string) => void;
 }
 
 /** A view of the element. */
@@ -44,43 +44,44 @@ export interface View {
 
 /** A card with a heading. */
 export function card(title: string, ...children: Child[]): HTMLElement {
-  const heading = h('h2', { part: 'heading', id: 'heading', tabindex: -1 }, title);
-  return h('section', { class: 'card', part: 'card', 'aria-labelledby': 'heading' }, heading, ...children);
+  const heading = element('h2', { part: 'heading', id: 'heading', tabindex: -1 }, title);
+  return element('section', { class: 'card', part: 'card', 'aria-labelledby': 'heading' }, heading, ...children);
 }
 
 export const focusHeading = (node: HTMLElement) => node.querySelector<HTMLElement>('h2')?.focus();
 
-export const link = (text: string, act: () => unknown) =>
-  h('button', { type: 'button', class: 'link small', part: 'link', click: act }, text);
+export const link = (text: string, onClick: () => unknown) =>
+  element('button', { type: 'button', class: 'link small', part: 'link', click: onClick }, text);
 
-export const button = (text: Child, act: () => unknown, part = 'button') =>
-  h('button', { type: 'button', class: 'button', part, click: act }, text);
+export const button = (text: Child, onClick: () => unknown, part = 'button') =>
+  element('button', { type: 'button', class: 'button', part, click: onClick }, text);
 
-/** Says in words why an input of a login did not lead on. */
-export function showIssue(
+/** Shows why the input of a login was not accepted. */
+export function showLoginIssue(
   issue: LoginIssue | null,
-  form: Pick<Form, 'issue'> & Partial<Form>,
+  form: Pick<Form, 'showIssue'> & Partial<Form>,
   { words, signal }: Pick<Context, 'words' | 'signal'>,
   wrong: string,
 ): void {
-  form.issue();
+  form.showIssue();
   if (issue === null) return;
   if (issue.kind === 'wait') {
-    const line = h('span', { role: 'timer', part: 'countdown' });
-    form.issue(line);
-    void countDown(line, words.wait, issue.countdown, signal).then(() => signal.aborted || form.issue());
+    const timer = element('span', { role: 'timer', part: 'countdown' });
+    form.showIssue(timer);
+    void countDown(timer, words.wait, issue.countdown, signal).then(() => signal.aborted || form.showIssue());
     return;
   }
-  const isShown = issue.kind === 'invalid' && form.faults !== undefined && showFaults(form as Form, issue.errors);
-  if (isShown) return;
+  const isInFields =
+    issue.kind === 'invalid' && form.showFieldErrors !== undefined && showFieldErrors(form as Form, issue.errors);
+  if (isInFields) return;
   const { message } = issue;
   const texts = { wrong, lapsed: words.lapsed, offline: words.offline, cancelled: words.cancelled };
   const others = { unsupported: words.unsupported, invalid: message, failed: message };
-  form.issue({ ...texts, ...others }[issue.kind]);
+  form.showIssue({ ...texts, ...others }[issue.kind]);
 }
 
 /** A place for the issue of a view without a form. */
-export function issueBox(): { readonly node: HTMLElement; issue(...text: Child[]): void } {
-  const node = h('div', { class: 'issue', part: 'issue', role: 'alert' });
-  return { node, issue: (...text) => put(node, ...text) };
+export function issueBox(): { readonly node: HTMLElement; showIssue(...text: Child[]): void } {
+  const node = element('div', { class: 'issue', part: 'issue', role: 'alert' });
+  return { node, showIssue: (...text) => replaceContent(node, ...text) };
 }

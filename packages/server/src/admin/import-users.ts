@@ -31,17 +31,17 @@ export function createImport(connection: Pick<Connection, 'raw' | 'retries'>): I
     const path = `/admin/v1/users/import${dryRun ? '?dry_run=true' : ''}`;
     const retry = createRetries(connection.retries, signal);
     for await (const chunk of chunksOf(source, limits)) {
-      let left: readonly Line<UserToImport>[] = chunk;
-      while (left.length > 0) {
-        const sent: readonly Line<UserToImport>[] = left;
+      let remaining: readonly Line<UserToImport>[] = chunk;
+      while (remaining.length > 0) {
+        const sent: readonly Line<UserToImport>[] = remaining;
         const { results, error } = await exchange<LineResult>(connection, path, sent, signal);
         const done = results.filter(({ result }) => result !== undefined);
-        for (const one of done) yield resultOf(one, sent);
-        left = sent.slice(done.length);
+        for (const result of done) yield resultOf(result, sent);
+        remaining = sent.slice(done.length);
         if (done.length > 0) retry.progress();
-        // The answer ended early: go on after the last result.
-        if (left.length > 0) {
-          await retry.pause(error ?? new NetworkError(false, results.at(-1)), (left[0]?.number ?? 1) - 1);
+        // The answer ended early: continue after the last result.
+        if (remaining.length > 0) {
+          await retry.pause(error ?? new NetworkError(false, results.at(-1)), (remaining[0]?.number ?? 1) - 1);
         }
       }
     }

@@ -24,7 +24,7 @@ type OnePassword = { readonly password_hash?: never } | { readonly password?: ne
 /** A user to create: with at least one identity, and with a password or the hash of one. */
 export type NewUser = NewUserFields & AtLeastOneIdentity & OnePassword;
 
-/** Until when, or without an end. */
+/** A lock that ends at `until`, or a permanent one. */
 export type Lock = { readonly reason?: string | undefined } & (
   | { readonly permanent: true; readonly until?: never }
   | { readonly until: string | Date; readonly permanent?: never }
@@ -63,7 +63,7 @@ export interface Users {
 export function createUsers(connection: Connection): Users {
   const path = '/admin/v1/users';
   const { call } = connection;
-  const of = (id: string, rest = '') => `${path}/${encodeURIComponent(id)}${rest}`;
+  const userPath = (id: string, suffix = '') => `${path}/${encodeURIComponent(id)}${suffix}`;
   const post = <T>(to: string, body: Call['body'], { signal }: Abortable = {}) =>
     call<T>({ method: 'POST', path: to, body, signal });
   const remove = <T>(at: string, { signal }: Abortable = {}) => call<T>({ method: 'DELETE', path: at, signal });
@@ -71,30 +71,31 @@ export function createUsers(connection: Connection): Users {
   return {
     create: async (user, options) =>
       call<User>({ method: 'POST', path, body: user, headers: onceHeader(options), signal: options.signal }),
-    get: async (id, { signal } = {}) => connection.find<User>({ path: of(id), signal }),
+    get: async (id, { signal } = {}) => connection.find<User>({ path: userPath(id), signal }),
     list: ({ search, ...query } = {}) => listOf(connection, path, query, { search }),
-    change: async (id, change, { signal } = {}) => call<User>({ method: 'PATCH', path: of(id), body: change, signal }),
-    delete: async (id, options) => remove<void>(of(id), options),
+    change: async (id, change, { signal } = {}) =>
+      call<User>({ method: 'PATCH', path: userPath(id), body: change, signal }),
+    delete: async (id, options) => remove<void>(userPath(id), options),
     async lock(id, { until, ...lock }, options) {
       const end = until instanceof Date ? until.toISOString() : until;
-      return post<User>(of(id, '/lock'), { ...lock, ...(end !== undefined && { until: end }) }, options);
+      return post<User>(userPath(id, '/lock'), { ...lock, ...(end !== undefined && { until: end }) }, options);
     },
-    unlock: async (id, options) => post<User>(of(id, '/unlock'), undefined, options),
-    logOut: async (id, options) => (await post<{ ended: number }>(of(id, '/logout'), undefined, options)).ended,
-    devices: (id, query = {}) => listOf(connection, of(id, '/devices'), query),
+    unlock: async (id, options) => post<User>(userPath(id, '/unlock'), undefined, options),
+    logOut: async (id, options) => (await post<{ ended: number }>(userPath(id, '/logout'), undefined, options)).ended,
+    devices: (id, query = {}) => listOf(connection, userPath(id, '/devices'), query),
     removeDevice: async (id, deviceId, options) =>
-      void (await remove<unknown>(of(id, `/devices/${encodeURIComponent(deviceId)}`), options)),
-    sessions: (id, query = {}) => listOf(connection, of(id, '/sessions'), query),
-    activity: (id, query = {}) => listOf(connection, of(id, '/activity'), query),
-    notifications: (id, query = {}) => listOf(connection, of(id, '/notifications'), query),
-    export: async (id, { signal } = {}) => call<AccountExport>({ path: of(id, '/export'), signal }),
-    removeSecondFactors: async (id, options) => remove<User>(of(id, '/second-factors'), options),
+      void (await remove<unknown>(userPath(id, `/devices/${encodeURIComponent(deviceId)}`), options)),
+    sessions: (id, query = {}) => listOf(connection, userPath(id, '/sessions'), query),
+    activity: (id, query = {}) => listOf(connection, userPath(id, '/activity'), query),
+    notifications: (id, query = {}) => listOf(connection, userPath(id, '/notifications'), query),
+    export: async (id, { signal } = {}) => call<AccountExport>({ path: userPath(id, '/export'), signal }),
+    removeSecondFactors: async (id, options) => remove<User>(userPath(id, '/second-factors'), options),
     linkIdentity: async (id, identity, { signal } = {}) =>
-      call<ExternalIdentity>({ method: 'PUT', path: of(id, '/external-identities'), body: identity, signal }),
+      call<ExternalIdentity>({ method: 'PUT', path: userPath(id, '/external-identities'), body: identity, signal }),
     import: createImport(connection),
     diagnose: async (who, options = {}) =>
       typeof who === 'string'
-        ? call<LoginDiagnosis>({ path: of(who, '/login-diagnosis'), signal: options.signal })
+        ? call<LoginDiagnosis>({ path: userPath(who, '/login-diagnosis'), signal: options.signal })
         : post<LoginDiagnosis>('/admin/v1/login-diagnosis', who, options),
   };
 }

@@ -49,12 +49,12 @@ export interface Webhooks {
   readonly replay: (id: string, range: WebhookReplayRange, options?: Abortable) => Promise<WebhookReplay>;
 }
 
-const textOf = (time: string | Date | undefined) => (time instanceof Date ? time.toISOString() : time);
+const timeText = (time: string | Date | undefined) => (time instanceof Date ? time.toISOString() : time);
 
 export function createWebhooks(connection: Connection): Webhooks {
   const path = '/admin/v1/webhooks';
   const { call, find } = connection;
-  const of = (id: string, rest = '') => `${path}/${encodeURIComponent(id)}${rest}`;
+  const webhookPath = (id: string, suffix = '') => `${path}/${encodeURIComponent(id)}${suffix}`;
   const post = async <T>(to: string, body: object | undefined, { signal }: Abortable = {}) =>
     call<T>({ method: 'POST', path: to, body, signal });
 
@@ -67,21 +67,21 @@ export function createWebhooks(connection: Connection): Webhooks {
         headers: onceHeader(options),
         signal: options.signal,
       }),
-    get: async (id, { signal } = {}) => find<Webhook>({ path: of(id), signal }),
+    get: async (id, { signal } = {}) => find<Webhook>({ path: webhookPath(id), signal }),
     list: (query = {}) => listOf(connection, path, query),
     change: async (id, change, { signal } = {}) =>
-      call<Webhook>({ method: 'PATCH', path: of(id), body: change, signal }),
-    delete: async (id, { signal } = {}) => call<void>({ method: 'DELETE', path: of(id), signal }),
+      call<Webhook>({ method: 'PATCH', path: webhookPath(id), body: change, signal }),
+    delete: async (id, { signal } = {}) => call<void>({ method: 'DELETE', path: webhookPath(id), signal }),
     test: async (id, { type, signal } = {}) =>
-      post<WebhookTest>(of(id, '/test'), type === undefined ? {} : { type }, { signal }),
-    rotateSecret: async (id, options) => post<WebhookSecret>(of(id, '/rotate-secret'), undefined, options),
-    deliveries: (id, query = {}) => listOf(connection, of(id, '/deliveries'), query),
+      post<WebhookTest>(webhookPath(id, '/test'), type === undefined ? {} : { type }, { signal }),
+    rotateSecret: async (id, options) => post<WebhookSecret>(webhookPath(id, '/rotate-secret'), undefined, options),
+    deliveries: (id, query = {}) => listOf(connection, webhookPath(id, '/deliveries'), query),
     async replay(id, range, options) {
       const body =
         range.delivery_ids === undefined
-          ? { from: textOf(range.from), ...(range.to !== undefined && { to: textOf(range.to) }) }
+          ? { from: timeText(range.from), ...(range.to !== undefined && { to: timeText(range.to) }) }
           : { delivery_ids: range.delivery_ids };
-      return post<WebhookReplay>(of(id, '/replay'), body, options);
+      return post<WebhookReplay>(webhookPath(id, '/replay'), body, options);
     },
   };
 }

@@ -31,7 +31,7 @@ export function createCookie(isSecure: boolean, purpose: 'login' | 'device', opt
     read(header = '') {
       const found = header.split(';').map((pair) => pair.trim());
       const values = found.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
-      // Another site of the domain may have set a second one. Neither is trusted.
+      // Another site of the domain may have set a second cookie with this name. Then trust neither.
       return new Set(values).size === 1 && /^[A-Za-z0-9_-]{1,300}$/.test(values[0] ?? '') ? values[0] : undefined;
     },
     set,

@@ -104,36 +104,39 @@ export function createForwarder({
       answer = await send(path, { method, headers, ...body }, request.signal);
     } catch (error) {
       if (request.signal.aborted) throw error;
-      const lost = problemResponse(503, 'storage_unavailable', 'Postern cannot be reached.', { 'retry-after': '1' });
+      const unavailable = problemResponse(503, 'storage_unavailable', 'Postern cannot be reached.', {
+        'retry-after': '1',
+      });
       // On a shared computer, a logout must work without a network.
-      if (endsLogin) lost.headers.append('set-cookie', cookies.login.remove());
-      return lost;
+      if (endsLogin) unavailable.headers.append('set-cookie', cookies.login.remove());
+      return unavailable;
     }
 
-    const shown = new Headers();
+    const pageHeaders = new Headers();
     for (const name of headersToPage) {
       const value = answer.headers.get(name);
-      if (value !== null) shown.set(name, value);
+      if (value !== null) pageHeaders.set(name, value);
     }
-    if (/\bbasic\b/i.test(shown.get('www-authenticate') ?? '')) shown.set('www-authenticate', cookieChallenge);
+    if (/\bbasic\b/i.test(pageHeaders.get('www-authenticate') ?? ''))
+      pageHeaders.set('www-authenticate', cookieChallenge);
     const link = answer.headers.get('link');
-    if (link !== null) shown.set('link', link.replaceAll('</v1/', `<${basePath}/v1/`));
+    if (link !== null) pageHeaders.set('link', link.replaceAll('</v1/', `<${basePath}/v1/`));
     const isProblem = /\bproblem\+json\b/.test(answer.headers.get('content-type') ?? '');
     const hasEnded = login !== undefined && answer.status === 401 && isProblem;
-    if (endsLogin || hasEnded) shown.append('set-cookie', cookies.login.remove());
+    if (endsLogin || hasEnded) pageHeaders.append('set-cookie', cookies.login.remove());
 
-    const mayHoldToken = method !== 'GET' && answer.ok && /\bjson\b/.test(answer.headers.get('content-type') ?? '');
-    if (!mayHoldToken) {
+    const mayContainToken = method !== 'GET' && answer.ok && /\bjson\b/.test(answer.headers.get('content-type') ?? '');
+    if (!mayContainToken) {
       const empty = method === 'HEAD' || [204, 205, 304].includes(answer.status);
-      return new Response(empty ? null : answer.body, { status: answer.status, headers: shown });
+      return new Response(empty ? null : answer.body, { status: answer.status, headers: pageHeaders });
     }
     const { text, token, seconds, device } = withoutToken(await answer.text());
     if (token !== undefined) {
-      shown.append('set-cookie', cookies.login.set(token, seconds));
-      shown.set('cache-control', 'no-store');
+      pageHeaders.append('set-cookie', cookies.login.set(token, seconds));
+      pageHeaders.set('cache-control', 'no-store');
     }
-    if (device !== undefined) shown.append('set-cookie', cookies.device.set(device, yearInSeconds));
-    return new Response(text, { status: answer.status, headers: shown });
+    if (device !== undefined) pageHeaders.append('set-cookie', cookies.device.set(device, yearInSeconds));
+    return new Response(text, { status: answer.status, headers: pageHeaders });
   };
 }
 
@@ -159,7 +162,7 @@ async function limitedText(request: Request): Promise<string | undefined> {
 /** Adds the device of this browser, so that a login is not one on a new device. */
 function withDevice(text: string, id: string | undefined): string {
   if (id === undefined) return text;
-  const body = parsed(text);
+  const body = parseObject(text);
   const device = body?.device;
   if (typeof device !== 'object' || device === null || 'id' in device) return text;
   return JSON.stringify({ ...body, device: { ...device, id } });
@@ -167,21 +170,21 @@ function withDevice(text: string, id: string | undefined): string {
 
 /** Takes the authentication token out of an answer. */
 function withoutToken(text: string) {
-  const body = parsed(text);
+  const body = parseObject(text);
   const token = body?.token;
   if (body === undefined || typeof token !== 'string' || !token.startsWith('psa_')) return { text };
-  const { token: _, ...shown } = body;
+  const { token: _, ...bodyForPage } = body;
   const { expires_at: end, device_id: device } = body;
-  const left = typeof end === 'string' ? Math.floor((Date.parse(end) - Date.now()) / 1000) : Number.NaN;
+  const secondsLeft = typeof end === 'string' ? Math.floor((Date.parse(end) - Date.now()) / 1000) : Number.NaN;
   return {
-    text: JSON.stringify(shown),
+    text: JSON.stringify(bodyForPage),
     token,
-    seconds: left > 0 ? left : yearInSeconds,
+    seconds: secondsLeft > 0 ? secondsLeft : yearInSeconds,
     device: typeof device === 'string' ? device : undefined,
   };
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;

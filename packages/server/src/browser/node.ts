@@ -77,7 +77,7 @@ interface FastifyLike {
  */
 export function fastifyHandler(session: BrowserSession): (app: FastifyLike) => Promise<void> {
   return async (app) => {
-    // Bodies are passed on as they are. This holds for the routes of this plugin only.
+    // The handler forwards unparsed bodies. This affects only the routes of this plugin.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
     app.route({
@@ -107,10 +107,10 @@ async function answer(session: BrowserSession, request: IncomingMessage, respons
     if (cookies.length > 0) response.setHeader('set-cookie', cookies);
     // The start of a stream must not wait for its first event.
     response.flushHeaders();
-    if (result.body !== null) await copy(result.body, response, closed.signal);
+    if (result.body !== null) await copyBody(result.body, response, closed.signal);
     response.end();
   } catch (error) {
-    // Nobody waits for an answer any more.
+    // The client has closed the connection.
     if (closed.signal.aborted) response.destroy();
     else throw error;
   } finally {
@@ -123,13 +123,13 @@ function toRequest({ origin }: BrowserSession, request: IncomingMessage, signal:
   for (const [name, values = []] of Object.entries(request.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
-  const own = `${request.socket.encrypted === true ? 'https' : 'http'}://${headers.get('host') ?? 'localhost'}`;
+  const requestOrigin = `${request.socket.encrypted === true ? 'https' : 'http'}://${headers.get('host') ?? 'localhost'}`;
   const { method = 'GET' } = request;
   const hasBody =
     method !== 'GET' && method !== 'HEAD' && (headers.has('content-length') || headers.has('transfer-encoding'));
   const init: RequestInit & { duplex?: 'half' } = { method, headers, signal };
   return new Request(
-    `${origin ?? own}${pathOf(request)}`,
+    `${origin ?? requestOrigin}${pathOf(request)}`,
     hasBody ? { ...init, body: toStream(request), duplex: 'half' } : init,
   );
 }
@@ -148,7 +148,11 @@ function toStream(request: AsyncIterable<unknown>): ReadableStream<Uint8Array> {
   });
 }
 
-async function copy(body: ReadableStream<Uint8Array>, response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function copyBody(
+  body: ReadableStream<Uint8Array>,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
   const reader = body.getReader();
   const stop = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener('abort', stop);

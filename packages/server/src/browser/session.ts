@@ -91,7 +91,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     device: createCookie(isSecure, 'device', cookie),
   });
   const secure = cookiesOf(true);
-  const plain = cookiesOf(false);
+  const insecure = cookiesOf(false);
   const forward = createForwarder({
     connection,
     basePath,
@@ -108,15 +108,15 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     }
     return forward(request, context, {
       path: path + url.search,
-      cookies: origin.startsWith('https:') ? secure : plain,
+      cookies: origin.startsWith('https:') ? secure : insecure,
     });
   };
   const method = (request: Request) => handler(request);
 
-  /** A session for the cookie of a request. Null for nobody. */
-  async function open(request: RequestLike): Promise<HeldSession | null> {
+  /** Creates a session for the cookie of a request. Null without a valid cookie. */
+  async function createSessionOf(request: RequestLike): Promise<HeldSession | null> {
     const header = headersOf(request)('cookie');
-    const token = secure.login.read(header) ?? (isPlain(ownOrigin) ? plain.login.read(header) : undefined);
+    const token = secure.login.read(header) ?? (mayBeInsecure(ownOrigin) ? insecure.login.read(header) : undefined);
     if (token === undefined) return null;
     try {
       const authorization = `Basic ${btoa(`${token}:`)}`;
@@ -132,17 +132,17 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     handler,
     routes: { GET: method, POST: method, PUT: method, PATCH: method, DELETE: method },
     async session(request) {
-      const held = await open(request);
+      const held = await createSessionOf(request);
       return held && withoutToken(held);
     },
     async snapshot<Parts extends SnapshotParts>(request: RequestLike, { account, inbox, devices }: Parts) {
-      const held = await open(request);
+      const held = await createSessionOf(request);
       if (held === null) return { session: null };
       const authorization = `Bearer ${held.token}`;
       const read = <T>(path: string, query: NonNullable<Call['query']> = {}) =>
         transport.json<T>({ path, query, authorization });
       const { filter, limit } = inbox === true ? {} : (inbox ?? {});
-      const [details, page, marker, list] = await Promise.all([
+      const [details, page, marker, deviceList] = await Promise.all([
         account && read('/v1/account'),
         inbox && read('/v1/notifications/page', { filter: filterText(filter), limit }),
         inbox && read('/v1/notifications/marker'),
@@ -152,7 +152,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
         session: withoutToken(held),
         ...(account && { account: details }),
         ...(inbox && { inbox: { page, marker, ...(filter !== undefined && { filter }) } }),
-        ...(list && { devices: list.data }),
+        ...(deviceList && { devices: deviceList.data }),
       };
       return snapshot as Snapshot<Parts>;
     },
@@ -162,7 +162,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
 const withoutToken = ({ token: _, ...session }: HeldSession): Session => session;
 
 /** Without a known origin, the request may be plain http, as on a developer's machine. */
-const isPlain = (origin: string | undefined) => origin === undefined || origin.startsWith('http:');
+const mayBeInsecure = (origin: string | undefined) => origin === undefined || origin.startsWith('http:');
 
 function originOf(text: string): string {
   try {

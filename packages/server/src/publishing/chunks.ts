@@ -28,20 +28,20 @@ export async function* chunksOf<T>(source: Source<T>, limits: ChunkLimits<T>): A
     number += 1;
     const json = JSON.stringify(value);
     const size = utf8.encode(json).length + 1;
-    const heavy = limits.weightOf(value);
-    const isFull = chunk.length === limits.lines || bytes + size > limits.bytes || weight + heavy > limits.weight;
+    const valueWeight = limits.weightOf(value);
+    const isFull = chunk.length === limits.lines || bytes + size > limits.bytes || weight + valueWeight > limits.weight;
     if (isFull && chunk.length > 0) {
       yield chunk;
       [chunk, bytes, weight] = [[], 0, 0];
     }
     chunk.push({ number, value, json });
     bytes += size;
-    weight += heavy;
+    weight += valueWeight;
   }
   if (chunk.length > 0) yield chunk;
 }
 
-/** Not every platform can iterate a stream. */
+/** Reads streams with a reader, because not every platform can iterate them. */
 async function* valuesOf<T>(source: Source<T>): AsyncGenerator<T> {
   if (!('getReader' in source)) return yield* source;
   const reader = source.getReader();

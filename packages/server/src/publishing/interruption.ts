@@ -36,7 +36,7 @@ export class InterruptedError extends Error {
 
 /** Counts attempts without progress, and waits longer after each one. */
 export interface Retries {
-  /** Waits before the next attempt. @throws InterruptedError after too many, or for an error that would come again */
+  /** Waits before the next attempt. @throws InterruptedError after too many attempts; the error itself if a repeat would fail as well */
   pause(error: unknown, committedLines: number): Promise<void>;
   progress(): void;
 }

@@ -40,9 +40,9 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   let rest = '';
   try {
     for (;;) {
-      const { done, value } = await beforeSilence(reader.read());
+      const { done, value } = await withSilenceLimit(reader.read());
       const parts = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split('\n');
-      // Without its line end, the last line may be cut.
+      // The last line may be incomplete until its line end arrives.
       rest = parts.pop() ?? '';
       for (const part of parts) if (part.trim() !== '') yield part;
       if (done) return;
@@ -52,7 +52,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   }
 }
 
-async function beforeSilence<T>(reading: Promise<T>): Promise<T> {
+async function withSilenceLimit<T>(reading: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new NetworkError(true, undefined)), silenceMs);

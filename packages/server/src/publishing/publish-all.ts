@@ -39,13 +39,13 @@ export function createPublishAll(connection: Pick<Connection, 'call' | 'raw' | '
     const refused = new Map<number, readonly LineError[]>();
     const committed = (chunk[0]?.number ?? 1) - 1;
     for (;;) {
-      const left = chunk.filter(({ number }) => !refused.has(number));
-      if (left.length === 0) return { refused, published: [] };
+      const remaining = chunk.filter(({ number }) => !refused.has(number));
+      if (remaining.length === 0) return { refused, published: [] };
       try {
         const published = await call<readonly Notification[]>({
           ...{ method: 'POST', path: `${path}/batch`, signal },
           headers: { 'content-type': 'application/json', 'idempotency-key': key },
-          body: `[${left.map(({ json }) => json).join(',')}]`,
+          body: `[${remaining.map(({ json }) => json).join(',')}]`,
         });
         retry.progress();
         return { refused, published };
@@ -55,10 +55,10 @@ export function createPublishAll(connection: Pick<Connection, 'call' | 'raw' | '
           await retry.pause(error, committed);
           continue;
         }
-        const errorsByLine = await errorsOfLines(left, retry, committed, signal);
+        const errorsByLine = await errorsOfLines(remaining, retry, committed, signal);
         // The whole chunk is invalid, or the key belongs to another source.
         if (errorsByLine.size === 0) throw error;
-        for (const [number, found] of errorsByLine) refused.set(number, found);
+        for (const [number, errors] of errorsByLine) refused.set(number, errors);
       }
     }
   }
@@ -87,15 +87,15 @@ export function createPublishAll(connection: Pick<Connection, 'call' | 'raw' | '
     const weightOf = ({ user_ids: users }: NotificationInput) => users?.length ?? 1;
     for await (const chunk of chunksOf(source, { ...limits, weightOf })) {
       const { refused, published } = await publishChunk(chunk, `${key}:${chunk[0]?.number}`, retry, signal);
-      let used = 0;
+      let usedCount = 0;
       for (const { number: line, value } of chunk) {
         const errors = refused.get(line);
         if (errors !== undefined) {
           yield { line, ok: false, errors };
           continue;
         }
-        const ids = published.slice(used, used + weightOf(value)).map(({ id }) => id);
-        used += ids.length;
+        const ids = published.slice(usedCount, usedCount + weightOf(value)).map(({ id }) => id);
+        usedCount += ids.length;
         yield { line, ok: true, ids };
       }
     }

@@ -51,7 +51,7 @@ const notificationsPath = '/admin/v1/notifications';
 
 export function createPublishing(connection: Connection): Publishing {
   const { call } = connection;
-  const one = (id: string) => `${notificationsPath}/${encodeURIComponent(id)}`;
+  const notificationPath = (id: string) => `${notificationsPath}/${encodeURIComponent(id)}`;
 
   function publish(
     notification: NewNotification & { readonly user_id: string; readonly user_ids?: never },
@@ -87,9 +87,9 @@ export function createPublishing(connection: Connection): Publishing {
       call<DryRun>({ method: 'POST', path: `${notificationsPath}/dry-run`, body: [notifications].flat(), signal }),
     notifications: {
       change: async (id, change, { signal } = {}) =>
-        call<Notification>({ method: 'PATCH', path: one(id), body: change, signal }),
-      delete: async (id, { signal } = {}) => call<void>({ method: 'DELETE', path: one(id), signal }),
-      trace: async (id, { signal } = {}) => call<DeliveryTrace>({ path: `${one(id)}/deliveries`, signal }),
+        call<Notification>({ method: 'PATCH', path: notificationPath(id), body: change, signal }),
+      delete: async (id, { signal } = {}) => call<void>({ method: 'DELETE', path: notificationPath(id), signal }),
+      trace: async (id, { signal } = {}) => call<DeliveryTrace>({ path: `${notificationPath(id)}/deliveries`, signal }),
     },
     async uploadImage(image, options) {
       const form = new FormData();

@@ -1,6 +1,6 @@
 import { isPosternError } from '@postern/client';
 
-/** The answer of a middleware instead of the route. */
+/** The answer that a middleware sends instead of the route. */
 export interface Refusal {
   readonly status: 401 | 503;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,16 +15,19 @@ const refusal = (status: Refusal['status'], code: string, title: string, header:
 });
 
 /** There is no valid session. The code is that of Postern, so `postern.fetch` of the client gets a new session and retries. */
-export const nobody = refusal(401, 'invalid_session_token', 'This needs a valid session.', [
+export const noSession = refusal(401, 'invalid_session_token', 'This needs a valid session.', [
   'www-authenticate',
   'Bearer',
 ]);
 
-const unknown = refusal(503, 'storage_unavailable', 'The session cannot be checked right now.', ['retry-after', '1']);
+const uncheckedSession = refusal(503, 'storage_unavailable', 'The session cannot be checked right now.', [
+  'retry-after',
+  '1',
+]);
 
 /** The answer if Postern could not check the session. Undefined for other errors, which are bugs. */
 export function refusalOf(error: unknown): Refusal | undefined {
-  return isPosternError(error) && error.kind !== 'usage' ? unknown : undefined;
+  return isPosternError(error) && error.kind !== 'usage' ? uncheckedSession : undefined;
 }
 
 export const toResponse = ({ status, headers, body }: Refusal): Response => new Response(body, { status, headers });

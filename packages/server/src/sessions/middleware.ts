@@ -2,7 +2,7 @@ import type { MaybePromise } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
 import type { PosternServer } from '../server.js';
 import type { Session } from '../wire.js';
-import { nobody, type Refusal, refusalOf, toResponse } from './answers.js';
+import { noSession, type Refusal, refusalOf, toResponse } from './answers.js';
 import type { HeadersLike, RequestLike } from './tokens.js';
 import type { VerifyOptions } from './verify.js';
 
@@ -14,7 +14,7 @@ export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'> 
 // A separate map: the requests themselves are not changed.
 const sessions = new WeakMap<object, Session | null>();
 
-/** Checks a request. @returns what to answer instead of the route; undefined to go on */
+/** Checks a request. @returns the refusal to answer; undefined to call the route */
 async function guard(
   { verify }: Pick<PosternServer, 'verify'>,
   request: RequestLike,
@@ -23,7 +23,7 @@ async function guard(
 ): Promise<Refusal | undefined> {
   try {
     const session = await verify(request, { maxAge });
-    if (session === null && !optional) return nobody;
+    if (session === null && !optional) return noSession;
     for (const key of keys) sessions.set(key, session);
     return undefined;
   } catch (error) {
@@ -169,7 +169,8 @@ export function withSession<A extends readonly unknown[]>(
  */
 export function sessionOf(request: object): Session {
   const session = findSession(request);
-  if (session === null) throw new UsageError('Nobody is calling here: use findSession behind an optional middleware.');
+  if (session === null)
+    throw new UsageError('This request has no session: use findSession behind an optional middleware.');
   return session;
 }
 

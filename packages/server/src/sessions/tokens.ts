@@ -21,7 +21,7 @@ export function headersOf(request: RequestLike): ReadHeader {
   const values = headers as Readonly<Record<string, string | readonly string[] | undefined>>;
   return (name) => {
     const value = values[name];
-    // Node.js gives an array for headers that were repeated. Two credentials are none.
+    // Node.js returns an array for repeated headers. The joined text is not a valid credential.
     return typeof value === 'string' || value === undefined ? value : value.join(', ');
   };
 }

@@ -17,13 +17,13 @@ export type Verify = (request: RequestLike | `pss_${string}`, options?: VerifyOp
 
 /** The checks of one token. */
 interface Checks {
-  /** Sent. */
+  /** A request that is already sent. */
   running: Promise<Session | null> | undefined;
-  /** Not sent yet, so others can join it. */
+  /** A request that is not sent yet, so other checks can join it. */
   waiting: Promise<Session | null> | undefined;
 }
 
-interface Kept {
+interface CachedSession {
   readonly session: Session;
   readonly age: () => number;
 }
@@ -31,7 +31,7 @@ interface Kept {
 /** Milliseconds for a check, if the options do not say. A request of a user waits for it. */
 const defaultTimeoutMs = 2000;
 /** The maximum number of sessions that are cached for `maxAge`. The oldest are removed first. */
-const maxKept = 10_000;
+const maxCached = 10_000;
 
 /**
  * Creates the function that checks sessions. Calls in the same turn of the event loop share one request. A later call must not get
@@ -41,12 +41,12 @@ export function createVerify(base: string, options: PosternServerOptions): Verif
   const { fetch, timeout = defaultTimeoutMs } = options;
   const transport = createTransport({ base, fetch, locale: undefined, timeout, cookies: false });
   const checks = new Map<string, Checks>();
-  const kept = new Map<string, Kept>();
+  const cache = new Map<string, CachedSession>();
 
-  async function ask(token: string): Promise<Session | null> {
+  async function requestCheck(token: string): Promise<Session | null> {
     const call: Call = { method: 'POST', path: '/v1/sessions/verify', authorization: `Bearer ${token}` };
     try {
-      // A connection that was kept alive may have been closed by the other side in this moment. Checks are safe to repeat.
+      // Postern may have just closed a kept-alive connection. Checks are safe to repeat.
       return await transport.json<Session>(call).catch((error) => {
         if (isPosternError(error) && error.kind === 'network' && !error.timedOut) return transport.json<Session>(call);
         throw error;
@@ -58,28 +58,28 @@ export function createVerify(base: string, options: PosternServerOptions): Verif
   }
 
   function check(token: string): Promise<Session | null> {
-    const own = checks.get(token) ?? { running: undefined, waiting: undefined };
-    if (own.waiting !== undefined) return own.waiting;
-    checks.set(token, own);
+    const tokenChecks = checks.get(token) ?? { running: undefined, waiting: undefined };
+    if (tokenChecks.waiting !== undefined) return tokenChecks.waiting;
+    checks.set(token, tokenChecks);
     const send = (): Promise<Session | null> => {
-      own.running = mine;
-      own.waiting = undefined;
-      return ask(token);
+      tokenChecks.running = ownCheck;
+      tokenChecks.waiting = undefined;
+      return requestCheck(token);
     };
-    const mine = (own.running ?? endOfTurn()).then(send, send);
-    own.waiting = mine;
+    const ownCheck = (tokenChecks.running ?? endOfTurn()).then(send, send);
+    tokenChecks.waiting = ownCheck;
     const end = () => {
-      if (own.running === mine && own.waiting === undefined) checks.delete(token);
+      if (tokenChecks.running === ownCheck && tokenChecks.waiting === undefined) checks.delete(token);
     };
-    mine.then(end, end);
-    return mine;
+    ownCheck.then(end, end);
+    return ownCheck;
   }
 
-  function keep(token: string, session: Session): void {
-    kept.delete(token);
-    kept.set(token, { session, age: stopwatch() });
-    const [oldest] = kept.keys();
-    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+  function addToCache(token: string, session: Session): void {
+    cache.delete(token);
+    cache.set(token, { session, age: stopwatch() });
+    const [oldest] = cache.keys();
+    if (cache.size > maxCached && oldest !== undefined) cache.delete(oldest);
   }
 
   return async function verify(request, { maxAge = 0, signal } = {}) {
@@ -87,11 +87,11 @@ export function createVerify(base: string, options: PosternServerOptions): Verif
     if (!(maxAge >= 0)) throw new UsageError('`maxAge` must be a number of milliseconds.');
     const token = sessionTokenOf(request);
     if (token === undefined) return null;
-    const found = maxAge > 0 ? kept.get(token) : undefined;
-    if (found !== undefined && found.age() <= maxAge) return found.session;
+    const cached = maxAge > 0 ? cache.get(token) : undefined;
+    if (cached !== undefined && cached.age() <= maxAge) return cached.session;
     const session = await forCaller(check(token), signal);
-    if (session === null) kept.delete(token);
-    else if (maxAge > 0) keep(token, session);
+    if (session === null) cache.delete(token);
+    else if (maxAge > 0) addToCache(token, session);
     return session;
   };
 }

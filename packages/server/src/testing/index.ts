@@ -82,16 +82,16 @@ export async function startPostern(options: TestPosternOptions = {}): Promise<Te
   if (running !== undefined && (options.env !== undefined || installation !== undefined)) {
     throw new UsageError('A `running` Postern has its own settings: pass them where it is started.');
   }
-  const { url, adminKey, setClock, stop } = running ? joined(running) : await startProcess(installation, env);
+  const { url, adminKey, setClock, stop } = running ? runningElsewhere(running) : await startProcess(installation, env);
   const { fetch, disturb } = createNetwork();
   const server = createPosternServer({ url, apiKey: adminKey, fetch });
   const clients: Postern[] = [];
   let offset = 0;
 
   function client(): Postern {
-    const made = createPostern({ url, storage: memoryStorage(), tabs: false, fetch });
-    clients.push(made);
-    return made;
+    const newClient = createPostern({ url, storage: memoryStorage(), tabs: false, fetch });
+    clients.push(newClient);
+    return newClient;
   }
   async function stopAll(): Promise<void> {
     for (const one of clients) one.close();
@@ -106,14 +106,14 @@ export async function startPostern(options: TestPosternOptions = {}): Promise<Te
       return { ...user, password, pin: fields.pin };
     },
     async signIn({ username, email, phone, password, pin }) {
-      const made = client();
-      const state = await createLogin(made)
+      const newClient = client();
+      const state = await createLogin(newClient)
         .start()
         .password({ identity: username ?? email ?? phone ?? '', password, pin });
       if (state.step !== 'done') {
         throw new UsageError(`This user is not logged in by the password alone: the login is at "${state.step}".`);
       }
-      return made;
+      return newClient;
     },
     async codeFor(recipient) {
       const elapsed = stopwatch();
@@ -136,7 +136,10 @@ export async function startPostern(options: TestPosternOptions = {}): Promise<Te
 }
 
 /** A Postern of another process. */
-const joined = ({ url, apiKey }: NonNullable<TestPosternOptions['running']>): Omit<PosternProcess, 'pid'> => ({
+const runningElsewhere = ({
+  url,
+  apiKey,
+}: NonNullable<TestPosternOptions['running']>): Omit<PosternProcess, 'pid'> => ({
   ...{ url, adminKey: apiKey, stop: async () => undefined },
   async setClock() {
     throw new UsageError('Only the process that started this Postern can move its clock.');

@@ -13,7 +13,7 @@ export interface PosternProcess {
   readonly url: string;
   readonly adminKey: string;
   readonly pid: number;
-  /** Sets the clock of the service to so many milliseconds from the real time. */
+  /** Sets the clock of the service to the real time plus `offset` milliseconds. */
   setClock(offset: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -24,19 +24,19 @@ interface Answer {
   readonly failed?: string;
 }
 
-/** @throws UsageError without a built installation; Error with what the service said when it did not start */
+/** @throws UsageError without a built installation; Error with the output of the service if it does not start */
 export async function startProcess(
   installation: string | undefined,
   env: Readonly<Record<string, string>>,
 ): Promise<PosternProcess> {
-  const from = installation ?? findInstallation();
-  if (!existsSync(join(from, 'dist/app/main.js'))) {
-    throw new UsageError(`There is no built Postern in ${from}. Run \`npm run build\` there.`);
+  const folderOfPostern = installation ?? findInstallation();
+  if (!existsSync(join(folderOfPostern, 'dist/app/main.js'))) {
+    throw new UsageError(`There is no built Postern in ${folderOfPostern}. Run \`npm run build\` there.`);
   }
   // Reachable for the user that PostgreSQL runs as, unlike a temporary folder of this user.
   const folder = await mkdtemp(join(tmpdir(), 'postern-testing-'));
-  const child = fork(fileURLToPath(new URL('./runner.mjs', import.meta.url)), [from, folder], {
-    // Nothing of the environment of the tests is passed on.
+  const child = fork(fileURLToPath(new URL('./runner.mjs', import.meta.url)), [folderOfPostern, folder], {
+    // The service must not get the environment of the tests.
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
     cwd: folder,
     execArgv: [],
@@ -54,7 +54,7 @@ export async function startProcess(
     throw new Error(`Postern did not start: ${answer?.failed ?? ''}\n${output}`);
   }
   const { ready } = answer;
-  // Tests that forget to stop it can end: the channel must not keep them alive.
+  // If a test does not stop the service, the channel must not keep the test process alive.
   child.unref();
   child.channel?.unref();
   let requests = 0;
@@ -71,7 +71,7 @@ export async function startProcess(
       if (answer === undefined) throw new Error('Postern has ended.');
     },
     async stop() {
-      // A process that does nothing else must wait too.
+      // Keeps this process alive until the service has stopped.
       child.ref();
       if (child.connected) child.disconnect();
       if (child.exitCode === null && child.signalCode === null) await ended;
@@ -79,15 +79,15 @@ export async function startProcess(
   };
 }
 
-/** The first answer that fits; undefined if the process ends before. */
+/** The first answer that matches; undefined if the process ends first. */
 function answerOf(
   child: ChildProcess,
   ended: Promise<unknown>,
-  fits: (answer: Answer) => boolean,
+  matches: (answer: Answer) => boolean,
 ): Promise<Answer | undefined> {
   return new Promise((resolve) => {
     const listen = (answer: Answer) => {
-      if (!fits(answer)) return;
+      if (!matches(answer)) return;
       child.off('message', listen);
       resolve(answer);
     };

@@ -1,5 +1,5 @@
-// Runs a Postern with a database of its own, as a child of the process that tests. When that process ends, however it does, the
-// channel closes, and this one stops the service and the database and removes their folder.
+// Runs a Postern with a database of its own, as a child of the test process. When the test process ends, for any reason, the
+// channel closes. Then this process stops the service and the database and removes their folder.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -20,7 +20,7 @@ function stop() {
   })();
   return stopping;
 }
-// A signal to the whole group, such as Ctrl+C, also reaches the process that tests. It closes the channel.
+// A signal to the whole group, such as Ctrl+C, also reaches the test process, which then closes the channel.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
 process.on('disconnect', stop);
 

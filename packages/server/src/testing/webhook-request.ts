@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WebhookEvent } from '../webhooks/events.js';
 import { secretBytes } from '../webhooks/verify.js';
 
-/** The event that a test sends. What is missing gets values of an example. */
+/** The event that a test sends. Missing members get example values. */
 export type TestEvent = Partial<Omit<WebhookEvent, 'type' | 'data'>> & {
   readonly type: WebhookEvent['type'];
   readonly data?: object | undefined;

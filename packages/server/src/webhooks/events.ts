@@ -1,6 +1,6 @@
 import type { Marker, Notification, User, UserDevice, WebhookEventData } from '../wire.js';
 
-/** The types of events, such as `user.created`. A newer service may send others: keep a default where you list them. */
+/** The types of events, such as `user.created`. A newer service may send other types: handle unknown ones. */
 export type WebhookEventType = keyof WebhookEventData;
 
 /** What full payloads also contain. Null: it was deleted. */

@@ -102,7 +102,7 @@ export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookV
   }
   if (!(tolerance > 0)) throw new UsageError('`tolerance` must be a number of seconds.');
   const hmacKeys = secrets.map(secretBytes).map((bytes) => importHmac(bytes));
-  // A rejection is handled where the key is used.
+  // Prevents an unhandled rejection. `isSigned` awaits the key and handles it.
   for (const key of hmacKeys) key.catch(() => undefined);
   const publicKeys = jwks === undefined ? undefined : createPublicKeys(jwks);
 
@@ -120,17 +120,21 @@ export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookV
   }
 
   return async <T>(request: Parameters<WebhookVerifier>[0]): Promise<WebhookMessage<T>> => {
-    const read = headersOf(request);
-    const [id, time, signed] = [read('webhook-id'), read('webhook-timestamp'), read('webhook-signature')];
-    if (!id || !time || !signed) {
+    const readHeader = headersOf(request);
+    const [id, time, signatureHeader] = [
+      readHeader('webhook-id'),
+      readHeader('webhook-timestamp'),
+      readHeader('webhook-signature'),
+    ];
+    if (!id || !time || !signatureHeader) {
       throw new WebhookError('missing_header', 'webhook-id, webhook-timestamp and webhook-signature are required.');
     }
     const body = await bodyOf(request);
     const content = join(utf8.encode(`${id}.${time}.`), body);
-    if (!/^\d{1,12}$/.test(time) || !(await isSigned(content, signaturesIn(signed)))) {
+    if (!/^\d{1,12}$/.test(time) || !(await isSigned(content, signaturesIn(signatureHeader)))) {
       throw new WebhookError('wrong_signature', 'No signature is valid for this message.');
     }
-    // After the signature, so that strangers learn nothing about the clock.
+    // Checked after the signature, so that only Postern can learn the time of this clock.
     if (Math.abs(Date.now() / 1000 - Number(time)) > tolerance) {
       throw new WebhookError('too_old', `The message is more than ${tolerance} seconds from now.`);
     }
@@ -153,17 +157,17 @@ export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookV
  * ```
  */
 export function createReplaySet(): ReplaySet {
-  const ends = new Map<string, number>();
+  const expiryTimes = new Map<string, number>();
   return {
     add(id, seconds) {
       const now = Date.now();
       // The oldest are first.
-      for (const [old, end] of ends) {
+      for (const [oldId, end] of expiryTimes) {
         if (end > now) break;
-        ends.delete(old);
+        expiryTimes.delete(oldId);
       }
-      if (ends.has(id)) return false;
-      ends.set(id, now + seconds * 1000);
+      if (expiryTimes.has(id)) return false;
+      expiryTimes.set(id, now + seconds * 1000);
       return true;
     },
   };
@@ -194,9 +198,9 @@ function createPublicKeys(jwks: NonNullable<WebhookVerifierOptions['jwks']>) {
   let keys: Promise<PublicKey[]> | undefined;
   let readAt = 0;
 
-  function read(): Promise<PublicKey[]> {
+  function loadKeys(): Promise<PublicKey[]> {
     readAt = Date.now();
-    const reading = (async () => {
+    const loading = (async () => {
       const set = typeof source === 'function' ? await source() : source;
       const usable = set.keys.filter(({ kty, crv, x }) => kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string');
       return Promise.all(
@@ -205,31 +209,31 @@ function createPublicKeys(jwks: NonNullable<WebhookVerifierOptions['jwks']>) {
         ),
       );
     })();
-    reading.catch(() => {
-      if (keys === reading) keys = undefined;
+    loading.catch(() => {
+      if (keys === loading) keys = undefined;
     });
-    keys = reading;
-    return reading;
+    keys = loading;
+    return loading;
   }
-  const fits = async (
-    some: readonly PublicKey[],
+  const matchesAny = async (
+    candidates: readonly PublicKey[],
     signature: Uint8Array<ArrayBuffer>,
     content: Uint8Array<ArrayBuffer>,
   ) => {
-    for (const key of some) if (await subtle.verify('Ed25519', key, signature, content)) return true;
+    for (const key of candidates) if (await subtle.verify('Ed25519', key, signature, content)) return true;
     return false;
   };
   return {
     async verify(signature: Uint8Array<ArrayBuffer>, content: Uint8Array<ArrayBuffer>): Promise<boolean> {
-      if (await fits(await (keys ?? read()), signature, content)) return true;
+      if (await matchesAny(await (keys ?? loadKeys()), signature, content)) return true;
       // The sender may have a new key.
       if (typeof source !== 'function' || Date.now() - readAt < keysPauseMs) return false;
-      return fits(await read(), signature, content);
+      return matchesAny(await loadKeys(), signature, content);
     },
   };
 }
 
-/** Such as `v1,… v1a,…`. What is not base64 is left out. */
+/** The signatures in a header such as `v1,… v1a,…`. Entries that are not base64 are skipped. */
 function signaturesIn(header: string): [string, Uint8Array<ArrayBuffer>][] {
   return header.split(' ').flatMap((one) => {
     const [version = '', text = ''] = one.split(',', 2);
@@ -243,7 +247,7 @@ async function bodyOf(request: Parameters<WebhookVerifier>[0]): Promise<Uint8Arr
   const { body } = request;
   if (typeof body === 'string') return utf8.encode(body);
   if (body instanceof Uint8Array) return body;
-  throw new UsageError('`body` must be the raw body: the signature does not fit what was parsed from it.');
+  throw new UsageError('`body` must be the raw body: the signature does not match a parsed body.');
 }
 
 function parse<T>(body: Uint8Array): T {

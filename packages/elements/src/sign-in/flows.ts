@@ -1,15 +1,15 @@
 import { isPosternError, startRecovery, startRegistration } from '@postern/client';
-import { h } from '../base/dom.js';
+import { element } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type FieldOptions, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
-import { type Context, card, type Detour, link, type View } from './views.js';
+import { type Context, card, type Flow, link, type View } from './views.js';
 
-/** The steps of a recovery or a registration: an address, then the code that was sent there with what is new. */
-export function detourView(context: Context, detour: Detour): View {
-  return detour === 'register'
+/** The view of a recovery or a registration. Its first form asks for an address, its second one for the code and the new values. */
+export function flowView(context: Context, flow: Flow): View {
+  return flow === 'register'
     ? registrationView(context)
-    : recoveryView(context, detour === 'recover_pin' ? 'pin' : 'password');
+    : recoveryView(context, flow === 'recover_pin' ? 'pin' : 'password');
 }
 
 /** A view of two forms. It shows the first one, and then the second one. */
@@ -19,14 +19,14 @@ function twoForms(
   hint: string,
   sent: string,
   first: Form,
-): View & { second(form: Form, to: string): void } {
+): View & { showSecond(form: Form, to: string): void } {
   const { words, go } = context;
-  const lead = h('p', { class: 'lead muted' }, hint);
+  const introduction = element('p', { class: 'lead muted' }, hint);
   const node = card(
     title,
-    lead,
+    introduction,
     first.node,
-    h(
+    element(
       'div',
       { class: 'row' },
       link(words.back, () => go(null)),
@@ -35,8 +35,8 @@ function twoForms(
   return {
     node,
     focus: first.focus,
-    second(form, to) {
-      lead.textContent = fill(sent, { to });
+    showSecond(form, to) {
+      introduction.textContent = fill(sent, { to });
       first.node.replaceWith(form.node);
       form.focus();
     },
@@ -44,9 +44,9 @@ function twoForms(
 }
 
 /** Runs a request of a form, and shows its error there. */
-async function attempt(context: Context, form: () => Form, act: () => Promise<void>): Promise<void> {
+async function attempt(context: Context, form: () => Form, request: () => Promise<void>): Promise<void> {
   try {
-    await act();
+    await request();
   } catch (error) {
     if (context.signal.aborted) return;
     if (!isPosternError(error) || error.kind === 'usage') throw error;
@@ -94,16 +94,16 @@ function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
                 async () => {
                   const secret = purpose === 'pin' ? pin : password;
                   const input = { code: code.replace(/\s/g, ''), password: secret, pin: secret, [purpose]: secret };
-                  const { effective_at } = await pending.complete(onlyOf(input, purpose), { signal });
-                  go(null, effective_at === undefined ? words.recovered : later(effective_at));
+                  const { effective_at } = await pending.complete(requiredInput(input, purpose), { signal });
+                  go(null, effective_at === undefined ? words.recovered : pinLaterText(effective_at));
                 },
               ),
           });
-          view.second(second, identity);
+          view.showSecond(second, identity);
         },
       ),
   });
-  const later = (time: string) => {
+  const pinLaterText = (time: string) => {
     const date = new Intl.DateTimeFormat(context.language, { dateStyle: 'medium', timeStyle: 'short' });
     return fill(words.recovered_pin_later, { time: date.format(new Date(time)) });
   };
@@ -113,8 +113,8 @@ function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
 }
 
 type RecoveryInput = { readonly code: string; readonly password: string; readonly pin: string };
-/** The code, and the secret that is recovered: the service refuses others. */
-function onlyOf(input: RecoveryInput, purpose: 'password' | 'pin'): RecoveryInput {
+/** Only the code and the secret that is recovered: the service refuses other members. */
+function requiredInput(input: RecoveryInput, purpose: 'password' | 'pin'): RecoveryInput {
   const { code, [purpose]: secret } = input;
   return { code, [purpose]: secret } as RecoveryInput;
 }
@@ -151,18 +151,18 @@ function registrationView(context: Context): View {
                 context,
                 () => second,
                 async () => {
-                  const named = {
+                  const names = {
                     ...(name.trim() && { name: name.trim() }),
                     ...(username.trim() && { username: username.trim() }),
                   };
                   const secrets = { ...(password && { password }), pin: chosen };
-                  await pending.complete({ code: code.replace(/\s/g, ''), ...named, ...secrets }, { signal });
+                  await pending.complete({ code: code.replace(/\s/g, ''), ...names, ...secrets }, { signal });
                   go(null, words.registered);
                   if (password) await login.start().password({ identity, password, pin: chosen });
                 },
               ),
           });
-          view.second(second, identity);
+          view.showSecond(second, identity);
         },
       ),
   });
