@@ -33,16 +33,27 @@ export function createRequestedBackups(deps: RequestedBackupOptions): RequestedB
   const { target, options, handle, settings } = deps;
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
+  let isStarting = false;
 
   /** Runs `work` after the answer. Its failure is recorded with the backup. */
   async function begin(work: (given: ScheduledBackupOptions) => Promise<unknown>): Promise<void> {
     if (options === undefined) throw new Problem('backups_off');
-    if (running !== undefined || (await isBackupRunning(handle))) throw new Problem('backup_running');
-    running = work(options)
+    if (isStarting || running !== undefined) throw new Problem('backup_running');
+    isStarting = true;
+    try {
+      if (await isBackupRunning(handle)) throw new Problem('backup_running');
+      running = run(options, work);
+    } finally {
+      isStarting = false;
+    }
+  }
+
+  function run(used: ScheduledBackupOptions, work: (used: ScheduledBackupOptions) => Promise<unknown>): Promise<void> {
+    return work(used)
       .then(
         () => undefined,
         (error: unknown) => {
-          if (!stopping.signal.aborted) options.log.error({ err: error }, 'the requested backup failed');
+          if (!stopping.signal.aborted) used.log.error({ err: error }, 'the requested backup failed');
         },
       )
       .finally(() => {

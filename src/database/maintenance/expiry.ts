@@ -84,7 +84,7 @@ const unindexed: readonly Expired[] = [
 /** The maximum number of rows that a step removes or reads. */
 const batchSizes = { removed: 1000, read: 2000 };
 /** Milliseconds from the end of a task to its next start. */
-const restMs = { indexed: 60_000, unindexed: 3_600_000 };
+const pauseMs = { indexed: 60_000, unindexed: 3_600_000 };
 
 /** The tasks that remove expired rows. @param eventsAge milliseconds for which audit events are kept */
 export function expiryTasks(eventsAge: number): MaintenanceTask[] {
@@ -108,7 +108,7 @@ function indexedTask({ table, key, when }: Expired): MaintenanceTask {
   );
   return {
     name: `expire ${table}`,
-    pauseMs: restMs.indexed,
+    pauseMs: pauseMs.indexed,
     async step(tx) {
       const removed = (await tx.query(remove)).length;
       return removed < batchSizes.removed ? { removed } : { removed, next: {} };
@@ -144,7 +144,7 @@ function iteratingTask({ table, key, when }: Expired): MaintenanceTask {
     );
   return {
     name: `expire ${table}`,
-    pauseMs: restMs.unindexed,
+    pauseMs: pauseMs.unindexed,
     async step(tx, from) {
       const condition =
         from === undefined

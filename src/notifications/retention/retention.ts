@@ -26,7 +26,7 @@ export interface Retention {
 /** Maximum numbers for one step: inboxes that it reads, rows that it removes, and rows of one inbox and type. */
 const batch = { users: 200, rows: 500, each: 50 };
 /** Milliseconds. */
-const timing = { restMs: 3_600_000, refreshMs: 60_000 };
+const timing = { pauseMs: 3_600_000, refreshMs: 60_000 };
 
 /** The rules as two arrays. */
 interface RuleArrays {
@@ -160,7 +160,7 @@ export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceT
   const ruleArrays = arraysOf(typeRules);
   return {
     name: 'notification retention',
-    pauseMs: timing.restMs,
+    pauseMs: timing.pauseMs,
     async step(tx, from): Promise<Step> {
       const after = from?.user_id ?? firstUser;
       const users = await tx.query(findUsers({ after, ...ruleArrays }));

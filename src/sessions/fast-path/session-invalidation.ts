@@ -7,7 +7,7 @@ const deleteLimit = literal(maxDeleted);
 
 /**
  * Raises the floor, the number of a transaction below which changes may be deleted. It becomes the number that the last
- * run of this task read, so that every change stays for at least one `restMs`.
+ * run of this task read, so that every change stays for at least one `pauseMs`.
  */
 const raiseFloor = compose<object, 'everyone'>(
   'everyone',
@@ -32,7 +32,7 @@ const deleteBelowFloor = compose<{ deleted: number }, 'everyone'>(
 
 /**
  * Deletes the rows of `session_changes` that every running instance has read. An instance that verified no session for longer
- * than `restMs` finds the floor above its last snapshot, and clears its cache.
+ * than `pauseMs` finds the floor above its last snapshot, and clears its cache.
  */
 export const sessionChangesTask: MaintenanceTask = {
   name: 'expire session_changes',
