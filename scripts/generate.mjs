@@ -237,9 +237,9 @@ function templatesPage() {
 
 Generated from \`src/messages/\` by \`npm run generate\`.
 
-This page lists the texts of codes and notices by SMS, mail and push. Postern has each text in English and Spanish, and
-chooses by the user's \`locale\`: a user with \`es-MX\` gets the text for \`es\`. If there is no text in the user's language,
-Postern uses the English one.
+This page lists the texts of codes and notices by SMS, mail and push, and of mails to operators. Postern has each text in
+English and Spanish, and chooses by the user's \`locale\`: a user with \`es-MX\` gets the text for \`es\`. If there is no text
+in the user's language, Postern uses the English one.
 
 To use your own texts or more languages, put template files into a folder and set \`TEMPLATES_DIR\` to that folder:
 

@@ -85,7 +85,7 @@ export async function createServices(
   const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
     part.close(),
   );
-  const webhooks = createWebhookDomain(base, users.users);
+  const webhooks = createWebhookDomain(base, { users: users.users, mails: messaging.operatorMails });
   const admission = await createAdmissionServices(base, options.blockInterval);
   const statistics = createStatistics(database);
   const backups = await createBackupDomain(base, version);

@@ -39,6 +39,13 @@ export type NoticeKind = keyof typeof noticeKinds;
 /** Notices that a message with a code replaces, by SMS and by mail. */
 export const noticesReplacedByCodes: readonly NoticeKind[] = ['pin_recovery'];
 
+/** The mails that operators get. */
+export const operatorMailKinds = {
+  webhook_gone: 'Postern has disabled a webhook, because its server answered 410. To operators.',
+  webhook_failing: 'Postern has disabled a webhook, because its server accepted nothing for five days. To operators.',
+} as const;
+export type OperatorMailKind = keyof typeof operatorMailKinds;
+
 /** The channels of texts. The inbox shows the text of `push`. */
 export const textChannels = [...messageChannels, 'push'] as const;
 export type TextChannel = (typeof textChannels)[number];
@@ -67,6 +74,13 @@ const ofNotices = {
   time: 'The time of the login, the lock or the change, in UTC. In `pin_recovery` by SMS and mail, the time at which the new PIN replaces the old one.',
   address: 'The network of the client, if known. Never the whole address.',
 };
+const ofOperatorMails = {
+  app: ofCodes.app,
+  time: ofNotices.time,
+  host: 'The host of the webhook. Never its URL, which may contain a secret.',
+  id: 'The id of the webhook.',
+  console: 'The URL of the console.',
+};
 const ofPinRecoveries = { app: ofCodes.app, code: ofCodes.code, time: ofNotices.time };
 
 /**
@@ -78,6 +92,7 @@ export const textRules: ReadonlyMap<string, TemplateRules> = new Map([
   ...rulesOf(messageChannels, { registration_taken }, { placeholders: { app: ofCodes.app }, required: [] }),
   ...rulesOf(textChannels, noticeKinds, { placeholders: ofNotices, required: [] }),
   ...rulesOf(messageChannels, { pin_recovery }, { placeholders: ofPinRecoveries, required: ['code'] }),
+  ...rulesOf(['email'], operatorMailKinds, { placeholders: ofOperatorMails, required: [] }),
 ]);
 
 function rulesOf(

@@ -1,4 +1,4 @@
-import type { NoticeKind, TextChannel } from './kinds.js';
+import type { NoticeKind, OperatorMailKind, TextChannel } from './kinds.js';
 import type { TextLanguage } from './languages.js';
 
 /** The facts of the notices, in one or two sentences. */
@@ -109,6 +109,46 @@ Si ha sido usted, no tiene que hacer nada. Si no, cambie su contraseña y cierre
 export function noticeText(channel: TextChannel, kind: NoticeKind, language: TextLanguage): string {
   return frames[channel][language](sentences[kind][language]);
 }
+
+/** The text of a mail about a disabled webhook, around the reason. */
+const disabledWebhook: Readonly<Record<TextLanguage, (reason: string) => string>> = {
+  en: (reason) => `Subject: {app}: the webhook to {host} was disabled
+
+{app} no longer sends events to {host}: ${reason}. The webhook is disabled until an operator enables it.
+
+When: {time}
+Webhook: {id}
+
+When the server works again, enable the webhook in the console:
+
+    {console}/webhooks/{id}
+
+Or use the API: set "enabled" to true with PATCH /admin/v1/webhooks/{id}. Then replay the events that occurred in the meantime. They are kept for 30 days.`,
+  es: (reason) => `Subject: {app}: se ha desactivado el webhook de {host}
+
+{app} ya no envía eventos a {host}: ${reason}. El webhook queda desactivado hasta que un operador lo active.
+
+Cuándo: {time}
+Webhook: {id}
+
+Cuando el servidor vuelva a funcionar, active el webhook en la consola:
+
+    {console}/webhooks/{id}
+
+O use la API: ponga "enabled" a true con PATCH /admin/v1/webhooks/{id}. Después, repita los eventos ocurridos mientras tanto. Se conservan 30 días.`,
+};
+
+/** The templates of the mails to operators. */
+export const operatorTexts: Readonly<Record<`email.${OperatorMailKind}`, Readonly<Record<TextLanguage, string>>>> = {
+  'email.webhook_gone': {
+    en: disabledWebhook.en('its server answered with the status 410'),
+    es: disabledWebhook.es('su servidor respondió con el estado 410'),
+  },
+  'email.webhook_failing': {
+    en: disabledWebhook.en('its server has accepted nothing for five days'),
+    es: disabledWebhook.es('su servidor no ha aceptado nada en cinco días'),
+  },
+};
 
 /** The value of a placeholder for an unknown device or network. */
 export const unknown: Readonly<Record<TextLanguage, string>> = { en: 'unknown', es: 'desconocido' };

@@ -1,7 +1,7 @@
 import { codeTexts } from './code-texts.js';
 import { type NoticeKind, noticeKinds, textChannels } from './kinds.js';
 import { lookUpOrder, textLanguages } from './languages.js';
-import { noticeText, unknown } from './notice-texts.js';
+import { noticeText, operatorTexts, unknown } from './notice-texts.js';
 
 /** The text of a message, ready to be sent. */
 export interface RenderedText {
@@ -36,9 +36,10 @@ export function builtInTexts(): TemplateTexts {
       return [`${channel}.${kind}`, new Map<string, string>(inLanguages)] as const;
     }),
   );
-  const codes = Object.entries(codeTexts).map(([kind, text]) => [kind, new Map(Object.entries(text))] as const);
+  const others = { ...codeTexts, ...operatorTexts };
+  const fixed = Object.entries(others).map(([kind, text]) => [kind, new Map(Object.entries(text))] as const);
   // Where a message with a code replaces a notice, the template is that of the code.
-  return new Map([...codes, ...notices.filter(([kind]) => !Object.hasOwn(codeTexts, kind))]);
+  return new Map([...fixed, ...notices.filter(([kind]) => !Object.hasOwn(codeTexts, kind))]);
 }
 
 /**

@@ -17,6 +17,8 @@ import { collectFilter } from '../lib/filter/parse.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { choiceError, type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import { describeTime } from '../messages/notice-values.js';
+import type { OperatorMails } from '../messages/operators/mails.js';
 import { hasInboxEvents, isPattern, webhookFilterFields } from './catalogue.js';
 import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from './secrets.js';
 
@@ -146,24 +148,26 @@ interface DisableValues {
   readonly reason: string;
 }
 
-const disableEndpoint = directoryStatement<DisableValues, { url: string }>(
+const disableEndpoint = directoryStatement<DisableValues, { url: string; disabled_at: string }>(
   'webhook_disable',
   (p) => sql`
   update webhook_endpoints
   set enabled = false, disabled_reason = ${p.reason}, disabled_at = db_now(), updated_at = db_now()
-  where id = ${p.id} and enabled returning url`,
+  where id = ${p.id} and enabled returning url, disabled_at`,
 );
 
-/** Disables an endpoint after its answers. @returns false if it was disabled before */
+/** Disables an endpoint after its answers, and writes mails to operators. @returns false if it was disabled before */
 export async function disableFailing(
-  tx: Queryable<'directory'>,
-  id: string,
-  reason: 'gone' | 'failing',
+  tx: Queryable<'directory' | 'everyone'>,
+  mails: OperatorMails,
+  { id, reason }: { readonly id: string; readonly reason: 'gone' | 'failing' },
 ): Promise<boolean> {
   const [row] = await tx.query(disableEndpoint({ id, reason }));
   if (row === undefined) return false;
   const data = { webhook_id: id, url: row.url, reason };
   await recordServiceEvent(tx, { type: 'webhook.disabled', origin: { actor: 'system' }, data });
+  const time = describeTime(row.disabled_at);
+  await mails.write(tx, { kind: `webhook_${reason}`, values: { id, host: new URL(row.url).host, time } });
   return true;
 }
 

@@ -3,6 +3,7 @@ import type { Database } from '../database/database.js';
 import { type Relay, startRelay } from '../database/relay.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
+import type { OperatorMails } from '../messages/operators/mails.js';
 import { disableFailing } from './endpoints.js';
 import { bodyOf, type ShownEvent, type WebhookResources } from './payload.js';
 import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
@@ -28,6 +29,8 @@ export interface SendingOptions {
   readonly keys: SecretKeys;
   readonly sender: WebhookSender;
   readonly resources: WebhookResources;
+  /** Tells operators that an endpoint was disabled. */
+  readonly mails: OperatorMails;
   readonly log: { warn(fields: object, message: string): void };
   /** Called after each attempt. */
   readonly onAttempt?: (outcome: 'delivered' | 'failed') => void;
@@ -202,11 +205,11 @@ function createSettlement({ database }: SendingOptions, endpointId: string, leas
 }
 
 /** Records successes and failures, not each one: all deliveries of an endpoint write the same row. Disables the endpoint. */
-function createHealth({ database, log }: SendingOptions, id: string): (run: QueueRun) => Promise<void> {
+function createHealth({ database, log, mails }: SendingOptions, id: string): (run: QueueRun) => Promise<void> {
   let last: { readonly ok: boolean; readonly at: number } | undefined;
 
   async function disable(reason: 'gone' | 'failing') {
-    const disabled = await database.directory.transaction((tx) => disableFailing(tx, id, reason));
+    const disabled = await database.everyone.transaction((tx) => disableFailing(tx, mails, { id, reason }));
     if (disabled) log.warn({ webhook_id: id, reason }, 'a webhook was disabled');
   }
   return async ({ results, isGone }) => {

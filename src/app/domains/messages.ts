@@ -11,6 +11,7 @@ import { messageTasks } from '../../messages/enqueue.js';
 import type { MailSender } from '../../messages/mail-sender.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
+import { createOperatorMails, type OperatorMails } from '../../messages/operators/mails.js';
 import { createOutbox, type Outbox } from '../../messages/outbox.js';
 import { storeProviderHealth } from '../../messages/providers/health.js';
 import { createReceipts, type Receipts } from '../../messages/providers/receipts.js';
@@ -25,6 +26,7 @@ export interface Messaging {
   /** The channels that have a provider. */
   readonly channels: readonly MessageChannel[];
   readonly notices: Notices;
+  readonly operatorMails: OperatorMails;
   readonly outbox: Outbox;
   readonly receipts: Receipts;
   /** The job of the queue that creates the messages of a notice. */
@@ -39,7 +41,7 @@ export interface Messaging {
 
 /** Creates the senders, texts and queues of messages. @throws ConfigError for invalid texts in TEMPLATES_DIR */
 export async function createMessaging(
-  { config, log, outbound, database, keys, statistics: { counters } }: Base,
+  { config, log, outbound, database, keys, consoleUrl, statistics: { counters } }: Base,
   options: {
     /** Whether a push channel is configured. */
     readonly pushes: boolean;
@@ -71,6 +73,7 @@ export async function createMessaging(
   return {
     channels,
     notices,
+    operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
     outbox: createOutbox({ database, keys, channelsWithVisibleCodes: showsCodesOf }),
     noticeTasks(show) {

@@ -6,6 +6,7 @@ import { createWebhookSender } from '../../delivery/webhook-sender.js';
 import type { WebhookServices } from '../../http/routes/admin/webhooks.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Tracing } from '../../lib/tracing/tracing.js';
+import type { OperatorMails } from '../../messages/operators/mails.js';
 import { createImageUrls } from '../../notifications/images/url.js';
 import type { Users } from '../../users/users.js';
 import { createWebhookDeliveries } from '../../webhooks/deliveries.js';
@@ -54,7 +55,10 @@ function createServices(
   };
 }
 
-export function createWebhookDomain(base: Base, users: Pick<Users, 'get'>): WebhookDomain {
+export function createWebhookDomain(
+  base: Base,
+  { users, mails }: { readonly users: Pick<Users, 'get'>; readonly mails: OperatorMails },
+): WebhookDomain {
   const { config, database, keys, log, lifecycle, publicUrl, statistics, tracing } = base;
   // Its own client: name servers of endpoints that do not respond delay no code and no login.
   const outbound = lifecycle.add(createWebhookOutbound(config, tracing), (calls) => calls.close());
@@ -64,7 +68,7 @@ export function createWebhookDomain(base: Base, users: Pick<Users, 'get'>): Webh
     services: createServices(base, sender),
     start() {
       const onAttempt = (outcome: 'delivered' | 'failed') => statistics.counters.add(`webhooks.${outcome}`);
-      return startWebhooks({ database, keys, sender, resources, log, onAttempt, tracing });
+      return startWebhooks({ database, keys, sender, resources, mails, log, onAttempt, tracing });
     },
   };
 }

@@ -25,6 +25,8 @@ const purposes: Readonly<Record<string, string>> = {
   external_identity_removed: 'Notice of an unlinked account',
   account_recovered: 'Notice of a recovery',
   pin_recovery: 'Recovery of the PIN',
+  webhook_gone: 'Notice of a disabled webhook',
+  webhook_failing: 'Notice of a disabled webhook',
 };
 const kindsBy = (channel: string, name: string) =>
   Object.entries(purposes).map(([purpose, what]) => [`${channel}.${purpose}`, `${what} by ${name}`]);

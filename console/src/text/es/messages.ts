@@ -25,6 +25,8 @@ const purposes: Readonly<Record<string, string>> = {
   external_identity_removed: 'Aviso de cuenta desvinculada',
   account_recovered: 'Aviso de recuperación',
   pin_recovery: 'Recuperación del PIN',
+  webhook_gone: 'Aviso de webhook desactivado',
+  webhook_failing: 'Aviso de webhook desactivado',
 };
 const kindsBy = (channel: string, name: string) =>
   Object.entries(purposes).map(([purpose, what]) => [`${channel}.${purpose}`, `${what} por ${name}`]);
