@@ -108,7 +108,9 @@ export async function packProject(
           build: {
             ...{ outDir, target: 'es2022', ssr: isBackend },
             rollupOptions: {
-              ...{ input: join(folder, file), preserveEntrySignatures: 'strict', onwarn: warn },
+              ...{ input: join(folder, file), preserveEntrySignatures: 'strict' },
+              // A slow machine gets a warning about the time that plug-ins take.
+              onwarn: (warning) => warning.code !== 'PLUGIN_TIMINGS' && warn(warning),
               output: { entryFileNames: 'entry.js' },
             },
           },
@@ -117,6 +119,8 @@ export async function packProject(
         const result = await esbuild({
           ...{ bundle: true, splitting: true, format: 'esm', target: 'es2022', jsx: 'automatic', logLevel: 'silent' },
           ...{ entryPoints: { entry: join(folder, file) }, outdir: outDir, platform: isBackend ? 'node' : 'browser' },
+          // The configuration of the repository would resolve packages to their sources.
+          tsconfigRaw: {},
         });
         result.warnings.forEach(warn);
       }
