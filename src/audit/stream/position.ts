@@ -5,11 +5,11 @@
 export interface Position {
   /** The id of the run. A run ends when feed rows are lost. Transaction numbers of different runs cannot be compared. */
   readonly run: string;
-  /** The number of the first transaction of which no event was sent; events of later ones were not sent either. */
+  /** The number of the first transaction without a sent event. Later transactions have no sent events either. */
   readonly xmax: number;
   /** Earlier transactions whose events were not sent either, ascending. */
   readonly running: readonly number[];
-  /** A transaction in `running` of which some events were sent, and the last event that was sent. */
+  /** A transaction in `running` with some sent events, and the last event that was sent. */
   readonly last?: { readonly transaction: number; readonly id: string };
 }
 

@@ -109,7 +109,7 @@ interface ProofChoices {
   readonly code: {
     readonly type: 'code';
     readonly channel: 'sms' | 'email';
-    /** A part of the address to which the code goes, such as `+15…67`. */
+    /** A part of the address that gets the code, such as `+15…67`. */
     readonly to: string;
     readonly send: (options?: Abortable) => Promise<SentCode>;
   };
