@@ -127,7 +127,7 @@ const deleteParts = everyoneStatement<{ age: number }, { deleted: number }>(
 export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void): MaintenanceTask {
   return {
     name: 'seal audit events',
-    pauseMs: pauseMs,
+    pauseMs,
     async step(tx) {
       const [open] = await tx.query(selectOpenDay({}));
       if (open === undefined) {
