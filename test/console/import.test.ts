@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { csvLine } from '../../console/src/lib/csv.js';
 import { createCsvReader, delimiterOf, maxRecord } from '../../console/src/pages/import/csv.js';
 import { type Encoding, encodingOf, textOf } from '../../console/src/pages/import/decode.js';
-import { assign, guessColumns, looksLikeHeadings, userOf } from '../../console/src/pages/import/mapping.js';
+import { assignTarget, guessColumns, looksLikeHeadings, userOf } from '../../console/src/pages/import/mapping.js';
 import { readRows } from '../../console/src/pages/import/rows.js';
 
 /** The records of a text that arrives in pieces of a size. */
@@ -52,7 +52,7 @@ describe('a CSV file', () => {
     expect(record?.cells.join('').length).toBeLessThanOrEqual(maxRecord);
   });
 
-  test('with a long record reports it, and goes on with the next', () => {
+  test('with a long record reports it, and continues with the next', () => {
     const records = read(`${'x'.repeat(maxRecord + 1)},b\nnext,line\n`, { size: 1000 });
     expect(records.map(({ line, error }) => [line, error])).toEqual([
       [1, 'too_long'],
@@ -100,7 +100,7 @@ describe('the encoding', () => {
     expect(await decoded(bytes, encoding)).toBe(text);
   });
 
-  test('of a spreadsheet on Windows is recognised, also if the first such letter comes late', async () => {
+  test('of a spreadsheet on Windows is recognised, also if its first letter beyond ASCII is far into the file', async () => {
     const bytes = Buffer.from(`${'a,b\n'.repeat(100_000)}Íñigo,b\n`, 'latin1');
     expect(await encodingOf(new Blob([new Uint8Array(bytes)]))).toBe('windows-1252');
     expect((await decoded(bytes, 'windows-1252')).endsWith('Íñigo,b\n')).toBe(true);
@@ -116,7 +116,7 @@ describe('the encoding', () => {
 });
 
 describe('the columns', () => {
-  test('are guessed from their headings in several languages, and from what stands below them', () => {
+  test('are guessed from their headings in several languages, and from the values below them', () => {
     const headings = ['Correo electrónico', 'Teléfono', 'Nombre', 'Apellidos', 'Password', 'id', 'Notas', 'E-Mail'];
     const sample = [['a@example.com', '+34612345678', 'Ada', 'Lovelace', '$2b$10$x', '17', 'vip', 'b@example.com']];
     expect(guessColumns(headings, sample)).toEqual([
@@ -130,9 +130,9 @@ describe('the columns', () => {
     expect(guessColumns(['', '', '', ''], [cells])).toEqual(['email', 'phone', 'none', 'none']);
   });
 
-  test('that can be there only once take the place of another column', () => {
-    expect(assign(['email', 'none', 'name'], 1, 'email')).toEqual(['none', 'email', 'name']);
-    expect(assign(['name', 'none'], 1, 'name')).toEqual(['name', 'name']);
+  test('that can be assigned only once replace the earlier assignment', () => {
+    expect(assignTarget(['email', 'none', 'name'], 1, 'email')).toEqual(['none', 'email', 'name']);
+    expect(assignTarget(['name', 'none'], 1, 'name')).toEqual(['name', 'name']);
   });
 
   test('become a user: names are joined, empty cells left out, times and hashes brought to the form of the API', () => {
@@ -193,7 +193,7 @@ describe('the rows', () => {
       [3, '', 'too_long'],
       [4, 'not JSON', undefined],
     ]);
-    expect(rows[0]).toMatchObject({ who: 'A@example.com', identities: [['email', 'a@example.com']] });
+    expect(rows[0]).toMatchObject({ displayName: 'A@example.com', identities: [['email', 'a@example.com']] });
   });
 
   test('of CSV with more cells than columns are reported', async () => {

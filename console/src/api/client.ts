@@ -1,5 +1,5 @@
 import { createStore } from '../lib/store.js';
-import { reach } from './connection.js';
+import { trackedFetch } from './connection.js';
 import { NotConfirmedError, problemOf } from './problem.js';
 import type { NewSession } from './schema.js';
 import { type ConsoleSession, createSession } from './session.js';
@@ -12,7 +12,7 @@ interface Operation {
   readonly body?: unknown;
 }
 
-type Given<Name extends string, Value> = [Value] extends [undefined | never]
+type Part<Name extends string, Value> = [Value] extends [undefined | never]
   ? { readonly [N in Name]?: undefined }
   : undefined extends Value
     ? { readonly [N in Name]?: Value }
@@ -21,13 +21,13 @@ type Given<Name extends string, Value> = [Value] extends [undefined | never]
 interface Options {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** `none`: the operation is public. Otherwise the value of the header, for a login that is not the console's. */
-  readonly as?: 'operator' | 'none' | `Basic ${string}` | `Bearer ${string}` | undefined;
+  /** `operator`: the session of the console. `none`: the operation is public. Otherwise: the value of the header. */
+  readonly authorization?: 'operator' | 'none' | `Basic ${string}` | `Bearer ${string}` | undefined;
 }
 
-export type RequestOptions<O extends Operation> = Given<'path', O['path']> &
-  Given<'query', O['query']> &
-  Given<'body', O['body']> &
+export type RequestOptions<O extends Operation> = Part<'path', O['path']> &
+  Part<'query', O['query']> &
+  Part<'body', O['body']> &
   Options;
 
 interface AnyRequest extends Options {
@@ -40,7 +40,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The language of messages of the service. */
 let language = 'en';
-export function speak(next: string): void {
+export function setLanguage(next: string): void {
   language = next;
 }
 
@@ -48,27 +48,27 @@ export function speak(next: string): void {
 export const session: ConsoleSession = createSession({
   async open(authenticationToken) {
     const body = authenticationToken === undefined ? undefined : { authentication_token: authenticationToken };
-    return plain<NewSession>('POST', '/console/session', body);
+    return requestConsole<NewSession>('POST', '/console/session', body);
   },
-  close: () => plain<void>('DELETE', '/console/session'),
+  close: () => requestConsole<void>('DELETE', '/console/session'),
 });
 
 /** Calls a route of the console itself, which the cookie authorizes. */
-export async function plain<Answer>(method: Method, url: string, body?: unknown): Promise<Answer> {
-  return parsed<Answer>(await checked(await reach(url, init(method, { body }))));
+export async function requestConsole<Answer>(method: Method, url: string, body?: unknown): Promise<Answer> {
+  return parseAnswer<Answer>(await throwUnlessOk(await trackedFetch(url, requestInit(method, { body }))));
 }
 
 /** A request that waits until the operator has re-authenticated, because the login is too old. */
 export interface ConfirmationRequest {
-  readonly confirmed: () => void;
-  readonly refused: () => void;
+  readonly onConfirmed: () => void;
+  readonly onRefused: () => void;
 }
 export const confirmation = createStore<ConfirmationRequest | undefined>(undefined);
 let pendingConfirmation: Promise<void> | undefined;
 
 function confirm(): Promise<void> {
   pendingConfirmation ??= new Promise<void>((resolve, reject) => {
-    confirmation.set({ confirmed: resolve, refused: () => reject(new NotConfirmedError()) });
+    confirmation.set({ onConfirmed: resolve, onRefused: () => reject(new NotConfirmedError()) });
   }).finally(() => {
     confirmation.set(undefined);
     pendingConfirmation = undefined;
@@ -83,17 +83,20 @@ function confirm(): Promise<void> {
  * @throws ProblemError, NetworkError, SignedOutError, NotConfirmedError
  */
 export async function send(method: Method, url: string, options: AnyRequest = {}): Promise<Response> {
-  const address = addressOf(url, options.path, options.query);
-  const { as = 'operator' } = options;
-  if (as !== 'operator') return checked(await reach(address, init(method, options, as === 'none' ? undefined : as)));
+  const fullUrl = urlWith(url, options.path, options.query);
+  const { authorization = 'operator' } = options;
+  if (authorization !== 'operator')
+    return throwUnlessOk(
+      await trackedFetch(fullUrl, requestInit(method, options, authorization === 'none' ? undefined : authorization)),
+    );
   let hasRenewed = false;
   for (;;) {
     const token = await session.token();
-    const response = await reach(address, init(method, options, `Bearer ${token}`));
+    const response = await trackedFetch(fullUrl, requestInit(method, options, `Bearer ${token}`));
     if (response.ok) return response;
     const problem = await problemOf(response);
     if (problem.status === 401 && !hasRenewed) {
-      session.discard(token);
+      session.discardToken(token);
       hasRenewed = true;
     } else if (problem.code === 'fresh_proof_required') await confirm();
     else throw problem;
@@ -101,7 +104,7 @@ export async function send(method: Method, url: string, options: AnyRequest = {}
 }
 
 /**
- * Calls an operation of the API. The types are those that schema.ts has for it:
+ * Calls an operation of the API, with its types from schema.ts:
  * `request<GetUserData, GetUserResponse>('GET', '/admin/v1/users/{id}', { path: { id } })`.
  *
  * @throws as `send`
@@ -111,43 +114,43 @@ export async function request<O extends Operation, Answer>(
   url: O['url'],
   ...[options]: Record<string, never> extends RequestOptions<O> ? [RequestOptions<O>?] : [RequestOptions<O>]
 ): Promise<Answer> {
-  return parsed<Answer>(await send(method, url, options));
+  return parseAnswer<Answer>(await send(method, url, options));
 }
 
-function init(method: Method, options: AnyRequest, authorization?: string): RequestInit {
+function requestInit(method: Method, options: AnyRequest, authorization?: string): RequestInit {
   const headers: Record<string, string> = { 'Accept-Language': language, ...options.headers };
   if (authorization !== undefined) headers.Authorization = authorization;
   const { body, signal } = options;
-  const isReady = typeof body === 'string' || body instanceof Blob || body instanceof FormData;
-  if (body !== undefined && !isReady) headers['Content-Type'] ??= 'application/json';
+  const isEncoded = typeof body === 'string' || body instanceof Blob || body instanceof FormData;
+  if (body !== undefined && !isEncoded) headers['Content-Type'] ??= 'application/json';
   return {
     ...{ method, headers, signal: signal ?? null, cache: 'no-store', credentials: 'same-origin', redirect: 'error' },
-    ...(body !== undefined && { body: isReady ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: isEncoded ? body : JSON.stringify(body) }),
   };
 }
 
-function addressOf(url: string, path: unknown, query: unknown): string {
-  const filled = url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(entry(path, name))));
+function urlWith(url: string, path: unknown, query: unknown): string {
+  const pathText = url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(pathValue(path, name))));
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && value !== '') parameters.set(name, String(value));
   }
   const text = parameters.toString();
-  return text === '' ? filled : `${filled}?${text}`;
+  return text === '' ? pathText : `${pathText}?${text}`;
 }
 
-function entry(path: unknown, name: string): unknown {
-  const found = Object.entries(path ?? {}).find(([key]) => key === name);
-  if (found === undefined) throw new TypeError(`the path needs ${name}`);
-  return found[1];
+function pathValue(path: unknown, name: string): unknown {
+  const member = Object.entries(path ?? {}).find(([key]) => key === name);
+  if (member === undefined) throw new TypeError(`the path needs ${name}`);
+  return member[1];
 }
 
-async function checked(response: Response): Promise<Response> {
+async function throwUnlessOk(response: Response): Promise<Response> {
   if (!response.ok) throw await problemOf(response);
   return response;
 }
 
-async function parsed<Answer>(response: Response): Promise<Answer> {
+async function parseAnswer<Answer>(response: Response): Promise<Answer> {
   const text = await response.text();
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
 }

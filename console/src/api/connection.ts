@@ -5,33 +5,33 @@ import { NetworkError } from './problem.js';
 export type Connection = { readonly reachable: true } | { readonly reachable: false; readonly since: Date };
 
 /** Milliseconds between two attempts to reach the service again. */
-const probeInterval = { first: 2000, most: 15_000 };
+const probeInterval = { first: 2000, max: 15_000 };
 
 export const connection = createStore<Connection>({ reachable: true });
 
 let probe: ReturnType<typeof setTimeout> | undefined;
 
 /** `fetch` that records whether the service can be reached. */
-export async function reach(input: string, init: RequestInit): Promise<Response> {
+export async function trackedFetch(input: string, init: RequestInit): Promise<Response> {
   try {
     const response = await fetch(input, init);
-    connected();
+    markReachable();
     return response;
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    lost();
+    markUnreachable();
     throw new NetworkError('The service cannot be reached.', { cause: error });
   }
 }
 
 /** A stream or a body ended in the middle. */
-export function lost(): void {
+export function markUnreachable(): void {
   if (!connection.get().reachable) return;
   connection.set({ reachable: false, since: new Date() });
   probeAfter(probeInterval.first);
 }
 
-function connected(): void {
+function markReachable(): void {
   clearTimeout(probe);
   if (!connection.get().reachable) connection.set({ reachable: true });
 }
@@ -41,22 +41,22 @@ function probeAfter(milliseconds: number): void {
   probe = setTimeout(async () => {
     try {
       await fetch('/livez', { cache: 'no-store' });
-      connected();
+      markReachable();
     } catch {
-      probeAfter(Math.min(milliseconds * 2, probeInterval.most));
+      probeAfter(Math.min(milliseconds * 2, probeInterval.max));
     }
   }, milliseconds);
 }
 
 /** Events of the browser about its network: they are faster than a failed request. */
 export function watchNetwork(): () => void {
-  const whenOnline = () => {
+  const onOnline = () => {
     if (!connection.get().reachable) probeAfter(0);
   };
-  window.addEventListener('offline', lost);
-  window.addEventListener('online', whenOnline);
+  window.addEventListener('offline', markUnreachable);
+  window.addEventListener('online', onOnline);
   return () => {
-    window.removeEventListener('offline', lost);
-    window.removeEventListener('online', whenOnline);
+    window.removeEventListener('offline', markUnreachable);
+    window.removeEventListener('online', onOnline);
   };
 }

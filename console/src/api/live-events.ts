@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { useSeen } from '../lib/seen.js';
+import { useIsVisible } from '../lib/visibility.js';
 import type { AuditEvent } from './schema.js';
 import { openStream, type StreamState } from './stream.js';
 
 /** Milliseconds that a hidden page keeps its stream. A browser opens few connections to a service, for all its tabs. */
-const keptHidden = 60_000;
+const hiddenStreamMs = 60_000;
 /** Milliseconds between two changes of the page, however many events arrive. */
-const pace = 250;
-/** Events beside the list. When there are more, the list is read again. */
-const most = 100;
+const batchMs = 250;
+/** The number of new events that are kept. If there are more, the list is read again. */
+const maxAdded = 100;
 
 interface Listener {
   readonly onEvents: (events: readonly AuditEvent[]) => void;
@@ -17,40 +17,40 @@ interface Listener {
 }
 
 /**
- * Follows the audit events that match a filter, with one stream while the page is seen.
+ * Follows the audit events that match a filter, with one stream while the page is visible.
  */
 function useEventStream(filter: string, isOn: boolean, listener: Listener): StreamState {
-  const isSeen = useSeen(keptHidden);
+  const isSeen = useIsVisible(hiddenStreamMs);
   const [state, setState] = useState<StreamState>('connecting');
-  const latest = useRef(listener);
-  latest.current = listener;
+  const latestListener = useRef(listener);
+  latestListener.current = listener;
   useEffect(() => {
     if (!isSeen || !isOn) return;
-    let arrived: AuditEvent[] = [];
+    let newEvents: AuditEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let isNew = true;
-    const pass = () => {
+    let isFirstConnection = true;
+    const deliver = () => {
       timer = undefined;
-      latest.current.onEvents(arrived);
-      arrived = [];
+      latestListener.current.onEvents(newEvents);
+      newEvents = [];
     };
     const stream = openStream('/admin/v1/events/stream', {
       ...(filter !== '' && { query: { filter } }),
       onEvent({ data }) {
-        arrived.push(JSON.parse(data) as AuditEvent);
-        timer ??= setTimeout(pass, pace);
+        newEvents.push(JSON.parse(data) as AuditEvent);
+        timer ??= setTimeout(deliver, batchMs);
       },
-      onReset: () => latest.current.onGap(),
+      onReset: () => latestListener.current.onGap(),
     });
-    const look = () => {
-      const now = stream.state.get();
-      setState(now);
+    const onState = () => {
+      const nextState = stream.state.get();
+      setState(nextState);
       // The stream starts now, and the list was read before. Later connections continue after the last event.
-      if (now === 'live' && isNew) latest.current.onGap();
-      if (now === 'live') isNew = false;
+      if (nextState === 'live' && isFirstConnection) latestListener.current.onGap();
+      if (nextState === 'live') isFirstConnection = false;
     };
-    look();
-    const unsubscribe = stream.state.subscribe(look);
+    onState();
+    const unsubscribe = stream.state.subscribe(onState);
     return () => {
       unsubscribe();
       stream.stop();
@@ -63,62 +63,62 @@ function useEventStream(filter: string, isOn: boolean, listener: Listener): Stre
 
 interface LiveOptions {
   readonly filter: string;
-  /** The list, the newest first. Undefined: it is not here yet. */
+  /** The list, newest first. Undefined: it is not loaded yet. */
   readonly list: readonly AuditEvent[] | undefined;
   /** Reads the list again. */
   readonly refresh: () => void;
-  /** New events are added to the list. Otherwise they are counted only. */
+  /** New events are added to the list. Otherwise they are only counted. */
   readonly isFollowed: boolean;
 }
 
 /**
- * A list of audit events with those that have arrived since it was read. The stream starts when the list is here, and then the
+ * A list of audit events, with the events that have arrived since it was read. The stream starts when the list is loaded. Then the
  * list is read once more.
  */
 export function useLiveEvents({ filter, list, refresh, isFollowed }: LiveOptions) {
   const [added, setAdded] = useState<readonly AuditEvent[]>([]);
-  const [held, setHeld] = useState<readonly AuditEvent[]>([]);
+  const [waiting, setWaiting] = useState<readonly AuditEvent[]>([]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: events of another filter do not belong here
   useEffect(() => {
     setAdded([]);
-    setHeld([]);
+    setWaiting([]);
   }, [filter]);
   const state = useEventStream(filter, list !== undefined, {
     onEvents(events) {
       if (isFollowed) setAdded((before) => [...before, ...events]);
-      else setHeld((before) => [...before, ...events]);
+      else setWaiting((before) => [...before, ...events]);
     },
     onGap: refresh,
   });
   useEffect(() => {
-    if (!isFollowed || held.length === 0) return;
-    setAdded((before) => [...before, ...held]);
-    setHeld([]);
-  }, [isFollowed, held]);
+    if (!isFollowed || waiting.length === 0) return;
+    setAdded((before) => [...before, ...waiting]);
+    setWaiting([]);
+  }, [isFollowed, waiting]);
 
-  const known = useMemo(() => new Set(list?.map(({ id }) => id)), [list]);
-  const above = useMemo(() => added.filter(({ id }) => !known.has(id)), [added, known]);
-  const isTooLong = above.length > most;
+  const listIds = useMemo(() => new Set(list?.map(({ id }) => id)), [list]);
+  const addedRows = useMemo(() => added.filter(({ id }) => !listIds.has(id)), [added, listIds]);
+  const isTooLong = addedRows.length > maxAdded;
   useEffect(() => {
     if (isTooLong) refresh();
   }, [isTooLong, refresh]);
-  useEffect(() => setAdded((before) => before.filter(({ id }) => !known.has(id))), [known]);
-  useEffect(() => setHeld((before) => before.filter(({ id }) => !known.has(id))), [known]);
+  useEffect(() => setAdded((before) => before.filter(({ id }) => !listIds.has(id))), [listIds]);
+  useEffect(() => setWaiting((before) => before.filter(({ id }) => !listIds.has(id))), [listIds]);
   const rows = useMemo(() => {
-    if (list === undefined || above.length === 0) return list;
-    // An event that was committed late belongs among those that are older.
-    return [...[...above, ...list.slice(0, most)].sort(newestFirst), ...list.slice(most)];
-  }, [above, list]);
+    if (list === undefined || addedRows.length === 0) return list;
+    // An event that was committed late can be older than events of the list.
+    return [...[...addedRows, ...list.slice(0, maxAdded)].sort(newestFirst), ...list.slice(maxAdded)];
+  }, [addedRows, list]);
   return {
     ...{ state, rows },
     /** The rows that the list does not have. */
-    added: above.length,
-    /** The events that are counted only. */
-    newer: held.length,
+    added: addedRows.length,
+    /** The events that are only counted. */
+    newer: waiting.length,
     /** Adds them to the rows. */
     show() {
-      setAdded((before) => [...before, ...held]);
-      setHeld([]);
+      setAdded((before) => [...before, ...waiting]);
+      setWaiting([]);
     },
   };
 }

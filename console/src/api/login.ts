@@ -1,4 +1,4 @@
-import { plain, request } from './client.js';
+import { request, requestConsole } from './client.js';
 import { signChallenge } from './passkeys.js';
 import { isTemporary, ProblemError } from './problem.js';
 import type {
@@ -11,14 +11,14 @@ import type {
   Identity,
 } from './schema.js';
 
-/** What the sign-in page needs before a login. */
-export interface Entry {
+/** The data of the sign-in page. */
+export interface ConsoleEntry {
   readonly app_name: string;
   /** The device of the last sign-in with this browser. */
   readonly device_id: string | null;
 }
 
-export const readEntry = (): Promise<Entry> => plain('GET', '/console/sign-in');
+export const readConsoleEntry = (): Promise<ConsoleEntry> => requestConsole('GET', '/console/sign-in');
 
 /** The next step of a login. */
 export interface PendingLogin {
@@ -31,13 +31,13 @@ export interface PendingLogin {
 
 /** A login continues with a second factor, is approved, or is refused. */
 export type Step =
-  | { readonly is: 'pending'; readonly login: PendingLogin }
-  | { readonly is: 'approved'; readonly token: string }
-  | { readonly is: 'rejected' };
+  | { readonly status: 'pending'; readonly login: PendingLogin }
+  | { readonly status: 'approved'; readonly token: string }
+  | { readonly status: 'rejected' };
 
 /** A mail address has an @, a phone number begins with + or has only digits and signs. All else is a username. */
-function identityOf(typed: string): Identity {
-  const value = typed.trim();
+function toIdentity(text: string): Identity {
+  const value = text.trim();
   if (value.includes('@')) return { type: 'email', value };
   return { type: /^\+[\d\s().-]+$/.test(value) ? 'phone' : 'username', value };
 }
@@ -58,42 +58,42 @@ export function thisDevice(id: string | null): DeviceInput {
 
 /** Starts a login with a password. */
 export async function startWithPassword(
-  given: { readonly identity: string; readonly password: string; readonly pin?: string },
+  input: { readonly identity: string; readonly password: string; readonly pin?: string },
   device: DeviceInput,
 ): Promise<Step> {
-  const { identity, password, pin } = given;
+  const { identity, password, pin } = input;
   const body = {
-    ...{ identity: identityOf(identity), authenticator: 'password', secret: password, device },
+    ...{ identity: toIdentity(identity), authenticator: 'password', secret: password, device },
     ...(pin !== undefined && pin !== '' && { pin }),
   };
-  return stepOf(await start(body));
+  return toStep(await startLogin(body));
 }
 
 /** Logs in with a passkey that the user chooses, without a name. */
 export async function logInWithPasskey(device: DeviceInput): Promise<Step> {
-  const { id, challenge } = await start({ authenticator: 'passkey', device });
-  return answer(id, await signChallenge(challenge));
+  const { id, challenge } = await startLogin({ authenticator: 'passkey', device });
+  return answerLogin(id, await signChallenge(challenge));
 }
 
-const start = (body: CreateTokenData['body']) =>
-  request<CreateTokenData, CreateTokenResponse>('POST', '/v1/tokens', { body, as: 'none' });
+const startLogin = (body: CreateTokenData['body']) =>
+  request<CreateTokenData, CreateTokenResponse>('POST', '/v1/tokens', { body, authorization: 'none' });
 
 /**
  * Answers with a code of the app, a recovery code, or the assertion of a passkey.
  *
- * @throws ProblemError `authorization_rejected`: wrong, or the login has lapsed; the service does not say which
+ * @throws ProblemError `authorization_rejected` if the secret is wrong, and also if the login has expired
  */
-export async function answer(id: string, secret: string): Promise<Step> {
-  const call = { path: { id }, body: { secret }, as: 'none' } as const;
-  return stepOf(await request<AnswerTokenData, AnswerTokenResponse>('POST', '/v1/tokens/{id}/secret', call));
+export async function answerLogin(id: string, secret: string): Promise<Step> {
+  const call = { path: { id }, body: { secret }, authorization: 'none' } as const;
+  return toStep(await request<AnswerTokenData, AnswerTokenResponse>('POST', '/v1/tokens/{id}/secret', call));
 }
 
-function stepOf({ id, status, token, challenge }: Authentication): Step {
-  if (status === 'approved' && token !== undefined) return { is: 'approved', token };
-  if (status === 'rejected' || challenge === undefined) return { is: 'rejected' };
+function toStep({ id, status, token, challenge }: Authentication): Step {
+  if (status === 'approved' && token !== undefined) return { status: 'approved', token };
+  if (status === 'rejected' || challenge === undefined) return { status: 'rejected' };
   const { type, alternatives, passkey } = challenge as { type: string; alternatives?: unknown; passkey?: unknown };
   return {
-    is: 'pending',
+    status: 'pending',
     login: {
       id,
       takesCode: type === 'totp',

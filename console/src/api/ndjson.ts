@@ -1,4 +1,4 @@
-import { lost } from './connection.js';
+import { markUnreachable } from './connection.js';
 import { NetworkError } from './problem.js';
 
 /**
@@ -25,7 +25,7 @@ export async function* textLines(response: Response, signal?: AbortSignal): Asyn
     }
   } catch (error) {
     if (signal?.aborted) throw error;
-    lost();
+    markUnreachable();
     throw new NetworkError('The answer ended in the middle.', { cause: error });
   } finally {
     // A consumer that stops early closes the connection.

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 39c046874814a99f5a3cb98f675a04725cdcc26fbda02241a5b29861a6eddae7
+// sha256 of the document: 967a9ba7ed65f1b4857495820ffe7cef93dbde2b76cacad79f61ec3ead9505e9
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -339,6 +339,14 @@ export type BackupState = {
      * BACKUP_TO, where Postern makes backups by itself. null: it makes none.
      */
     place: string | null;
+    /**
+     * How Postern makes backups. files: a copy of the files of the embedded database. pg_dump: the program of PostgreSQL, with DATABASE_URL.
+     */
+    method: 'files' | 'pg_dump';
+    /**
+     * Why Postern can make no backups: pg_dump is missing or too old. null: it can.
+     */
+    problem: string | null;
     /**
      * BACKUP_SCHEDULE.
      */
@@ -1310,14 +1318,17 @@ export type MarkerInput = {
 };
 
 export type MessageProvider = {
-    channel: 'sms';
+    channel: 'sms' | 'email' | 'push';
+    /**
+     * Of SMS and mail as in the settings; of push `apns`, `fcm` or `web_push`.
+     */
     name: string;
     /**
-     * Whether it reports which messages have arrived.
+     * Whether it reports which messages have arrived: some of SMS do.
      */
     has_receipts: boolean;
     /**
-     * Since when a process has counted it as failing: after three failures in a row, or a refusal because of its rate limit. Null: it works, or was not used yet.
+     * Since when a process has counted it as failing: after three failures in a row, or, for SMS, a refusal because of its rate limit. Null: it works, or was not used yet.
      */
     failing_since: string | null;
     /**
@@ -1602,7 +1613,7 @@ export type OutboxMessage = {
     kind: string;
     recipient: string | null;
     /**
-     * queued, sent (a provider has accepted it), failed (retried until it expired), expired (not tried in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered.
+     * queued, sent (a provider has accepted it), failed (no attempt succeeded), expired (there was no attempt in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered.
      */
     state: 'queued' | 'sent' | 'failed' | 'expired' | 'dropped' | 'delivered' | 'undelivered';
     /**
@@ -2246,7 +2257,7 @@ export type System = {
     instances: Array<Instance>;
     queue: QueueState;
     /**
-     * The configured providers of SMS, in their order.
+     * The configured providers: those of SMS in their order, then mail, then push.
      */
     providers: Array<MessageProvider>;
     database: DatabaseState;

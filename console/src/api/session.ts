@@ -1,4 +1,4 @@
-import { createStore, type Store, valueThat } from '../lib/store.js';
+import { createStore, firstValue, type Store } from '../lib/store.js';
 import { NetworkError, ProblemError, SignedOutError } from './problem.js';
 import type { NewSession } from './schema.js';
 
@@ -6,14 +6,14 @@ import type { NewSession } from './schema.js';
 export type GrantedSession = Pick<NewSession, 'token' | 'user_id' | 'created_at' | 'expires_at'>;
 
 export type SessionState =
-  /** The page has just been opened: the cookie may still have a login. */
-  | { readonly is: 'unknown' }
-  | { readonly is: 'out' }
-  | { readonly is: 'in'; readonly userId: string }
+  /** The page has just been opened. The cookie may have a login. */
+  | { readonly status: 'unknown' }
+  | { readonly status: 'out' }
+  | { readonly status: 'in'; readonly userId: string }
   /** The login ended in the middle of the work: it expired, or it was revoked. */
-  | { readonly is: 'ended'; readonly userId: string; readonly reason: ProblemError };
+  | { readonly status: 'ended'; readonly userId: string; readonly reason: ProblemError };
 
-/** The service, as the session needs it. `authenticationToken` is missing for a renewal by the cookie. */
+/** The requests of the session to the service. Without `authenticationToken`, the cookie renews the session. */
 export interface SessionService {
   open(authenticationToken?: string): Promise<GrantedSession>;
   close(): Promise<void>;
@@ -24,63 +24,63 @@ export interface ConsoleSession {
   /** Looks for a login in the cookie. Throws if the service cannot be reached. */
   resume(): Promise<void>;
   /** Starts with the authentication token of a login. */
-  begin(authenticationToken: string): Promise<void>;
+  start(authenticationToken: string): Promise<void>;
   /** Starts with a session that the service has just created, such as by the set-up. */
-  adopt(session: GrantedSession): void;
+  startWithSession(session: GrantedSession): void;
   /**
    * A session token that is valid now. Renews it if it ends soon, once for all callers. After the login has ended it waits
    * until the same user has signed in again.
    */
   token(): Promise<string>;
   /** The service refused this token: the next call renews it. */
-  discard(token: string): void;
+  discardToken(token: string): void;
   end(): Promise<void>;
   /** Another tab has signed out. */
   forget(): void;
 }
 
 /** A token is renewed when a tenth of its life is left, but at least 30 s before its end. */
-function renewalAfter(session: GrantedSession): number {
-  const life = Date.parse(session.expires_at) - Date.parse(session.created_at);
-  return Math.max(0, life - Math.max(life / 10, Math.min(30_000, life / 2)));
+function renewalDelay(session: GrantedSession): number {
+  const lifetime = Date.parse(session.expires_at) - Date.parse(session.created_at);
+  return Math.max(0, lifetime - Math.max(lifetime / 10, Math.min(30_000, lifetime / 2)));
 }
 
-/** Keeps the session token in memory only: nothing that a script can read survives the tab. */
+/** Keeps the session token in memory only, so no script can read it from a storage of the browser. */
 export function createSession(service: SessionService): ConsoleSession {
-  const state = createStore<SessionState>({ is: 'unknown' });
-  let current: { readonly token: string; readonly renewAt: number } | undefined;
+  const state = createStore<SessionState>({ status: 'unknown' });
+  let currentToken: { readonly token: string; readonly renewAt: number } | undefined;
   let renewal: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function accept(session: GrantedSession): void {
+  function setSession(session: GrantedSession): void {
     const before = state.get();
     // Drafts and lists belong to the former user.
-    const isAnother = (before.is === 'in' || before.is === 'ended') && before.userId !== session.user_id;
-    const wait = renewalAfter(session);
+    const isOtherUser = (before.status === 'in' || before.status === 'ended') && before.userId !== session.user_id;
+    const renewIn = renewalDelay(session);
     // The clock of this machine may be wrong: only the length of the session counts.
-    current = { token: session.token, renewAt: performance.now() + wait };
+    currentToken = { token: session.token, renewAt: performance.now() + renewIn };
     clearTimeout(timer);
     // Also while nobody uses the page, so that the next click needs no renewal.
-    timer = setTimeout(() => void renew().catch(() => undefined), Math.min(wait, 2 ** 31 - 1));
-    if (isAnother) window.location.reload();
-    else if (before.is !== 'in') state.set({ is: 'in', userId: session.user_id });
+    timer = setTimeout(() => void renew().catch(() => undefined), Math.min(renewIn, 2 ** 31 - 1));
+    if (isOtherUser) window.location.reload();
+    else if (before.status !== 'in') state.set({ status: 'in', userId: session.user_id });
   }
 
-  function refused(error: unknown): void {
+  function onRefusal(error: unknown): void {
     const before = state.get();
     const isFinal = error instanceof ProblemError && error.status < 500 && error.status !== 429;
     if (!isFinal) return;
-    current = undefined;
+    currentToken = undefined;
     clearTimeout(timer);
-    if (before.is === 'in') state.set({ is: 'ended', userId: before.userId, reason: error });
-    else if (before.is === 'unknown') state.set({ is: 'out' });
+    if (before.status === 'in') state.set({ status: 'ended', userId: before.userId, reason: error });
+    else if (before.status === 'unknown') state.set({ status: 'out' });
   }
 
   function renew(): Promise<void> {
     renewal ??= service
       .open()
-      .then(accept, (error: unknown) => {
-        refused(error);
+      .then(setSession, (error: unknown) => {
+        onRefusal(error);
         throw error;
       })
       .finally(() => {
@@ -90,43 +90,43 @@ export function createSession(service: SessionService): ConsoleSession {
   }
 
   async function token(): Promise<string> {
-    if (current !== undefined && performance.now() < current.renewAt) return current.token;
+    if (currentToken !== undefined && performance.now() < currentToken.renewAt) return currentToken.token;
     const now = state.get();
-    if (now.is === 'out') throw new SignedOutError();
-    if (now.is === 'ended') return waitForSignIn();
+    if (now.status === 'out') throw new SignedOutError();
+    if (now.status === 'ended') return waitForSignIn();
     try {
       await renew();
     } catch (error) {
-      if (state.get().is === 'ended') return waitForSignIn();
+      if (state.get().status === 'ended') return waitForSignIn();
       // The old token is still valid, so a short failure of the service does not matter yet.
-      if (current !== undefined && error instanceof NetworkError) return current.token;
+      if (currentToken !== undefined && error instanceof NetworkError) return currentToken.token;
       throw error;
     }
-    if (current === undefined) throw new SignedOutError();
-    return current.token;
+    if (currentToken === undefined) throw new SignedOutError();
+    return currentToken.token;
   }
 
   async function waitForSignIn(): Promise<string> {
-    const next = await valueThat(state, (value): value is SessionState => value.is !== 'ended');
-    if (next.is !== 'in' || current === undefined) throw new SignedOutError();
-    return current.token;
+    const next = await firstValue(state, (value): value is SessionState => value.status !== 'ended');
+    if (next.status !== 'in' || currentToken === undefined) throw new SignedOutError();
+    return currentToken.token;
   }
 
   function forget(): void {
-    current = undefined;
+    currentToken = undefined;
     clearTimeout(timer);
-    state.set({ is: 'out' });
+    state.set({ status: 'out' });
   }
 
   return {
     state,
     token,
     forget,
-    adopt: accept,
-    resume: () => renew().catch((error) => (state.get().is === 'out' ? undefined : Promise.reject(error))),
-    begin: async (authenticationToken) => accept(await service.open(authenticationToken)),
-    discard(refusedToken) {
-      if (current?.token === refusedToken) current = undefined;
+    startWithSession: setSession,
+    resume: () => renew().catch((error) => (state.get().status === 'out' ? undefined : Promise.reject(error))),
+    start: async (authenticationToken) => setSession(await service.open(authenticationToken)),
+    discardToken(refusedToken) {
+      if (currentToken?.token === refusedToken) currentToken = undefined;
     },
     async end() {
       await service.close();

@@ -1,4 +1,4 @@
-import { plain } from './client.js';
+import { requestConsole } from './client.js';
 import type { DeviceInput } from './schema.js';
 import type { GrantedSession } from './session.js';
 
@@ -34,15 +34,16 @@ export interface SetUpResult {
 }
 
 /** @throws ProblemError `setup_link_unknown`, `setup_link_used`, `setup_link_expired` */
-export const describeLink = (secret: string): Promise<SetUpLink> => plain('POST', '/console/setup/link', { secret });
+export const describeLink = (secret: string): Promise<SetUpLink> =>
+  requestConsole('POST', '/console/setup/link', { secret });
 
 /** Checks the form, and starts the enrolment of a factor. The link can still be used. */
 export const startFactor = (operator: NewOperator, factor: 'totp' | 'passkey'): Promise<SetUpFactor> =>
-  plain('POST', '/console/setup/factor', { ...operator, factor });
+  requestConsole('POST', '/console/setup/factor', { ...operator, factor });
 
 /** Creates the operator and signs them in. The link cannot be used again. */
 export const completeSetUp = (
   operator: NewOperator,
   proof: { readonly factor_id: string; readonly code?: string; readonly response?: Record<string, unknown> },
   device: DeviceInput,
-): Promise<SetUpResult> => plain('POST', '/console/setup', { ...operator, ...proof, device });
+): Promise<SetUpResult> => requestConsole('POST', '/console/setup', { ...operator, ...proof, device });

@@ -20,57 +20,57 @@ export interface EventStream {
 export interface StreamOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** The id after which the stream starts, for its first connection. */
-  readonly after?: string;
+  readonly afterId?: string;
   readonly onEvent: (event: StreamEvent) => void;
   /** Something is missing between the last event and the next: read the list again. */
   readonly onReset?: () => void;
 }
 
-/** Milliseconds before a new attempt. They double from the first value to the maximum. */
-const backOff = { first: 1000, most: 30_000 };
+/** Milliseconds before a new attempt. The delay doubles each time, up to the maximum. */
+const retryDelay = { first: 1000, most: 30_000 };
 
 /** Reads a stream of events with the session of the operator, and resumes it after its last event. */
 export function openStream(url: string, options: StreamOptions): EventStream {
   const state = createStore<StreamState>('connecting');
-  const stopping = new AbortController();
-  let lastId = options.after;
-  let wait = backOff.first;
+  const controller = new AbortController();
+  let lastId = options.afterId;
+  let delay = retryDelay.first;
 
   async function connect(): Promise<void> {
     const headers = { Accept: 'text/event-stream', ...(lastId !== undefined && { 'Last-Event-ID': lastId }) };
-    const { signal } = stopping;
+    const { signal } = controller;
     const response = await send('GET', url, { query: options.query, headers, signal });
     state.set('live');
-    for await (const block of blocks(textLines(response, signal))) {
-      wait = backOff.first;
+    for await (const block of readBlocks(textLines(response, signal))) {
+      delay = retryDelay.first;
       if (block.id !== undefined) lastId = block.id;
-      if (block.retry !== undefined) wait = block.retry;
+      if (block.retry !== undefined) delay = block.retry;
       if (block.event === 'reset') options.onReset?.();
       else if (block.data !== undefined) options.onEvent({ event: block.event ?? 'message', data: block.data });
     }
   }
 
   async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!controller.signal.aborted) {
       try {
         await connect();
       } catch (error) {
-        if (stopping.signal.aborted) return;
+        if (controller.signal.aborted) return;
         if (error instanceof SignedOutError || !isTemporary(error)) {
           state.set('ended');
           return;
         }
-        wait = Math.min(wait * 2, backOff.most);
+        delay = Math.min(delay * 2, retryDelay.most);
       }
-      if (stopping.signal.aborted) return;
+      if (controller.signal.aborted) return;
       state.set('waiting');
       // Half of it is random, so that many consoles do not return at the same moment.
-      await pause(wait / 2 + (Math.random() * wait) / 2, stopping.signal);
+      await pause(delay / 2 + (Math.random() * delay) / 2, controller.signal);
     }
   }
 
   void run();
-  return { state, stop: () => stopping.abort() };
+  return { state, stop: () => controller.abort() };
 }
 
 interface Block {
@@ -81,7 +81,7 @@ interface Block {
 }
 
 /** The blocks of an event stream (WHATWG HTML, 9.2.6). Lines of comments keep the connection open. */
-async function* blocks(lines: AsyncIterable<string>): AsyncGenerator<Block> {
+async function* readBlocks(lines: AsyncIterable<string>): AsyncGenerator<Block> {
   let block: Block = {};
   for await (const line of lines) {
     if (line === '') {

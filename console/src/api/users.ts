@@ -11,9 +11,9 @@ import type {
 } from './schema.js';
 
 /** The id of events that concern no user. */
-export const noUser = '00000000-0000-0000-0000-000000000000';
+export const noUserId = '00000000-0000-0000-0000-000000000000';
 
-const named = (ids: readonly string[]) =>
+const namesQuery = (ids: readonly string[]) =>
   queryOptions({
     queryKey: ['users', 'named', ...ids],
     queryFn: ({ signal }) =>
@@ -26,29 +26,29 @@ const named = (ids: readonly string[]) =>
     placeholderData: keepPreviousData,
   });
 
-const wantedOf = (ids: readonly string[]) =>
+const uniqueIds = (ids: readonly string[]) =>
   [...new Set(ids)]
-    .filter((id) => id !== noUser)
+    .filter((id) => id !== noUserId)
     .sort()
     .slice(0, 100);
 
-/** The users with these ids, for lists that have ids only. At most 100; the others are missing, and so are erased users. */
+/** The users with these ids, for lists that have only ids. It reads at most 100 users. The others and erased users are missing. */
 export function useUsersById(ids: readonly string[]): ReadonlyMap<string, User> {
-  return useUsersOf([ids]);
+  return useUsersOfPages([ids]);
 }
 
 /** The same for the pages of a long list: the ids of each page are looked up once. */
-export function useUsersOf(pages: readonly (readonly string[])[]): ReadonlyMap<string, User> {
-  const answers = useQueries({ queries: pages.map((ids) => named(wantedOf(ids))) });
+export function useUsersOfPages(pages: readonly (readonly string[])[]): ReadonlyMap<string, User> {
+  const answers = useQueries({ queries: pages.map((ids) => namesQuery(uniqueIds(ids))) });
   return new Map(answers.flatMap(({ data }) => data?.data ?? []).map((user) => [user.id, user]));
 }
 
-/** Everything about one user begins with this key, so that an act can read it all again. */
-export const keyOfUser = (id: string) => ['user', id] as const;
+/** All queries about one user begin with this key, so that a change can refresh all of them. */
+export const userKey = (id: string) => ['user', id] as const;
 
 export const userQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOfUser(id), 'user'],
+    queryKey: [...userKey(id), 'user'],
     queryFn: ({ signal }) => request<GetUserData, User>('GET', '/admin/v1/users/{id}', { path: { id }, signal }),
     refetchInterval: 30_000,
   });
@@ -60,7 +60,7 @@ export const unlockUser = (id: string) =>
   request<UnlockUserData, User>('POST', '/admin/v1/users/{id}/unlock', { path: { id } });
 
 /** The file with all that is stored about a user. */
-export async function exportOf(id: string): Promise<string> {
+export async function readUserExport(id: string): Promise<string> {
   return (await send('GET', '/admin/v1/users/{id}/export', { path: { id } })).text();
 }
 

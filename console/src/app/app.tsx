@@ -18,8 +18,8 @@ const SignInPage = lazy(() =>
 );
 const SetUpPage = lazy(() => import('../pages/set-up/set-up.js').then(({ SetUpPage: Page }) => ({ default: Page })));
 
-/** Problems are shown with a countdown, which repeats. So a query itself does not. */
-const queries = new QueryClient({
+/** The component that shows a problem retries after a countdown, so queries do not retry. */
+const queryClient = new QueryClient({
   defaultOptions: {
     queries: { retry: false, networkMode: 'always', staleTime: 5000 },
     mutations: { retry: false, networkMode: 'always' },
@@ -28,7 +28,7 @@ const queries = new QueryClient({
 
 export function App() {
   return (
-    <QueryClientProvider client={queries}>
+    <QueryClientProvider client={queryClient}>
       <TextProvider>
         <Console />
       </TextProvider>
@@ -41,26 +41,26 @@ function Console() {
   const state = useStore(session.state);
   const [isSetUp, setSetUp] = useState(window.location.pathname === '/console/setup');
   const client = useQueryClient();
-  useReadAgain();
-  useTabs();
+  useRefresh();
+  useOtherTabs();
   useEffect(() => {
-    if (state.is !== 'out') return;
+    if (state.status !== 'out') return;
     forgetDrafts();
     client.clear();
   }, [state, client]);
   if (isSetUp) {
-    const leave = () => {
+    const leaveSetUp = () => {
       window.history.replaceState(null, '', '/console');
       setSetUp(false);
     };
     return (
       <Suspense>
-        <SetUpPage onDone={leave} />
+        <SetUpPage onDone={leaveSetUp} />
       </Suspense>
     );
   }
-  if (state.is === 'unknown') return <Resume />;
-  if (state.is === 'out') {
+  if (state.status === 'unknown') return <Resume />;
+  if (state.status === 'out') {
     return (
       <Suspense>
         <SignInPage />
@@ -71,12 +71,12 @@ function Console() {
     <>
       <RouterProvider router={router} />
       <ConfirmationGate />
-      {state.is === 'ended' && <EndedGate reason={state.reason} />}
+      {state.status === 'ended' && <EndedGate reason={state.reason} />}
     </>
   );
 }
 
-/** Asks the cookie for a session. There is nothing to show yet. */
+/** Opens a session with the cookie, while the page is empty. */
 function Resume() {
   const text = useText();
   const [error, setError] = useState<unknown>();
@@ -89,35 +89,35 @@ function Resume() {
   if (error === undefined) return null;
   return (
     <Entrance>
-      <Problem what={text.shell.startFailed} error={error} onRetry={() => setAttempt((count) => count + 1)} />
+      <Problem message={text.shell.startFailed} error={error} onRetry={() => setAttempt((count) => count + 1)} />
     </Entrance>
   );
 }
 
 /** Reads everything on the page again as soon as the service answers again, or the operator has signed in again. */
-function useReadAgain(): void {
+function useRefresh(): void {
   const client = useQueryClient();
   useEffect(() => {
     let wasReachable = connection.get().reachable;
-    const whenBack = () => {
+    const onConnection = () => {
       const { reachable } = connection.get();
       if (reachable && !wasReachable) void client.invalidateQueries();
       wasReachable = reachable;
     };
-    let before = session.state.get().is;
-    const whenSignedIn = () => {
-      const { is } = session.state.get();
-      if (is === 'in' && before === 'ended') void client.invalidateQueries();
-      before = is;
+    let before = session.state.get().status;
+    const onSession = () => {
+      const { status } = session.state.get();
+      if (status === 'in' && before === 'ended') void client.invalidateQueries();
+      before = status;
     };
-    const stops = [connection.subscribe(whenBack), session.state.subscribe(whenSignedIn)];
+    const unsubscribes = [connection.subscribe(onConnection), session.state.subscribe(onSession)];
     return () => {
-      for (const stop of stops) stop();
+      for (const stop of unsubscribes) stop();
     };
   }, [client]);
 }
 
-function useTabs(): void {
+function useOtherTabs(): void {
   useEffect(() => {
     // Nothing waits any more for requests that waited for a sign-in.
     const onRejection = (event: PromiseRejectionEvent) => {

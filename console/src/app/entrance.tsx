@@ -7,12 +7,12 @@ import { useText } from '../text/text.js';
 import styles from './entrance.module.css';
 import { entryQuery } from './operator.js';
 
-/** The frame of the pages before a sign-in: the installation above, a note about security and the other language below. */
-export function Entrance({ children, foot }: { children: ReactNode; foot?: string }) {
+/** The frame of the pages before a sign-in, with the name of the installation, a note about security, and the other languages. */
+export function Entrance({ children, note }: { children: ReactNode; note?: string }) {
   const text = useText();
   const { data } = useQuery(entryQuery);
   const current = language.get();
-  const others = languages.filter((one) => one !== current);
+  const otherLanguages = languages.filter((one) => one !== current);
   return (
     <div className={styles.entrance}>
       <OfflineStrip />
@@ -23,13 +23,13 @@ export function Entrance({ children, foot }: { children: ReactNode; foot?: strin
       </header>
       <main className={styles.main}>{children}</main>
       <footer className={styles.foot}>
-        {foot !== undefined && (
+        {note !== undefined && (
           <>
             <Icon name="lock" size={14} />
-            <span>{foot}</span>
+            <span>{note}</span>
           </>
         )}
-        {others.map((other) => (
+        {otherLanguages.map((other) => (
           <button
             key={other}
             type="button"

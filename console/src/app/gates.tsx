@@ -22,9 +22,9 @@ export function EndedGate({ reason }: { reason: ProblemError }) {
   return (
     <Dialog
       title={text.shell.ended.title}
-      modal="required"
+      closing="button"
       onClose={() => undefined}
-      foot={
+      footer={
         <Button kind="ghost" onClick={() => session.forget()}>
           {text.shell.ended.other}
         </Button>
@@ -43,7 +43,7 @@ export function EndedGate({ reason }: { reason: ProblemError }) {
 export function ConfirmationGate() {
   const pending = useStore(confirmation);
   if (pending === undefined) return null;
-  return <ConfirmIdentity onConfirmed={pending.confirmed} onClose={pending.refused} />;
+  return <ConfirmIdentity onConfirmed={pending.onConfirmed} onClose={pending.onRefused} />;
 }
 
 function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; onClose: () => void }) {
@@ -55,11 +55,11 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
   const [error, setError] = useState<unknown>();
   const isWrong = error instanceof ProblemError && error.code === 'proof_rejected';
 
-  async function prove(make: () => Promise<Proof>): Promise<void> {
+  async function prove(createProof: () => Promise<Proof>): Promise<void> {
     setBusy(true);
     setError(undefined);
     try {
-      const proof = await make();
+      const proof = await createProof();
       await request<PutSessionProofData, unknown>('PUT', '/v1/account/session-proof', { body: { proof } });
       onConfirmed();
     } catch (failure) {
@@ -69,8 +69,8 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
       setBusy(false);
     }
   }
-  const withCode = (secret: string) => prove(async () => ({ type: 'totp', secret }));
-  const withPasskey = () =>
+  const proveWithCode = (secret: string) => prove(async () => ({ type: 'totp', secret }));
+  const proveWithPasskey = () =>
     prove(async () => {
       const body = { type: 'passkey' } as const;
       const { id, challenge } = await request<StartProofData, StartProofResponse>('POST', '/v1/account/proofs', {
@@ -84,11 +84,11 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
     <Dialog
       title={text.shell.confirm.title}
       onClose={onClose}
-      onSubmit={() => void withCode(code)}
-      foot={
+      onSubmit={() => void proveWithCode(code)}
+      footer={
         <>
           {hasPasskey && (
-            <Button icon="passkey" busy={busy && !hasApp} onClick={() => void withPasskey()}>
+            <Button icon="passkey" busy={busy && !hasApp} onClick={() => void proveWithPasskey()}>
               {text.shell.confirm.passkey}
             </Button>
           )}
@@ -104,14 +104,14 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
       }
     >
       <p>
-        {text.shell.confirm.why} {operator !== undefined && <Quiet>{nameOf(operator)}</Quiet>}
+        {text.shell.confirm.why} {operator !== undefined && <Hint>{nameOf(operator)}</Hint>}
       </p>
       {hasApp && (
         <CodeField
           label={text.shell.confirm.code}
           value={code}
           onChange={setCode}
-          onComplete={(complete) => void withCode(complete)}
+          onComplete={(complete) => void proveWithCode(complete)}
           error={isWrong ? text.signIn.codeWrong : undefined}
           disabled={busy}
         />
@@ -129,6 +129,6 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
   );
 }
 
-const Quiet = ({ children }: { children: ReactNode }) => <bdi>({children})</bdi>;
+const Hint = ({ children }: { children: ReactNode }) => <bdi>({children})</bdi>;
 
 const isPasskey = (factor: { readonly type: string }) => factor.type === 'passkey';

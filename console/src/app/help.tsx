@@ -1,6 +1,6 @@
 import { Dialog } from '../components/dialog/dialog.js';
 import { Switch } from '../components/field/field.js';
-import { letters } from '../lib/preferences.js';
+import { letterShortcuts } from '../lib/preferences.js';
 import { useStore } from '../lib/store.js';
 import { useText } from '../text/text.js';
 import styles from './help.module.css';
@@ -12,9 +12,10 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 export function Help({ onClose }: { onClose: () => void }) {
   const text = useText();
   const { keys } = text.shell;
-  const all = useStore(shortcuts);
-  const isOn = useStore(letters) === 'on';
-  const of = (group: string) => all.filter((one) => one.group === group).map((one) => [one.keys, one.name] as const);
+  const allShortcuts = useStore(shortcuts);
+  const lettersAreOn = useStore(letterShortcuts) === 'on';
+  const of = (group: string) =>
+    allShortcuts.filter((one) => one.group === group).map((one) => [one.keys, one.name] as const);
   const groups = [
     [keys.everywhere, [...of('everywhere'), ['/', keys.search], ['Escape', keys.back]]],
     [keys.pages, of('pages')],
@@ -31,7 +32,7 @@ export function Help({ onClose }: { onClose: () => void }) {
     ],
   ] as const;
   return (
-    <Dialog title={keys.title} onClose={onClose} wide>
+    <Dialog title={keys.title} onClose={onClose} isWide>
       <div className={styles.groups}>
         {groups
           .filter(([, list]) => list.length > 0)
@@ -43,7 +44,7 @@ export function Help({ onClose }: { onClose: () => void }) {
                   <div key={sequence}>
                     <dt>{meaning}</dt>
                     <dd>
-                      <Keys of={sequence} after={keys.after} />
+                      <Keys keys={sequence} separator={keys.after} />
                     </dd>
                   </div>
                 ))}
@@ -54,8 +55,8 @@ export function Help({ onClose }: { onClose: () => void }) {
       <div className={styles.setting}>
         <Switch
           label={text.shell.letters}
-          checked={isOn}
-          onChange={(event) => letters.set(event.currentTarget.checked ? 'on' : 'off')}
+          checked={lettersAreOn}
+          onChange={(event) => letterShortcuts.set(event.currentTarget.checked ? 'on' : 'off')}
         />
         <p>{keys.note}</p>
       </div>
@@ -63,14 +64,14 @@ export function Help({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Keys({ of, after }: { of: string; after: string }) {
+function Keys({ keys, separator }: { keys: string; separator: string }) {
   const names: Record<string, string> = { 'mod+k': isApple ? '⌘ K' : 'Ctrl K', Escape: 'Esc' };
-  const parts = (names[of] ?? of).split(' ');
+  const parts = (names[keys] ?? keys).split(' ');
   return (
     <>
       {parts.map((part, index) => (
         <span key={part}>
-          {index > 0 && of.startsWith('g ') && <span className={styles.then}>{after}</span>}{' '}
+          {index > 0 && keys.startsWith('g ') && <span className={styles.then}>{separator}</span>}{' '}
           <kbd>{part.length === 1 ? part.toUpperCase() : part}</kbd>
         </span>
       ))}

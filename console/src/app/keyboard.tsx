@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { focusFirstRow } from '../components/table/focus.js';
-import { letters } from '../lib/preferences.js';
+import { letterShortcuts } from '../lib/preferences.js';
 import { createStore } from '../lib/store.js';
 
 /** A shortcut: keys in order, such as `g o`, `?`, `Escape`, or `mod+k` for Ctrl or ⌘. */
@@ -52,7 +52,7 @@ export function useKeyboard(): void {
         if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
         return;
       }
-      if (event.key.length === 1 && letters.get() === 'off') return;
+      if (event.key.length === 1 && letterShortcuts.get() === 'off') return;
       const isSequence = before.key !== '' && event.timeStamp - before.at < sequenceTime;
       const { key, at } = before;
       before = { key: '', at };

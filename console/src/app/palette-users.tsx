@@ -4,34 +4,34 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { request } from '../api/client.js';
 import type { GetUserPageData, GetUserPageResponse, User } from '../api/schema.js';
 import type { IconName } from '../components/icon/icon.js';
-import { Cut, nameOf } from '../components/text/values.js';
+import { nameOf, UserText } from '../components/text/values.js';
 import { useText } from '../text/text.js';
-import { useCan } from './operator.js';
+import { useHasScope } from './operator.js';
 
 /** A line of the palette. */
-export interface Entry {
+export interface PaletteEntry {
   readonly id: string;
   readonly group: string;
   readonly name: string;
   readonly icon: IconName;
   readonly end?: ReactNode;
   readonly run: () => void;
-  /** The actions on this user are one key away. */
+  /** The Tab key shows the actions on this user. */
   readonly user?: User;
 }
 
 /** The search starts this many milliseconds after the last key press. */
-const pause = 150;
+const searchDelayMs = 150;
 /** The API does not search for shorter texts. */
-const shortest = 2;
+const minSearchLength = 2;
 
 /** The first users that match the text, and a link to the whole list. */
-export function useUserEntries(query: string): Entry[] {
+export function useUserEntries(query: string): PaletteEntry[] {
   const { shell } = useText();
   const navigate = useNavigate();
-  const can = useCan()('users:read');
-  const search = useSettled(query.trim());
-  const isSearch = can && search.length >= shortest;
+  const can = useHasScope()('users:read');
+  const search = useDebounced(query.trim());
+  const isSearch = can && search.length >= minSearchLength;
   const { data } = useQuery({
     queryKey: ['users', 'palette', search],
     queryFn: ({ signal }) => {
@@ -43,15 +43,22 @@ export function useUserEntries(query: string): Entry[] {
   });
   if (!isSearch) return [];
   const group = shell.palette.users;
-  const found = (data?.data ?? []).map((user) => ({
-    ...{ id: user.id, group, name: nameOf(user), icon: iconOf(user), end: <Cut quiet of={identityOf(user)} />, user },
+  const userEntries = (data?.data ?? []).map((user) => ({
+    ...{
+      id: user.id,
+      group,
+      name: nameOf(user),
+      icon: iconOf(user),
+      end: <UserText quiet text={identityOf(user)} />,
+      user,
+    },
     run: () => void navigate({ to: '/users/$id', params: { id: user.id } }),
   }));
-  const all = {
+  const allUsersEntry = {
     ...{ id: 'all-users', group, name: shell.palette.allUsers(search), icon: 'users' as const },
     run: () => void navigate({ to: '/users', search: { q: search } }),
   };
-  return [...found, all];
+  return [...userEntries, allUsersEntry];
 }
 
 const iconOf = ({ lock, status }: User): IconName =>
@@ -62,11 +69,11 @@ const identityOf = (user: User): string =>
   [user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? '';
 
 /** Returns a value after it has not changed for some milliseconds (debounce). */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
+function useDebounced(value: string): string {
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pause);
+    const timer = setTimeout(() => setDebounced(value), searchDelayMs);
     return () => clearTimeout(timer);
   }, [value]);
-  return settled;
+  return debounced;
 }

@@ -2,16 +2,16 @@ import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { User } from '../api/schema.js';
 import { Icon } from '../components/icon/icon.js';
-import { Cut, nameOf } from '../components/text/values.js';
+import { nameOf, UserText } from '../components/text/values.js';
 import { toast } from '../components/toast/toasts.js';
 import { cx } from '../lib/cx.js';
 import { language, languages, theme, themes } from '../lib/preferences.js';
 import { useText } from '../text/text.js';
 import type { NavigationEntry } from './navigation.js';
-import { useCan } from './operator.js';
+import { useHasScope } from './operator.js';
 import styles from './palette.module.css';
 import { useOpenUser, useUserActions } from './palette-actions.js';
-import { type Entry, useUserEntries } from './palette-users.js';
+import { type PaletteEntry, useUserEntries } from './palette-users.js';
 import { signOut } from './sign-out.js';
 
 interface PaletteProps {
@@ -24,55 +24,58 @@ interface PaletteProps {
 export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   const text = useText();
   const [query, setQuery] = useState('');
-  const [chosen, setChosen] = useState(0);
+  const [chosenIndex, setChosenIndex] = useState(0);
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  const [subject, setSubject] = useState<User>();
-  const users = useUserEntries(subject === undefined ? query : '');
+  const [chosenUser, setChosenUser] = useState<User>();
+  const users = useUserEntries(chosenUser === undefined ? query : '');
   const actionsOn = useUserActions();
   const openUser = useOpenUser();
-  const fixed = useEntries(pages, onHelp);
-  const everywhere = [...(openUser === undefined ? [] : actionsOn(openUser)), ...fixed];
-  const named = (subject === undefined ? everywhere : actionsOn(subject)).filter(({ name }) => matches(name, query));
-  const entries = subject === undefined ? [...named, ...users] : named;
-  const current = entries[Math.min(chosen, entries.length - 1)];
+  const generalEntries = useGeneralEntries(pages, onHelp);
+  const allEntries = [...(openUser === undefined ? [] : actionsOn(openUser)), ...generalEntries];
+  const matchingEntries = (chosenUser === undefined ? allEntries : actionsOn(chosenUser)).filter(({ name }) =>
+    matches(name, query),
+  );
+  const entries = chosenUser === undefined ? [...matchingEntries, ...users] : matchingEntries;
+  const chosenEntry = entries[Math.min(chosenIndex, entries.length - 1)];
   useEffect(() => {
-    const before = document.activeElement;
+    const focused = document.activeElement;
     const element = dialog.current;
     element?.showModal();
     return () => {
       element?.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
     };
   }, []);
   useEffect(() => {
-    document.querySelector(`[id="${CSS.escape(`${id}-${current?.id}`)}"]`)?.scrollIntoView({ block: 'nearest' });
-  }, [id, current?.id]);
+    document.querySelector(`[id="${CSS.escape(`${id}-${chosenEntry?.id}`)}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, [id, chosenEntry?.id]);
 
-  function open(entry: Entry | undefined): void {
+  function runEntry(entry: PaletteEntry | undefined): void {
     if (entry === undefined) return;
     onClose();
     entry.run();
   }
 
-  function show(user: User | undefined): void {
-    setSubject(user);
+  function showUserActions(user: User | undefined): void {
+    setChosenUser(user);
     setQuery('');
-    setChosen(0);
+    setChosenIndex(0);
   }
 
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined) setChosen((chosen + step + entries.length) % Math.max(1, entries.length));
-    else if (event.key === 'Enter') open(current);
-    else if (event.key === 'Tab' && !event.shiftKey && current?.user !== undefined) show(current.user);
-    else if (event.key === 'Backspace' && query === '' && subject !== undefined) show(undefined);
+    if (step !== undefined) setChosenIndex((chosenIndex + step + entries.length) % Math.max(1, entries.length));
+    else if (event.key === 'Enter') runEntry(chosenEntry);
+    else if (event.key === 'Tab' && !event.shiftKey && chosenEntry?.user !== undefined)
+      showUserActions(chosenEntry.user);
+    else if (event.key === 'Backspace' && query === '' && chosenUser !== undefined) showUserActions(undefined);
     else return;
     event.preventDefault();
   }
 
   const placeholder =
-    subject === undefined ? text.shell.palette.placeholder : text.shell.palette.actionOn(nameOf(subject));
+    chosenUser === undefined ? text.shell.palette.placeholder : text.shell.palette.actionOn(nameOf(chosenUser));
   return (
     <dialog
       ref={dialog}
@@ -80,18 +83,18 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
       aria-label={text.shell.palette.title}
       onCancel={(event) => {
         event.preventDefault();
-        if (subject === undefined) onClose();
-        else show(undefined);
+        if (chosenUser === undefined) onClose();
+        else showUserActions(undefined);
       }}
       onMouseDown={(event) => {
         if (event.target === event.currentTarget) onClose();
       }}
     >
       <div className={styles.box}>
-        <Icon name={subject === undefined ? 'search' : 'user'} />
-        {subject !== undefined && (
+        <Icon name={chosenUser === undefined ? 'search' : 'user'} />
+        {chosenUser !== undefined && (
           <span className={styles.subject}>
-            <Cut strong of={nameOf(subject)} />
+            <UserText strong text={nameOf(chosenUser)} />
           </span>
         )}
         <input
@@ -99,7 +102,7 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
           role="combobox"
           aria-expanded="true"
           aria-controls={id}
-          aria-activedescendant={current === undefined ? undefined : `${id}-${current.id}`}
+          aria-activedescendant={chosenEntry === undefined ? undefined : `${id}-${chosenEntry.id}`}
           aria-autocomplete="list"
           aria-label={placeholder}
           placeholder={placeholder}
@@ -109,14 +112,14 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
           value={query}
           onChange={(event) => {
             setQuery(event.currentTarget.value);
-            setChosen(0);
+            setChosenIndex(0);
           }}
           onKeyDown={onKeyDown}
         />
         <kbd>Esc</kbd>
       </div>
       <div id={id} role="listbox" aria-label={text.shell.palette.results} className={styles.results}>
-        {groupsOf(entries).map(([group, list]) => (
+        {groupEntries(entries).map(([group, list]) => (
           // biome-ignore lint/a11y/useSemanticElements: a group of options in a list box
           <div key={group} role="group" aria-label={group}>
             <div className={styles.group} aria-hidden="true">
@@ -129,10 +132,10 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
                 id={`${id}-${entry.id}`}
                 role="option"
                 tabIndex={-1}
-                aria-selected={entry === current}
-                className={cx(styles.entry, entry === current && styles.chosen)}
-                onClick={() => open(entry)}
-                onPointerMove={() => setChosen(entries.indexOf(entry))}
+                aria-selected={entry === chosenEntry}
+                className={cx(styles.entry, entry === chosenEntry && styles.chosen)}
+                onClick={() => runEntry(entry)}
+                onPointerMove={() => setChosenIndex(entries.indexOf(entry))}
               >
                 <Icon name={entry.icon} />
                 <bdi className={styles.name}>{entry.name}</bdi>
@@ -154,12 +157,12 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
         <span>
           <kbd>↵</kbd> {text.shell.palette.open}
         </span>
-        {current?.user !== undefined && (
+        {chosenEntry?.user !== undefined && (
           <span>
             <kbd>⇥</kbd> {text.shell.palette.userActions}
           </span>
         )}
-        {subject !== undefined && (
+        {chosenUser !== undefined && (
           <span>
             <kbd>⌫</kbd> {text.shell.palette.back}
           </span>
@@ -169,11 +172,11 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   );
 }
 
-function useEntries(pages: readonly NavigationEntry[], onHelp: () => void): Entry[] {
+function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void): PaletteEntry[] {
   const text = useText();
   const navigate = useNavigate();
   const { shell } = text;
-  const can = useCan();
+  const can = useHasScope();
   const actions = { group: shell.palette.actions };
   return [
     ...pages.map(({ to, name, icon, key }) => ({
@@ -224,13 +227,13 @@ function useEntries(pages: readonly NavigationEntry[], onHelp: () => void): Entr
 
 /** Whether the name contains each word of the query. Ignores case and accents. */
 function matches(name: string, query: string): boolean {
-  const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-  const words = plain(query).split(/\s+/).filter(Boolean);
-  return words.every((word) => plain(name).includes(word));
+  const normalize = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  const words = normalize(query).split(/\s+/).filter(Boolean);
+  return words.every((word) => normalize(name).includes(word));
 }
 
-function groupsOf(entries: readonly Entry[]): [string, Entry[]][] {
-  const groups = new Map<string, Entry[]>();
+function groupEntries(entries: readonly PaletteEntry[]): [string, PaletteEntry[]][] {
+  const groups = new Map<string, PaletteEntry[]>();
   for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);
   return [...groups];
 }

@@ -3,7 +3,7 @@ import { members as checkMembers } from '../pages/login-check/query.js';
 import { members as userMembers } from '../pages/user/query.js';
 import { members as usersMembers } from '../pages/users/query.js';
 import { Crashed, NotFound } from './fallbacks.js';
-import { parseQuery, queryOf, stringifyQuery } from './search.js';
+import { parseQuery, queryWith, stringifyQuery } from './search.js';
 import { Shell } from './shell.js';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Crashed });
@@ -11,46 +11,46 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
-  validateSearch: queryOf('span'),
+  validateSearch: queryWith('span'),
   component: lazyRouteComponent(() => import('../pages/overview/overview.js'), 'Overview'),
 });
 
 const access = createRoute({
   getParentRoute: () => root,
   path: '/access',
-  validateSearch: queryOf('view', 'q'),
+  validateSearch: queryWith('view', 'q'),
   component: lazyRouteComponent(() => import('../pages/access/access.js'), 'Access'),
 });
 
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
-  validateSearch: queryOf('q'),
+  validateSearch: queryWith('q'),
   component: lazyRouteComponent(() => import('../pages/keys/keys.js'), 'Keys'),
 });
 
 const partsPage = createRoute({
   getParentRoute: () => root,
   path: '/parts',
-  validateSearch: queryOf('q', 'state'),
+  validateSearch: queryWith('q', 'state'),
   component: lazyRouteComponent(() => import('../pages/parts/parts.js'), 'Parts'),
 });
 
 const users = createRoute({
   getParentRoute: () => root,
   path: '/users',
-  validateSearch: queryOf(...usersMembers),
+  validateSearch: queryWith(...usersMembers),
   component: lazyRouteComponent(() => import('../pages/users/users.js'), 'Users'),
 });
 
 const notifications = createRoute({
   getParentRoute: () => root,
   path: '/notifications',
-  validateSearch: queryOf('view', 'id', 'to'),
+  validateSearch: queryWith('view', 'id', 'to'),
   component: lazyRouteComponent(() => import('../pages/notifications/notifications.js'), 'Notifications'),
 });
 
-const importing = createRoute({
+const importUsers = createRoute({
   getParentRoute: () => root,
   path: '/users/import',
   component: lazyRouteComponent(() => import('../pages/import/import.js'), 'ImportUsers'),
@@ -59,35 +59,35 @@ const importing = createRoute({
 const loginCheck = createRoute({
   getParentRoute: () => root,
   path: '/users/login-check',
-  validateSearch: queryOf(...checkMembers),
+  validateSearch: queryWith(...checkMembers),
   component: lazyRouteComponent(() => import('../pages/login-check/login-check.js'), 'LoginCheck'),
 });
 
 const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
-  validateSearch: queryOf('state', 'channel', 'user', 'recipient', 'open'),
+  validateSearch: queryWith('state', 'channel', 'user', 'recipient', 'open'),
   component: lazyRouteComponent(() => import('../pages/messages/messages.js'), 'Messages'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/webhooks',
-  validateSearch: queryOf('q'),
+  validateSearch: queryWith('q'),
   component: lazyRouteComponent(() => import('../pages/webhooks/webhooks.js'), 'Webhooks'),
 });
 
 const webhook = createRoute({
   getParentRoute: () => root,
   path: '/webhooks/$id',
-  validateSearch: queryOf('state', 'type', 'user', 'open'),
+  validateSearch: queryWith('state', 'type', 'user', 'open'),
   component: lazyRouteComponent(() => import('../pages/webhooks/webhook.js'), 'WebhookPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  validateSearch: queryOf('type', 'user', 'actor', 'address', 'request', 'from', 'to', 'open', 'live'),
+  validateSearch: queryWith('type', 'user', 'actor', 'address', 'request', 'from', 'to', 'open', 'live'),
   component: lazyRouteComponent(() => import('../pages/audit/audit.js'), 'Audit'),
 });
 
@@ -105,7 +105,7 @@ const system = createRoute({
 const user = createRoute({
   getParentRoute: () => root,
   path: '/users/$id',
-  validateSearch: queryOf(...userMembers),
+  validateSearch: queryWith(...userMembers),
   component: lazyRouteComponent(() => import('../pages/user/user.js'), 'UserPage'),
 });
 
@@ -114,7 +114,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     overview,
     users,
-    importing,
+    importUsers,
     loginCheck,
     notifications,
     messages,

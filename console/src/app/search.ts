@@ -1,5 +1,5 @@
 /**
- * The query of a page's URL, such as `?q=ada&status=locked`. All values are text. Without the types that the router would guess, so that a search for 123 or true stays text.
+ * The query of a page's URL, such as `?q=ada&status=locked`. All values are text: the router's own parser would turn a search for 123 or true into a number or a boolean.
  */
 export function parseQuery(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));
@@ -15,13 +15,13 @@ export function stringifyQuery(query: Readonly<Record<string, unknown>>): string
 }
 
 /** For the `validateSearch` of a route: keeps the members with these names, and drops all others. */
-export function queryOf<Name extends string>(...names: readonly Name[]) {
+export function queryWith<Name extends string>(...names: readonly Name[]) {
   return (query: Readonly<Record<string, unknown>>): { [N in Name]?: string } => {
-    const kept: { [N in Name]?: string } = {};
+    const members: { [N in Name]?: string } = {};
     for (const name of names) {
       const value = query[name];
-      if (typeof value === 'string' && value !== '') kept[name] = value;
+      if (typeof value === 'string' && value !== '') members[name] = value;
     }
-    return kept;
+    return members;
   };
 }

@@ -8,7 +8,7 @@ import { Icon, Mark } from '../components/icon/icon.js';
 import { Menu, type MenuItem } from '../components/menu/menu.js';
 import { pageTitle } from '../components/panel/panel.js';
 import { OfflineStrip } from '../components/state/state.js';
-import { Avatar, Cut, nameOf } from '../components/text/values.js';
+import { Avatar, nameOf, UserText } from '../components/text/values.js';
 import { Toasts, toast } from '../components/toast/toasts.js';
 import { language, languages, theme, themes } from '../lib/preferences.js';
 import { useStore } from '../lib/store.js';
@@ -16,7 +16,7 @@ import { useText } from '../text/text.js';
 import { Help } from './help.js';
 import { useKeyboard, useShortcuts } from './keyboard.js';
 import { type NavigationEntry, navigation } from './navigation.js';
-import { entryQuery, operatorQuery, useCan } from './operator.js';
+import { entryQuery, operatorQuery, useHasScope } from './operator.js';
 import { Palette } from './palette.js';
 import styles from './shell.module.css';
 import { signOut } from './sign-out.js';
@@ -26,43 +26,43 @@ export function Shell() {
   const text = useText();
   const navigate = useNavigate();
   const entries = useVisiblePages();
-  const [opened, setOpened] = useState<'palette' | 'help'>();
-  const close = () => setOpened(undefined);
+  const [openDialog, setOpenDialog] = useState<'palette' | 'help'>();
+  const close = () => setOpenDialog(undefined);
   useKeyboard();
   useShortcuts([
-    { keys: 'mod+k', name: text.shell.keys.find, group: 'everywhere', run: () => setOpened('palette') },
-    { keys: '?', name: text.shell.keys.help, group: 'everywhere', run: () => setOpened('help') },
+    { keys: 'mod+k', name: text.shell.keys.find, group: 'everywhere', run: () => setOpenDialog('palette') },
+    { keys: '?', name: text.shell.keys.help, group: 'everywhere', run: () => setOpenDialog('help') },
     ...entries.map((entry) => ({
       ...{ keys: `g ${entry.key}`, name: entry.name(text), group: 'pages' as const },
       run: () => void navigate({ to: entry.to }),
     })),
   ]);
-  const openPalette = () => setOpened('palette');
+  const openPalette = () => setOpenDialog('palette');
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#content">
         {text.shell.skip}
       </a>
-      <Sidebar entries={entries} onFind={openPalette} onHelp={() => setOpened('help')} />
-      <TopBar onFind={openPalette} onHelp={() => setOpened('help')} />
+      <Sidebar entries={entries} onFind={openPalette} onHelp={() => setOpenDialog('help')} />
+      <TopBar onFind={openPalette} onHelp={() => setOpenDialog('help')} />
       <main id="content" className={styles.content} tabIndex={-1}>
         <OfflineStrip />
         <Outlet />
       </main>
       <BottomBar entries={entries} />
       <Toasts />
-      {opened === 'palette' && <Palette pages={entries} onHelp={() => setOpened('help')} onClose={close} />}
-      {opened === 'help' && <Help onClose={close} />}
+      {openDialog === 'palette' && <Palette pages={entries} onHelp={() => setOpenDialog('help')} onClose={close} />}
+      {openDialog === 'help' && <Help onClose={close} />}
     </div>
   );
 }
 
 /** The pages that the role may see. None before the role is known, so that no entry moves when others appear. */
 function useVisiblePages(): readonly NavigationEntry[] {
-  const can = useCan();
+  const can = useHasScope();
   const { data: operator } = useQuery(operatorQuery);
   if (operator === undefined) return [];
-  return navigation.filter(({ needs }) => needs === undefined || can(needs));
+  return navigation.filter(({ scope }) => scope === undefined || can(scope));
 }
 
 interface BarProps {
@@ -77,16 +77,16 @@ function Sidebar({ entries, onFind, onHelp }: BarProps & { entries: readonly Nav
     <header className={styles.side}>
       <div className={styles.brand}>
         <Mark />
-        <Cut strong of={entry?.app_name ?? 'Postern'} />
+        <UserText strong text={entry?.app_name ?? 'Postern'} />
       </div>
       <button type="button" className={styles.find} onClick={onFind}>
         <Icon name="search" />
-        <span>{text.shell.find}</span>
+        <span>{text.shell.keys.search}</span>
         <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <nav className={styles.pages} aria-label={text.shell.navigation}>
-        <PageList entries={entries.filter(({ second }) => second !== true)} />
-        <PageList entries={entries.filter(({ second }) => second === true)} />
+        <PageList entries={entries.filter(({ isSecondary }) => isSecondary !== true)} />
+        <PageList entries={entries.filter(({ isSecondary }) => isSecondary === true)} />
       </nav>
       <div className={styles.foot}>
         <ConnectionState />
@@ -135,8 +135,8 @@ function Operator({ onHelp }: { onHelp: () => void }) {
     <div className={styles.operator}>
       <Avatar name={name} />
       <div className={styles.who}>
-        <Cut of={name} />
-        {operator !== undefined && <Cut quiet of={text.shell.roles[operator.role]} />}
+        <UserText text={name} />
+        {operator !== undefined && <UserText quiet text={text.shell.roles[operator.role]} />}
       </div>
       <Menu label={text.shell.menu} items={items} kind="ghost" small />
     </div>
@@ -185,23 +185,27 @@ function TopBar({ onFind, onHelp }: BarProps) {
 function BottomBar({ entries }: { entries: readonly NavigationEntry[] }) {
   const text = useText();
   const navigate = useNavigate();
-  const direct = entries.filter(({ onPhone }) => onPhone === true).slice(0, 4);
-  const others = entries.filter((entry) => !direct.includes(entry));
+  const mainEntries = entries.filter(({ isOnPhoneBar }) => isOnPhoneBar === true).slice(0, 4);
+  const otherEntries = entries.filter((entry) => !mainEntries.includes(entry));
   return (
     <nav className={styles.bottom} aria-label={text.shell.navigation}>
-      {direct.map(({ to, icon, name, phoneName = name }) => (
+      {mainEntries.map(({ to, icon, name, phoneName = name }) => (
         <Link key={to} to={to} className={styles.tab} activeOptions={{ exact: to === '/', includeSearch: false }}>
           <Icon name={icon} size={20} />
           <span>{phoneName(text)}</span>
         </Link>
       ))}
-      {others.length > 0 && (
+      {otherEntries.length > 0 && (
         <span className={styles.more}>
           <Menu
             label={text.shell.more}
             icon="menu"
             kind="ghost"
-            items={others.map(({ to, icon, name }) => ({ name: name(text), icon, run: () => void navigate({ to }) }))}
+            items={otherEntries.map(({ to, icon, name }) => ({
+              name: name(text),
+              icon,
+              run: () => void navigate({ to }),
+            }))}
           >
             {text.shell.more}
           </Menu>

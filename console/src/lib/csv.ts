@@ -4,8 +4,8 @@ export function csvLine(values: readonly unknown[]): string {
     .map((value) => {
       const text =
         value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-      const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-      return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+      const escaped = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+      return /[",\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
     })
     .join(',');
 }

@@ -30,13 +30,13 @@ function parse<T>(text: string | undefined): T | undefined {
   }
 }
 
-const forgetters = new Set<() => void>();
+const forgetListeners = new Set<() => void>();
 
 /** Calls the function when the drafts are deleted: for data that cannot be stored in a draft, such as a file. */
-export const whenForgotten = (forget: () => void): unknown => forgetters.add(forget);
+export const onForget = (forget: () => void): unknown => forgetListeners.add(forget);
 
 /** Forgets all drafts: the operator signs out, or another one signs in. */
 export function forgetDrafts(): void {
   removeStored('sessionStorage', 'draft.');
-  for (const forget of forgetters) forget();
+  for (const forget of forgetListeners) forget();
 }

@@ -23,12 +23,12 @@ function preference<T extends string>(key: string, choices: readonly T[], fallba
   };
 }
 
-const ofBrowser = languages.find((language) => navigator.language.toLowerCase().startsWith(language));
+const browserLanguage = languages.find((language) => navigator.language.toLowerCase().startsWith(language));
 
 export const theme = preference<Theme>('theme', themes, 'system');
-export const language = preference<Language>('language', languages, ofBrowser ?? 'en');
+export const language = preference<Language>('language', languages, browserLanguage ?? 'en');
 /** Whether single letters act as shortcuts (WCAG 2.1.4 wants a way to turn them off). */
-export const letters = preference<'on' | 'off'>('letters', ['on', 'off'], 'on');
+export const letterShortcuts = preference<'on' | 'off'>('letters', ['on', 'off'], 'on');
 
 /** Applies the theme to the page, now and after each change. */
 export function applyTheme(): void {

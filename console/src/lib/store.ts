@@ -30,15 +30,15 @@ export function useStore<T>(store: Store<T>): T {
 }
 
 /** Resolves with the first value, now or later, that fulfils the condition. */
-export function valueThat<T, V extends T>(store: Store<T>, fulfils: (value: T) => value is V): Promise<V> {
+export function firstValue<T, V extends T>(store: Store<T>, matches: (value: T) => value is V): Promise<V> {
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       const value = store.get();
-      if (!fulfils(value)) return;
+      if (!matches(value)) return;
       stop();
       resolve(value);
     };
-    const stop = store.subscribe(look);
-    look();
+    const stop = store.subscribe(check);
+    check();
   });
 }

@@ -76,6 +76,6 @@ export function createFormats(language: Language, text: Texts['common']): Format
 
 /** Whole days between a time and now, by the calendar: 0 is today, negative is the future. */
 function daysAgo(date: Date): number {
-  const midnight = (of: Date) => new Date(of.getFullYear(), of.getMonth(), of.getDate()).getTime();
+  const midnight = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
   return Math.round((midnight(new Date()) - midnight(date)) / 86_400_000);
 }

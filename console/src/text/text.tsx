@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { speak } from '../api/client.js';
+import { setLanguage } from '../api/client.js';
 import { type Language, language } from '../lib/preferences.js';
 import { useStore } from '../lib/store.js';
 import type { Texts } from './en/index.js';
@@ -28,7 +28,7 @@ export function TextProvider({ children }: { children: ReactNode }) {
     void load(chosen).then((next) => {
       if (!isLatest) return;
       document.documentElement.lang = chosen;
-      speak(chosen);
+      setLanguage(chosen);
       setLoaded(next);
     });
     return () => {

@@ -55,7 +55,7 @@ test('an operator blocks an address, changes the block, unblocks the address, an
   await isClean();
 });
 
-test('a block of the own address needs a second consent', async () => {
+test('a block of your own address must be confirmed a second time', async () => {
   const { page, isClean } = await open('/console/access', { as: await operator() });
   await page.getByRole('button', { name: 'Block an address…' }).click();
   await page.getByRole('textbox', { name: 'Address', exact: true }).fill('127.0.0.0/8');
@@ -96,7 +96,7 @@ test('an operator creates a test identity, whose code is shown once, and deletes
   await isClean();
 });
 
-test('why a test identity is refused is shown at its address', async () => {
+test('the reason for refusing a test identity is shown at its address', async () => {
   const support = await createUser(postern, { phone: newPhone(), role: 'support' });
   const { page, isClean } = await open('/console/access?view=tests', { as: await operator() });
   await page.getByRole('button', { name: 'New test identity…' }).click();

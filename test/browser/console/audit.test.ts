@@ -45,7 +45,7 @@ describe('the audit page', () => {
     const changed = page.getByRole('row', { name: 'ADMIN_API_KEY changed Ada Lovelace' });
     await changed.waitFor();
     expect(await changed.innerText()).toContain('API key');
-    const signedIn = await page.getByRole('row', { name: /signed in/ }).innerText();
+    const signedIn = await page.getByRole('row', { name: /logged in/ }).innerText();
     expect(signedIn.match(/Byron/g)).toHaveLength(1);
 
     await changed.click();
@@ -58,7 +58,7 @@ describe('the audit page', () => {
       expect.stringMatching(/^Language .* es$/),
     ]);
     await page.getByRole('row', { name: /set a new password/ }).click();
-    await page.getByText('changed; the values are not kept').waitFor();
+    await page.getByText('changed; the values are not stored').waitFor();
     await isAccessible();
     await isClean();
   });

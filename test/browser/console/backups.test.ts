@@ -34,7 +34,7 @@ const backup = (day: number, more: Partial<BackupState['backups'][number]> = {})
 });
 const state: BackupState = {
   ...{ now: '2026-11-23T12:00:00Z', place: '/mnt/backups', schedule: '24h', keep: 7, is_encrypted: true },
-  ...{ next_at: '2026-11-24T03:00:00Z', is_running: false },
+  ...{ next_at: '2026-11-24T03:00:00Z', is_running: false, method: 'files', problem: null },
   archive: {
     location: '/mnt/backups',
     ...{ started_at: '2026-11-20T00:00:00Z', archived_at: '2026-11-23T11:59:30Z', error: null },
@@ -93,5 +93,17 @@ test('backups are listed with their state, can be started and verified, and rest
     }
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   }
+  await isClean();
+});
+
+test('with DATABASE_URL, the page says how to restore into a database, and why pg_dump cannot run', async () => {
+  const { page, isClean } = await open('/console/backups', { as: await operator() });
+  const problem = 'pg_dump has version 14, which is too old for PostgreSQL 15';
+  const dumped: BackupState = { ...state, method: 'pg_dump', archive: null, problem };
+  await page.route(/\/admin\/v1\/backups/, (route) => route.fulfill({ json: dumped }));
+  await page.reload();
+  await page.getByText(problem).waitFor();
+  expect(await page.getByText(/Create an empty database/).isVisible()).toBe(true);
+  expect(await page.getByText('Log archived until').count()).toBe(0);
   await isClean();
 });

@@ -47,7 +47,7 @@ test('Firefox: a newcomer opens a set-up link and reaches the overview', async (
   await page.until(key);
   const secret = await page.evaluate<string>(key);
   await page.type(field('The 6 digits'), await codeOf({ id: '', expires_at: '', totp: { secret, uri: '' } }));
-  await page.click(field('I have kept them'));
+  await page.click(field('I have saved them'));
   await page.click(button('Open the console'));
   await isOn('Overview');
   const { body } = await admin<User[]>('GET', '/users?filter=email:eq:ines@example.com');

@@ -49,10 +49,10 @@ describe('a set-up link', () => {
     await page.getByRole('img', { name: 'QR code' }).waitFor();
     await isAccessible();
     await enterCode(page);
-    await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
     expect(await page.locator('li code').count()).toBe(10);
     expect(await page.getByRole('button', { name: 'Open the console' }).isDisabled()).toBe(true);
-    await page.getByLabel('I have kept them').check();
+    await page.getByLabel('I have saved them').check();
     await page.getByRole('button', { name: 'Open the console' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     // The secret of the link is in no address that the browser keeps.
@@ -64,16 +64,16 @@ describe('a set-up link', () => {
     await isClean();
   });
 
-  test('makes a support agent who signs in with a passkey', async () => {
+  test('creates a support agent who signs in with a passkey', async () => {
     const secret = await setUpLink('support');
     const { page, isClean } = await open('/console');
     await addAuthenticator(page, { verifiesUser: true });
     await page.goto(`${postern.url.replace('127.0.0.1', 'localhost')}/console/setup#${secret}`);
-    await page.getByText('You become a support agent of Postern.').waitFor();
+    await page.getByText('You will be a support agent of Postern.').waitFor();
     await enter(page, { 'Your name': 'Sam', Username: 'sam' });
     await page.getByRole('radio', { name: 'Passkey' }).check();
     await page.getByRole('button', { name: 'Create a passkey' }).click();
-    await page.getByLabel('I have kept them').check();
+    await page.getByLabel('I have saved them').check();
     await page.getByRole('button', { name: 'Open the console' }).click();
     await page.getByRole('button', { name: 'Your account' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -102,10 +102,10 @@ describe('a set-up link', () => {
     const { page, isClean } = await open(`/console/setup#${await setUpLink()}`);
     await enter(page, { 'Your name': 'Somebody', Username: 'second' });
     await page.getByLabel('The 6 digits').fill('000 000');
-    await page.getByText('That code was not right.').waitFor();
+    await page.getByText('That code is wrong.').waitFor();
     expect(await page.getByLabel('The 6 digits').inputValue()).toBe('');
     await enterCode(page);
-    await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
     await isClean();
   });
 
@@ -120,7 +120,7 @@ describe('a set-up link', () => {
     if (set !== undefined) await postern.database.everyone.query(testSql(`update setup_links set ${set}`, []));
     const opened = set === undefined ? `${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}` : secret;
     const { page, isClean, isAccessible } = await open(`/console/setup#${opened}`);
-    const title = { used: 'This link was used', expired: 'This link has expired', wrong: 'This link is wrong' };
+    const title = { used: 'This link was already used', expired: 'This link has expired', wrong: 'This link is wrong' };
     await page.getByRole('heading', { name: title[what as keyof typeof title] }).waitFor();
     await page.getByText('postern operators invite').first().waitFor();
     await isAccessible();
@@ -131,7 +131,7 @@ describe('a set-up link', () => {
 
   test('that is missing in the address says so', async () => {
     const { page, isClean } = await open('/console/setup');
-    await page.getByText('The address has no link in it.').waitFor();
+    await page.getByText('The address is incomplete.').waitFor();
     await isClean();
   });
 });
@@ -150,13 +150,13 @@ describe('a link for an existing user', () => {
     await page.getByLabel('Mail address, username or phone').fill(user.username ?? '');
     await page.getByLabel('Password', { exact: true }).fill('not this one');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByText('That was not right.').waitFor();
+    await page.getByText('The sign-in failed.').waitFor();
     await page.getByLabel('Password', { exact: true }).fill(words);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('img', { name: 'QR code' }).waitFor();
     await isAccessible();
     await enterCode(page);
-    await page.getByLabel('I have kept them').check();
+    await page.getByLabel('I have saved them').check();
     await page.getByRole('button', { name: 'Open the console' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect((await admin('GET', `/users/${user.id}`)).body).toMatchObject({ role: 'support', role_active: true });

@@ -58,7 +58,7 @@ async function reportOf(page: Page): Promise<string[]> {
 }
 
 describe('a CSV file', () => {
-  test('is mapped, checked line by line, and imported without its errors only when the operator asks', async () => {
+  test('is mapped, checked line by line, and imported without its invalid lines only if the operator chooses that', async () => {
     const name = unique();
     const existing = await createUser(postern, { email: `${name}.here@example.com` });
     const hash = '$2b$10$Db6D7gmOnHbGgE5.oj/xneYCTKyHS0DOBpIGEfWyUHRJf7ODCAyCG';
@@ -156,12 +156,12 @@ describe('an NDJSON file', () => {
     await choose(page, 'users.ndjson', `${fileOf(name, 49_999)}\n${twice}\n`);
     await click(page, 'Check the file');
     await page.getByText('49,999 users can be imported. No line has an error.').waitFor({ timeout: 240_000 });
-    await row(page, '50,000').getByText('Line 7 has the same value, and comes first.').first().waitFor();
+    await row(page, '50,000').getByText('Line 7 already has the same value.').first().waitFor();
     expect((await usersNamed(name)).page.total).toBe(0);
     await isClean();
   });
 
-  test('is stopped after the request that runs, says exactly what was done, and goes on from there', async () => {
+  test('stops after the running request, reports exactly what was done, and continues from there', async () => {
     const name = unique();
     const { page, isClean } = await open('/console/users/import', { as: await operator() });
     await choose(page, 'users.ndjson', fileOf(name, 1200));
@@ -187,7 +187,7 @@ describe('an NDJSON file', () => {
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.goBack();
-    await click(page, 'Go on');
+    await click(page, 'Continue');
     await page.getByText('1,200 users were created.').waitFor();
     const report = await reportOf(page);
     expect(report.slice(1).map((line) => line.split(',')[0])).toEqual(
@@ -196,7 +196,7 @@ describe('an NDJSON file', () => {
     await isClean();
   });
 
-  test('whose answer was lost says which lines are uncertain, and going on creates nobody twice', async () => {
+  test('whose response was lost reports which lines are uncertain, and creates no user twice when it continues', async () => {
     const name = unique();
     const { page } = await open('/console/users/import', { as: await operator() });
     await choose(page, 'users.ndjson', fileOf(name, 700));
@@ -288,13 +288,13 @@ describe('a file that cannot be read', () => {
   test('without a column that names the users cannot be checked, and says so', async () => {
     const { page, isClean } = await open('/console/users/import', { as: await operator() });
     await choose(page, 'colours.csv', 'colour\nred\n');
-    await page.getByText('Say which column is').first().waitFor();
+    await page.getByText('Choose which column is').first().waitFor();
     expect(await page.getByRole('button', { name: 'Check the file' }).isDisabled()).toBe(true);
     await isClean();
   });
 });
 
-test('a role that new users may not be given by support is refused on its line', async () => {
+test('a role that support may not give is refused on its line', async () => {
   const name = unique();
   const { page, isClean } = await open('/console/users/import', { as: await operator('support') });
   await choose(page, 'users.csv', `username,role\n${name},operator\n${name}.2,user\n`);

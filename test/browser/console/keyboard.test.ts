@@ -29,7 +29,7 @@ const press = async (page: Page, ...keys: string[]) => {
 };
 const isOn = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
 
-test('somebody without a pointer signs in, finds a page and signs out', async () => {
+test('a user without a pointer signs in, finds a page and signs out', async () => {
   const person = await operator();
   const { page, isClean } = await open('/console');
   await page.keyboard.type(person.username);
@@ -43,7 +43,7 @@ test('somebody without a pointer signs in, finds a page and signs out', async ()
   await press(page, 'Tab');
   expect(await focused(page)).toBe('Skip to the content');
   await press(page, 'Control+k');
-  await page.getByRole('dialog', { name: 'Find or do' }).waitFor();
+  await page.getByRole('dialog', { name: 'Search and commands' }).waitFor();
   await page.keyboard.type('sign out');
   await press(page, 'Enter');
   await isOn(page, 'Sign in');
@@ -68,23 +68,23 @@ test('single letters do nothing in a field, and nothing at all when they are tur
   await press(page, '/');
   await page.keyboard.type('go?');
   expect(await page.getByRole('searchbox').inputValue()).toBe('go?');
-  await isOn(page, 'Parts and states');
+  await isOn(page, 'Components and states');
   await press(page, 'Escape', '?');
-  await page.getByLabel('Single letters are shortcuts').click();
+  await page.getByLabel('Use single letters as shortcuts').click();
   await press(page, 'Escape');
   await press(page, 'g', 'o', '?');
-  await isOn(page, 'Parts and states');
+  await isOn(page, 'Components and states');
   expect(await page.getByRole('dialog').count()).toBe(0);
   await page.reload();
   await press(page, 'g', 'o');
-  await isOn(page, 'Parts and states');
+  await isOn(page, 'Components and states');
   // With Ctrl it is no single letter.
   await press(page, 'Control+k');
-  await page.getByRole('dialog', { name: 'Find or do' }).waitFor();
+  await page.getByRole('dialog', { name: 'Search and commands' }).waitFor();
   await isClean();
 });
 
-test('the rows of a list are moved through, selected and opened', async () => {
+test('keys move through the rows of a list, select them and open them', async () => {
   const { page, isClean } = await open('/console/parts', { as: await operator() });
   await page.getByRole('table', { name: 'A list' }).waitFor();
   await press(page, 'j');

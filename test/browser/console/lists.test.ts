@@ -67,7 +67,7 @@ test.each([1280, 390] as const)(
   },
 );
 
-test('the way back from a user leads to the same row, with the selection', async () => {
+test('going back from a user returns to the same row, with the selection', async () => {
   const { page, isClean } = await open(address, { as: await operator() });
   await row(page, 1).waitFor();
   await page.mouse.move(600, 400);
@@ -85,7 +85,7 @@ test('the way back from a user leads to the same row, with the selection', async
   await isClean();
 });
 
-test('the keyboard moves through all rows, and reads on at the end', async () => {
+test('the keyboard moves through all rows, and loads more rows at the end', async () => {
   const { page, isClean } = await open(address, { as: await operator() });
   await row(page, 1).press('End');
   const focused = () => page.evaluate<string>('document.activeElement.ariaLabel ?? ""');
@@ -98,7 +98,7 @@ test('the keyboard moves through all rows, and reads on at the end', async () =>
   await isClean();
 });
 
-test('a page that could not be read says so below the rows, and is read again', async () => {
+test('a page that could not be read shows an error below the rows, and is read again', async () => {
   const { page, isClean } = await open(address, { as: await operator() });
   await row(page, 1).waitFor();
   const failing = '**/admin/v1/users/page?*cursor=*';
@@ -113,7 +113,7 @@ test('a page that could not be read says so below the rows, and is read again', 
   await isClean();
 });
 
-test('the inbox of a user reads on in its own box, with only the rows near its view in the page', async () => {
+test('the inbox of a user loads more rows in its own scroll area, with only the visible rows and their neighbours in the page', async () => {
   const user = await createUser(postern);
   const inputs = Array.from({ length: all }, (_, index) => input(user.id, { description: `Number ${index + 1}` }));
   await publishAll({ database: postern.database, notifications: createTestNotifications(postern.database) }, inputs);

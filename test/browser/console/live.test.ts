@@ -55,7 +55,7 @@ describe('the audit page', () => {
     const { reads } = seen;
     for (let count = 0; count < 3; count += 1) await login(postern, user);
     await login(postern, other);
-    await expect.poll(() => row(page, /signed in/).count()).toBe(3);
+    await expect.poll(() => row(page, /logged in/).count()).toBe(3);
     await page.getByText('4 events', { exact: true }).waitFor();
     expect({ ...seen }).toEqual({ opened: 1, ended: 0, reads });
     await isClean();
@@ -72,15 +72,15 @@ describe('the audit page', () => {
     await login(postern, user);
     const newer = page.getByRole('button', { name: '1 newer event' });
     await newer.waitFor();
-    expect(await row(page, /signed in/).count()).toBe(0);
+    expect(await row(page, /logged in/).count()).toBe(0);
     await isAccessible();
     await newer.click();
-    await row(page, /signed in/).waitFor();
+    await row(page, /logged in/).waitFor();
     await newer.waitFor({ state: 'detached' });
     await login(postern, user);
     await newer.waitFor();
     await row(page, /ADMIN_API_KEY created/).click();
-    await expect.poll(() => row(page, /signed in/).count()).toBe(2);
+    await expect.poll(() => row(page, /logged in/).count()).toBe(2);
     await isClean();
   });
 
@@ -105,7 +105,7 @@ describe('the audit page', () => {
     await newer.waitFor();
     expect(await page.evaluate<number>('scrollY')).toBe(before);
     await newer.click();
-    await row(page, /signed in/).waitFor();
+    await row(page, /logged in/).waitFor();
     await isClean();
   });
 
@@ -133,7 +133,7 @@ describe('the audit page', () => {
     await settled();
     expect(seen.reads).toBeGreaterThan(reads);
     await login(postern, user);
-    await row(page, /signed in/).waitFor();
+    await row(page, /logged in/).waitFor();
   });
 });
 
@@ -159,7 +159,7 @@ describe('the overview', () => {
     await isClean();
   });
 
-  test('ends its stream when it is hidden for a minute, and reads on when it is seen again', async () => {
+  test('ends its stream when it is hidden for a minute, and continues when it is visible again', async () => {
     const { page, isClean } = await open('/console/parts', { as: person });
     const seen = watchEvents(page);
     await page.clock.install();

@@ -26,10 +26,10 @@ test('a search that finds nobody leads to the check of that identity, which can 
   const email = newEmail();
   const query = new URLSearchParams({ q: email });
   const { page, isClean } = await open(`/console/users?${query}`, { as: await operator() });
-  await page.getByRole('link', { name: `Why can “${email}” not sign in?` }).click();
-  await page.getByText(`Nobody has “${email}”.`).waitFor();
+  await page.getByRole('link', { name: `Why can “${email}” not log in?` }).click();
+  await page.getByText(`No user has “${email}”.`).waitFor();
   await page.getByRole('heading', { name: 'No', exact: true }).waitFor();
-  expect(await page.getByLabel('It is a').inputValue()).toBe('email');
+  expect(await page.getByLabel('Type of identity').inputValue()).toBe('email');
   await page.getByRole('button', { name: 'Create the user…' }).first().click();
   const dialog = page.getByRole('dialog');
   expect(await dialog.getByLabel('Mail address', { exact: true }).inputValue()).toBe(email);
@@ -42,11 +42,11 @@ test('a search that finds nobody leads to the check of that identity, which can 
 });
 
 describe('the check of an identity that a user has', () => {
-  test('is asked by keyboard alone, and its buttons work', async () => {
+  test('is started by keyboard alone, and its buttons work', async () => {
     const user = await createUser(postern, { name: 'Ada' });
     await admin('POST', `/users/${user.id}/lock`, { permanent: true, reason: 'Stolen' });
     const { page, isClean } = await open('/console/users/login-check', { as: await operator() });
-    await page.getByLabel('What they type to sign in').and(page.locator(':focus')).waitFor();
+    await page.getByLabel('What the user types to log in').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(user.username ?? '');
     await page.keyboard.press('Enter');
     await page.getByText('An operator locked the user: Stolen.').waitFor();
@@ -62,7 +62,7 @@ describe('the check of an identity that a user has', () => {
     await isClean();
   });
 
-  test('opens the form of the page of the user for what needs one', async () => {
+  test("opens the form on the user's page for a change that needs one", async () => {
     const user = await createUser(postern);
     await admin('PATCH', `/users/${user.id}`, { password: null });
     const query = new URLSearchParams({ type: 'username', value: user.username ?? '' });
@@ -92,8 +92,8 @@ describe.each([
     });
     await page.getByText('This is not a valid username.').waitFor();
     await isAccessible();
-    await page.getByLabel('What they type to sign in').fill(`${'w'.repeat(60)}@example.com`);
-    await page.getByLabel('What they type to sign in').press('Enter');
+    await page.getByLabel('What the user types to log in').fill(`${'w'.repeat(60)}@example.com`);
+    await page.getByLabel('What the user types to log in').press('Enter');
     await page.getByRole('heading', { name: 'No', exact: true }).waitFor();
     await isAccessible();
     await isClean();

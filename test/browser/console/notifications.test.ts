@@ -86,7 +86,7 @@ describe('a dry run', () => {
     await dryRun(page);
     for (const [name, count] of [
       ['People reached', '3'],
-      ['Devices pushed', '1'],
+      ['Devices with push', '1'],
       ['Devices muted', '1'],
       ['Lines refused', '0'],
     ] as const) {
@@ -109,7 +109,7 @@ describe('a dry run', () => {
     const user = await createUser(postern);
     const { page, isClean } = await open(`${path}?to=${user.id}`, { as: await operator() });
     await button(page, 'Run').click();
-    await page.getByText('Write what the people read.').waitFor();
+    await page.getByText('Write a description.').waitFor();
     await description(page).fill('Hello');
     await button(page, 'Object and text…').click();
     await page.getByLabel('Id of the object').fill('not an id');
@@ -137,7 +137,7 @@ describe('a draft', () => {
     expect(await page.getByLabel('Ids of users').inputValue()).toBe(id);
     await dryRun(page);
     await context.setOffline(true);
-    await page.getByText('Waits for the connection').first().waitFor();
+    await page.getByText('Waiting for the connection').first().waitFor();
     expect(await button(page, 'Publish to 1 person').isDisabled()).toBe(true);
     await context.setOffline(false);
     await publish(page, '1 person');
@@ -156,8 +156,8 @@ describe('a draft', () => {
   });
 });
 
-describe('the way to the page', () => {
-  test('is g n, the palette, and on the page of a user a button and n', async () => {
+describe('the page opens', () => {
+  test('by g n, by the palette, and on the page of a user by a button and by n', async () => {
     const name = `Ada ${randomUUID()}`;
     const user = await createUser(postern, { name });
     const { page, isClean } = await open('/console', { as: await operator('support') });
@@ -214,9 +214,9 @@ describe('one notification', () => {
     const marker = { bearer: session.token, body: { last_read_id: made.id } };
     await postern.api('PUT', '/v1/notifications/marker', marker);
     await page.reload();
-    await page.getByText('Read: the user has seen the inbox up to here or further.').waitFor();
+    await page.getByText('Read: the read position of the user is here or later.').waitFor();
     await button(page, 'Delete…').click();
-    await page.getByRole('dialog').getByText(`It leaves the inbox of ${user.name}`).waitFor();
+    await page.getByRole('dialog').getByText(`It is removed from the inbox of ${user.name}`).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('The notification is deleted.').waitFor();
     await page.getByText('No notification has this id').waitFor();

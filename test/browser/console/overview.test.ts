@@ -84,16 +84,23 @@ describe('the warnings of the overview', () => {
         last_error: null,
       };
       const twilio = { ...vonage, name: 'twilio', failing_since: '2026-11-01T10:00:00Z', last_error: 'twilio: no' };
+      const mail = { ...twilio, channel: 'email' as const, name: 'smtp', last_error: 'the mail server answered 535' };
+      const push = { ...vonage, channel: 'push' as const, name: 'web_push' };
       await answered;
-      await route.fulfill({ response, json: { ...body, providers: [twilio, vonage] } });
+      await route.fulfill({ response, json: { ...body, providers: [twilio, vonage, mail, push] } });
     });
     await page.getByRole('link', { name: 'Overview' }).first().click();
-    const line = page.getByRole('region', { name: 'SMS providers:' });
+    const line = page.getByRole('region', { name: 'Providers:' });
     await line.waitFor();
     const before = await line.boundingBox();
     answer();
-    await line.getByText(/twilio has failed since/).waitFor();
-    await line.getByText('vonage works').waitFor();
+    await line.getByText(/SMS \(twilio\) has failed since/).waitFor();
+    await line.getByText('SMS (vonage) works').waitFor();
+    await line.getByText(/Mail \(smtp\) has failed since/).waitFor();
+    await line.getByText('Web Push works').waitFor();
+    const warnings = page.getByRole('region', { name: 'Warnings' });
+    await warnings.getByText('Mail (smtp) is failing.').waitFor();
+    await warnings.getByText('the mail server answered 535').waitFor();
     expect((await line.boundingBox())?.height).toBe(before?.height);
     await isAccessible();
     await isClean();

@@ -38,7 +38,7 @@ async function actionsOn(page: Page, name: string): Promise<void> {
   await page.keyboard.type(name);
   await page.getByRole('option', { name: new RegExp(`^${name}`), selected: true }).waitFor();
   await press(page, 'Tab');
-  await page.getByRole('combobox', { name: `What to do with ${name}` }).waitFor();
+  await page.getByRole('combobox', { name: `Actions for ${name}` }).waitFor();
 }
 /** Types a part of an action's name and does it. */
 async function act(page: Page, part: string, name: string): Promise<void> {
@@ -92,11 +92,11 @@ describe('the command palette', () => {
     await actionsOn(page, name);
     await act(page, 'unlock', 'Unlock');
     await effect(user, (now) => now.lock === null);
-    await page.getByText('Unlocked. They can log in again.').waitFor();
+    await page.getByText('Unlocked. The user can log in again.').waitFor();
     expect(new URL(page.url()).pathname).toBe('/console/users');
     await actionsOn(page, name);
     const saved = page.waitForEvent('download');
-    await act(page, 'export', 'Export what is stored');
+    await act(page, 'export', 'Export all stored data');
     expect((await saved).suggestedFilename()).toBe(`user-${user.id}.json`);
     await actionsOn(page, name);
     await act(page, 'log out', 'Log out everywhere…');
@@ -143,7 +143,7 @@ describe('the command palette', () => {
     await createUser(postern, { name, role: 'operator' });
     const { page } = await open('/console', { as: await operator('support') });
     await actionsOn(page, name);
-    await page.getByRole('option', { name: 'Export what is stored' }).waitFor();
+    await page.getByRole('option', { name: 'Export all stored data' }).waitFor();
     for (const change of ['Lock…', 'Erase…', 'Edit…']) {
       expect(await page.getByRole('option', { name: change, exact: true }).count()).toBe(0);
     }

@@ -82,7 +82,7 @@ describe('publishing', () => {
     await description(page).fill('To a list');
     await dryRun(page);
     await page.getByText('Line 6: no such user.').waitFor();
-    await page.getByText('Line 4: no id of a user.').waitFor();
+    await page.getByText('Line 4: not a user id.').waitFor();
     expect(await figure(page, 'Lines refused').innerText()).toBe('2');
     await page.getByText('The 2 refused lines are left out.').waitFor();
     await publish(page, '3 people');
@@ -173,7 +173,7 @@ describe('publishing', () => {
     expect(reached).toBeLessThan(150);
     await page.reload();
     await page.getByText('The publication to 150 people was interrupted.').waitFor();
-    await button(page, 'Go on').click();
+    await button(page, 'Continue').click();
     await page.getByText('Published to 150 people.').waitFor();
     expect(new Set(await counts())).toEqual(new Set([1]));
     await isClean();

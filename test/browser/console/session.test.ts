@@ -39,7 +39,7 @@ describe('a session', () => {
     await isClean();
   });
 
-  test('that was ended on the server asks for a sign-in, keeps what was typed, and goes on', async () => {
+  test('that was ended on the server asks for a sign-in, keeps what was typed, and continues', async () => {
     const person = await operator();
     const { page, isClean, isAccessible } = await open('/console/parts', { as: person });
     await note(page).fill('half a sentence');
@@ -70,7 +70,7 @@ describe('a session', () => {
     await isClean();
   });
 
-  test('of somebody else starts with a new page and without the drafts', async () => {
+  test('of another operator starts with a new page and without the drafts', async () => {
     const [first, second] = [await operator(), await operator('support')];
     const { page, isClean } = await open('/console/parts', { as: first });
     await note(page).fill('mine');
@@ -82,7 +82,7 @@ describe('a session', () => {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await second.app.rewind();
     await page.getByLabel('6-digit code').fill(await second.app.code());
-    await page.getByRole('heading', { name: 'Parts and states', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Components and states', level: 1 }).waitFor();
     expect(await note(page).inputValue()).toBe('');
     await isClean();
   });
@@ -107,16 +107,16 @@ describe('without a connection', () => {
     const button = page.getByRole('button', { name: 'Lock…' }).first();
     await expect.poll(() => button.isEnabled()).toBe(true);
     await context.setOffline(true);
-    await page.getByText('Waits for the connection').first().waitFor();
+    await page.getByText('Waiting for the connection').first().waitFor();
     expect(await button.isDisabled()).toBe(true);
     await context.setOffline(false);
-    await page.getByText('Waits for the connection').first().waitFor({ state: 'detached' });
+    await page.getByText('Waiting for the connection').first().waitFor({ state: 'detached' });
     await isClean();
   });
 });
 
 describe('a service that is slow or fails', () => {
-  test('shows bones while the first answer is on its way', async () => {
+  test('shows placeholders until the first response arrives', async () => {
     const { page, isClean } = await open('/console/parts', { as: await operator() });
     let release: (() => void) | undefined;
     const held = new Promise<void>((resolve) => {

@@ -59,7 +59,7 @@ describe('signing in', () => {
     await enterPassword(page, person.username);
     await person.app.rewind();
     await page.getByLabel('6-digit code').fill(await person.app.code());
-    await page.getByRole('heading', { name: 'Parts and states', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Components and states', level: 1 }).waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('bobby');
     await isClean();
   });
@@ -68,10 +68,10 @@ describe('signing in', () => {
     const person = await operator();
     const { page, isClean } = await open('/console');
     await enterPassword(page, person.username, 'not this one');
-    await page.getByText('That was not right.').waitFor();
+    await page.getByText('The sign-in failed.').waitFor();
     await enterPassword(page, person.username);
     await page.getByLabel('6-digit code').fill('000000');
-    await page.getByText('That code was not right.').waitFor();
+    await page.getByText('That code is wrong.').waitFor();
     await person.app.rewind();
     await page.getByLabel('6-digit code').fill(await person.app.code());
     await isOnOverview(page);
@@ -83,7 +83,7 @@ describe('signing in', () => {
     const { page, isClean } = await open('/console');
     for (let guess = 1; guess <= 3; guess += 1) {
       await enterPassword(page, person.username, 'not this one');
-      await page.getByText('That was not right.').waitFor();
+      await page.getByText('The sign-in failed.').waitFor();
     }
     await enterPassword(page, person.username);
     await page

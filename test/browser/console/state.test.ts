@@ -78,8 +78,8 @@ describe('an operator', () => {
     await causes.getByRole('link', { name: 'Wrong secret' }).waitFor();
     await page.getByRole('radio', { name: '1 h' }).check();
     expect(new URL(page.url()).searchParams.get('span')).toBe('1h');
-    await page.getByRole('region', { name: 'Sign-ins' }).getByRole('button', { name: 'As a table' }).click();
-    await page.getByRole('table', { name: /^Sign-ins over time/ }).waitFor();
+    await page.getByRole('region', { name: 'Logins' }).getByRole('button', { name: 'As a table' }).click();
+    await page.getByRole('table', { name: /^Logins over time/ }).waitFor();
     await causes.getByRole('link', { name: 'Wrong secret' }).click();
     await heading('Audit');
     await page.getByRole('row', { name: /Bobby.* was refused/ }).waitFor();
@@ -132,7 +132,7 @@ describe('an operator', () => {
     await arrived.getByText('Arrived').first().waitFor();
     expect(await arrived.getByRole('button', { name: 'Retry' }).count()).toBe(0);
     await open(`/users/${lost.id}`);
-    const messages = page.getByRole('region', { name: 'Messages to them' });
+    const messages = page.getByRole('region', { name: 'Messages to the user' });
     await messages.getByText('did not arrive', { exact: true }).waitFor();
     await messages.getByText('Twilio 30005: the number does not exist').waitFor();
     expect(faults).toEqual([]);
@@ -140,7 +140,7 @@ describe('an operator', () => {
 
   test('filters the audit, opens an event without following further ones, and exports what matches', async () => {
     await open(`/audit?user=${hostile.id}`);
-    const row = page.getByRole('row', { name: /Bobby.* signed in/ });
+    const row = page.getByRole('row', { name: /Bobby.* logged in/ });
     await row.waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await row.click();
@@ -165,14 +165,14 @@ describe('an operator', () => {
     await open(`/audit?user=${user.id}`);
     await page.getByRole('row', { name: /ADMIN_API_KEY created/ }).waitFor();
     await login(postern, user);
-    await page.getByRole('row', { name: /signed in/ }).waitFor();
+    await page.getByRole('row', { name: /logged in/ }).waitFor();
     expect(faults).toEqual([]);
   });
 
   test('sees the processes, the database and the settings, and no secret', async () => {
     await open('/system');
     await heading('System');
-    await page.getByRole('table', { name: 'Processes' }).getByText('runs').waitFor();
+    await page.getByRole('table', { name: 'Processes' }).getByText('running').waitFor();
     const settings = page.getByRole('region', { name: 'Settings' });
     for (const summary of await settings.locator('summary').all()) await summary.click();
     await settings.getByText('SECRET_KEY', { exact: true }).waitFor();

@@ -78,7 +78,7 @@ describe('the profile', () => {
     await isClean();
   });
 
-  test('keeps the changes of two operators, and says when both change the same', async () => {
+  test('keeps the changes of two operators, and reports when both change the same field', async () => {
     const user = await createUser(postern, { name: 'Ada' });
     const one = await open(pageOf(user, '?act=profile'), { as: await operator() });
     const other = await open(pageOf(user, '?act=profile'), { as: await operator() });
@@ -288,7 +288,7 @@ describe('a role', () => {
     await isClean();
   });
 
-  test('is not for support agents to give, nor are users with one theirs to change', async () => {
+  test('cannot be given by support agents, who cannot change users with a role either', async () => {
     const as = await operator('support');
     const user = await createUser(postern);
     const { page } = await open(pageOf(user, '?act=role'), { as });
@@ -298,7 +298,7 @@ describe('a role', () => {
     expect(await page.getByRole('menuitem', { name: 'Change the role…' }).count()).toBe(0);
     const boss = await createUser(postern, { role: 'operator' });
     const other = await open(pageOf(boss, '?act=erase'), { as });
-    await other.page.getByText('Only operators change users with a role.').waitFor();
+    await other.page.getByText('Only operators can change users with a role.').waitFor();
     expect(await dialog(other.page).count()).toBe(0);
     for (const name of ['Edit…', 'Addresses…', 'Change… Password', 'Link…']) {
       expect(await button(other.page, name).count()).toBe(0);
@@ -326,7 +326,7 @@ describe('a lock', () => {
 });
 
 describe('a user who was erased', () => {
-  test('is gone from the list that opens, and an act of another operator says so', async () => {
+  test('is not in the list that opens, and an action of another operator reports it', async () => {
     const user = await createUser(postern, { name: 'Ada' });
     const other = await open(pageOf(user, '?act=profile'), { as: await operator() });
     const { page, isClean } = await open(pageOf(user, '?act=erase'), { as: await operator() });

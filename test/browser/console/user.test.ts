@@ -57,7 +57,7 @@ describe('"Can they log in?"', () => {
     await heading(page, /^No, until /).waitFor();
     await page
       .getByRole('listitem')
-      .filter({ hasText: 'Every way in' })
+      .filter({ hasText: 'All ways to log in' })
       .getByRole('button', { name: 'Unlock' })
       .click();
     await heading(page, 'Yes, they can').waitFor();
@@ -76,7 +76,7 @@ describe('"Can they log in?"', () => {
   });
 });
 
-describe('an act on a user', () => {
+describe('an action on a user', () => {
   test('locks until a time, and its undo unlocks', async () => {
     const user = await createUser(postern, { name: 'Ada' });
     const { page, isClean } = await open(pageOf(user), { as: await operator() });
@@ -126,7 +126,7 @@ describe('an act on a user', () => {
     await page.getByText('The user is deactivated.').waitFor();
     await page
       .getByRole('listitem')
-      .filter({ hasText: 'Every way in' })
+      .filter({ hasText: 'All ways to log in' })
       .getByRole('button', { name: 'Reactivate' })
       .click();
     await effect(user, ({ status }) => status === 'active');
@@ -151,7 +151,7 @@ describe('an act on a user', () => {
     const { page } = await open(pageOf(user), { as: await operator() });
     await button(page, 'More').click();
     const saved = page.waitForEvent('download');
-    await page.getByRole('menuitem', { name: 'Export what is stored' }).click();
+    await page.getByRole('menuitem', { name: 'Export all stored data' }).click();
     expect((await saved).suggestedFilename()).toBe(`user-${user.id}.json`);
   });
 });
@@ -168,7 +168,7 @@ describe('the inbox and the activity', () => {
     expect(new URL(page.url()).searchParams.get('notification')).not.toBeNull();
     await page.getByText(/^3 times/).waitFor();
     await page.getByRole('radio', { name: 'Changes' }).check();
-    await page.getByText('Nothing happened in this selection.').waitFor();
+    await page.getByText('No event matches this selection.').waitFor();
     expect(new URL(page.url()).searchParams.get('kind')).toBe('changes');
     await isClean();
   });
@@ -196,7 +196,7 @@ test('the activity goes back as far as it was recorded', async () => {
 });
 
 describe('two operators', () => {
-  test('see the same user after an act of one of them', async () => {
+  test('see the same user after an action of one of them', async () => {
     const user = await createUser(postern, { name: 'Ada' });
     const one = await open(pageOf(user), { as: await operator() });
     const other = await open(pageOf(user), { as: await operator() });
@@ -205,10 +205,10 @@ describe('two operators', () => {
     await button(other.page, 'Check again').click();
     await heading(other.page, 'No').waitFor();
     await button(one.page, 'Check again').click();
-    await one.page.getByRole('listitem').filter({ hasText: 'Every way in' }).getByRole('button').click();
+    await one.page.getByRole('listitem').filter({ hasText: 'All ways to log in' }).getByRole('button').click();
     await heading(one.page, 'Yes, they can').waitFor();
     // The other operator unlocks what is unlocked already.
-    await other.page.getByRole('listitem').filter({ hasText: 'Every way in' }).getByRole('button').click();
+    await other.page.getByRole('listitem').filter({ hasText: 'All ways to log in' }).getByRole('button').click();
     await heading(other.page, 'Yes, they can').waitFor();
   });
 });
@@ -221,13 +221,13 @@ describe('a support agent', () => {
     const { page } = await open(pageOf(user), { as });
     await page
       .getByRole('listitem')
-      .filter({ hasText: 'Every way in' })
+      .filter({ hasText: 'All ways to log in' })
       .getByRole('button', { name: 'Unlock' })
       .click();
     await heading(page, 'Yes, they can').waitFor();
     const boss = await createUser(postern, { role: 'operator' });
     const other = await open(pageOf(boss), { as });
-    await other.page.getByText('Only operators change users with a role.').waitFor();
+    await other.page.getByText('Only operators can change users with a role.').waitFor();
     expect(await button(other.page, 'Lock…').count()).toBe(0);
   });
 });

@@ -77,7 +77,7 @@ describe('the list of users', () => {
 
   test('says in Spanish what the search finds', async () => {
     const { page } = await open('/console/users', { as: await operator(), language: 'es' });
-    await page.getByPlaceholder('id propio', { exact: false }).waitFor();
+    await page.getByPlaceholder('id externo', { exact: false }).waitFor();
   });
 
   test('filters by the URL, and reads on while it is scrolled', async () => {
@@ -122,7 +122,7 @@ describe('many users at once', () => {
     for (const { id } of users) {
       expect((await getUser(id)).lock).toEqual({ permanent: true, until: null, reason: 'Stolen' });
     }
-    await page.getByText('Locked for good').first().waitFor();
+    await page.getByText('Locked without an end').first().waitFor();
     await isClean();
   });
 
@@ -138,7 +138,7 @@ describe('many users at once', () => {
       await route.abort('connectionreset');
     });
     await page.getByRole('dialog').getByRole('button', { name: 'Log out', exact: true }).click();
-    await page.getByText('Not all users were reached: 0 done, 3 unknown.').waitFor();
+    await page.getByText('Some users were not processed: 0 done, 3 unknown.').waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Result file' }).click();
     const lines = readFileSync(await (await saved).path(), 'utf8')

@@ -48,10 +48,10 @@ const more = async (page: Page, name: string) => {
   await page.getByRole('menuitem', { name }).click();
 };
 
-test('without a webhook, the page teaches, and the form makes one whose secret is shown once', async () => {
+test('without a webhook, the page explains webhooks, and the form creates one whose secret is shown once', async () => {
   const { page, isClean } = await open('/console/webhooks', { as: person });
   await page.getByText('No webhook yet').waitFor();
-  await page.getByText('Send a test event, and see here what your server answers.').waitFor();
+  await page.getByText('Send a test event, and see the answer of your server here.').waitFor();
   await page.keyboard.press('c');
   const create = act(page, 'Create the webhook');
   expect(await create.isDisabled()).toBe(true);
@@ -105,7 +105,7 @@ test('a webhook that fails says since when and why, and its failed events are re
   await row.getByText('Failing since').filter({ visible: true }).waitFor();
   await row.click();
   await page.getByText('the endpoint answered with the status 500.').waitFor();
-  await page.getByText('1 delivery waits. Postern tries each of them for 24 hours.').waitFor();
+  await page.getByText('1 delivery is waiting. Postern tries each of them for 24 hours.').waitFor();
   await page.getByRole('row', { name: 'user.created retried' }).click();
   await page.getByText('relation "x" does not exist').waitFor();
   await page.getByText(/Next try at/).waitFor();
@@ -135,7 +135,7 @@ test('a test event is sent, and the secret is rotated', async () => {
   const secret = (await page.getByText(/^whsec_/).textContent()) ?? '';
   expect(secret).not.toBe(webhook.secret);
   await act(page, 'I have copied it').click();
-  await page.getByText(/The secret before also signs until/).waitFor();
+  await page.getByText(/The previous secret also signs until/).waitFor();
   expect((await read(webhook)).previous_secret_until).not.toBeNull();
   receiver.answer = () => 204;
   await isClean();

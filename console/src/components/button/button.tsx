@@ -10,34 +10,46 @@ import styles from './button.module.css';
 /** `main`: the one main button of a view. `danger`: the last step of a destructive act; `warn` opens its question. */
 export type ButtonKind = 'main' | 'plain' | 'ghost' | 'danger' | 'warn';
 
-interface Look {
+interface ButtonLook {
   readonly kind?: ButtonKind;
   readonly small?: boolean;
   readonly icon?: IconName;
   readonly children?: ReactNode;
 }
 
-interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children'> {
+interface ButtonProps extends ButtonLook, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children'> {
   /** The action runs: the button keeps its width and ignores clicks. */
   readonly busy?: boolean;
   /** The name of a button that has only an icon. */
   readonly label?: string;
-  /** It changes something on the server: it waits while there is no connection. */
-  readonly changes?: boolean;
+  /** It changes data on the server, so it is disabled while there is no connection. */
+  readonly changesData?: boolean;
   /** Why it cannot be used now. Shown beside it. */
   readonly reason?: string | undefined;
 }
 
 /** A button. Add "…" to its text if a question follows. */
 export const Button = forwardRef<HTMLButtonElement, ButtonProps>(function Button(
-  { kind = 'plain', small, icon, busy = false, label, changes = false, reason, disabled, children, className, ...rest },
+  {
+    kind = 'plain',
+    small,
+    icon,
+    busy = false,
+    label,
+    changesData = false,
+    reason,
+    disabled,
+    children,
+    className,
+    ...rest
+  },
   ref,
 ) {
   const text = useText();
   const { reachable } = useStore(connection);
   const id = useId();
-  const why = changes && !reachable ? text.common.waitsForConnection : reason;
-  const isOff = disabled === true || why !== undefined;
+  const reasonText = changesData && !reachable ? text.common.waitsForConnection : reason;
+  const isDisabled = disabled === true || reasonText !== undefined;
   const button = (
     <button
       type="button"
@@ -52,26 +64,26 @@ export const Button = forwardRef<HTMLButtonElement, ButtonProps>(function Button
       )}
       aria-label={label}
       aria-busy={busy || undefined}
-      aria-describedby={why === undefined ? rest['aria-describedby'] : id}
-      disabled={isOff}
+      aria-describedby={reasonText === undefined ? rest['aria-describedby'] : id}
+      disabled={isDisabled}
       onClick={busy ? (event) => event.preventDefault() : rest.onClick}
     >
       {busy ? <Spinner /> : icon !== undefined && <Icon name={icon} />}
       {children}
     </button>
   );
-  if (why === undefined) return button;
+  if (reasonText === undefined) return button;
   return (
     <span className={styles.withReason}>
       {button}
       <span id={id} className={styles.reason}>
-        {why}
+        {reasonText}
       </span>
     </span>
   );
 });
 
-const Anchor = forwardRef<HTMLAnchorElement, Look & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'children'>>(
+const Anchor = forwardRef<HTMLAnchorElement, ButtonLook & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'children'>>(
   function Anchor({ kind = 'plain', small, icon, children, className, ...rest }, ref) {
     return (
       <a {...rest} ref={ref} className={cx(styles.button, styles[kind], small && styles.small, className)}>

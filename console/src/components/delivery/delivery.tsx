@@ -13,7 +13,7 @@ import { useText } from '../../text/text.js';
 import { Badge, type BadgeKind } from '../badge/badge.js';
 import { Icon, type IconName } from '../icon/icon.js';
 import { Loaded } from '../state/state.js';
-import { Cut, Time } from '../text/values.js';
+import { Time, UserText } from '../text/values.js';
 import styles from './delivery.module.css';
 
 /** The displayed name of a device: its model and system. */
@@ -39,12 +39,12 @@ export const useDelivery = (notification: string) =>
         path: { id: notification },
         signal,
       }),
-    refetchInterval: ({ state }) => (state.data?.push.some(isOnItsWay) ? 2000 : false),
+    refetchInterval: ({ state }) => (state.data?.push.some(isPending) ? 2000 : false),
   });
 
-const isOnItsWay = ({ state, reason }: PushAttempt) => state === 'queued' || reason === 'being_prepared';
+const isPending = ({ state, reason }: PushAttempt) => state === 'queued' || reason === 'being_prepared';
 
-const looks: Readonly<Record<PushAttempt['state'], { readonly badge?: BadgeKind; readonly icon: IconName }>> = {
+const stateLooks: Readonly<Record<PushAttempt['state'], { readonly badge?: BadgeKind; readonly icon: IconName }>> = {
   sent: { badge: 'good', icon: 'phone' },
   queued: { badge: 'waiting', icon: 'phone' },
   muted: { badge: 'muted', icon: 'phone' },
@@ -69,7 +69,7 @@ function Steps({ trace }: { trace: DeliveryTrace }) {
   const names = new Map(devices?.data.map((device) => [device.id, deviceName(device)]));
   return (
     <>
-      <p>{outcomesOf(trace, text)}</p>
+      <p>{outcomeText(trace, text)}</p>
       <ul className={styles.steps}>
         <li>
           <Icon name="circleCheck" className={styles.good} />
@@ -77,7 +77,7 @@ function Steps({ trace }: { trace: DeliveryTrace }) {
             {text.listed}
             <div className={styles.quiet}>{text.streams}</div>
           </div>
-          <Time at={trace.listed_at} />
+          <Time value={trace.listed_at} />
         </li>
         {trace.push.map((one) => (
           <Push key={`${one.device_id} ${one.created_at}`} push={one} name={names.get(one.device_id)} />
@@ -92,23 +92,23 @@ function Steps({ trace }: { trace: DeliveryTrace }) {
 }
 
 /** The pushes by outcome: "2 accepted · 1 muted". */
-function outcomesOf({ push }: DeliveryTrace, text: Texts['delivery']): string {
-  const made = push.filter(({ state }) => state !== 'none');
+function outcomeText({ push }: DeliveryTrace, text: Texts['delivery']): string {
+  const pushes = push.filter(({ state }) => state !== 'none');
   if (push.length === 0) return text.noDevice;
-  if (made.length === 0) return text.noPush;
-  const states = [...new Set(made.map(({ state }) => state))];
-  return states.map((state) => text.outcomes[state](made.filter((one) => one.state === state).length)).join(' · ');
+  if (pushes.length === 0) return text.noPush;
+  const states = [...new Set(pushes.map(({ state }) => state))];
+  return states.map((state) => text.outcomes[state](pushes.filter((one) => one.state === state).length)).join(' · ');
 }
 
 function Push({ push, name }: { push: PushAttempt; name: string | undefined }) {
   const { delivery: text } = useText();
-  const { badge, icon } = looks[push.state];
+  const { badge, icon } = stateLooks[push.state];
   return (
     <li>
       <Icon name={icon} />
       <div>
         <div className={styles.device}>
-          <Cut strong of={name ?? text.unnamed} />
+          <UserText strong text={name ?? text.unnamed} />
           {push.channel !== null && <span className={styles.quiet}>{text.channels[push.channel]}</span>}
           {badge === undefined ? (
             <span className={styles.quiet}>{text.states.none}</span>
@@ -120,7 +120,7 @@ function Push({ push, name }: { push: PushAttempt; name: string | undefined }) {
         {push.error !== null && <div className={styles.bad}>{push.error}</div>}
         {push.attempts > 0 && <div className={styles.quiet}>{text.attempts(push.attempts)}</div>}
       </div>
-      <Time at={push.updated_at} />
+      <Time value={push.updated_at} />
     </li>
   );
 }

@@ -7,7 +7,9 @@ import { Icon, type IconName } from '../icon/icon.js';
 import { Time } from '../text/values.js';
 import styles from './diagnosis.module.css';
 
-const looks: Readonly<Record<LoginWay['verdict'], { readonly icon: IconName; readonly tone: string | undefined }>> = {
+const verdictLooks: Readonly<
+  Record<LoginWay['verdict'], { readonly icon: IconName; readonly tone: string | undefined }>
+> = {
   yes: { icon: 'circleCheck', tone: styles.good },
   maybe: { icon: 'warning', tone: styles.warn },
   blocked: { icon: 'clock', tone: styles.warn },
@@ -24,8 +26,8 @@ interface DiagnosisProps {
 }
 
 /** The icon of a verdict, before a name. */
-export function VerdictIcon({ of: { verdict, until } }: { of: LoginDiagnosis }) {
-  const { icon, tone } = looks[verdict];
+export function VerdictIcon({ diagnosis: { verdict, until } }: { diagnosis: LoginDiagnosis }) {
+  const { icon, tone } = verdictLooks[verdict];
   return (
     <span className={tone}>
       <Icon name={verdict === 'no' && until !== null ? 'clock' : icon} size={14} />
@@ -39,17 +41,17 @@ const isAboutPin = ({ code }: LoginReason) => code === 'pin_missing';
 export function Diagnosis({ diagnosis, onRemedy }: DiagnosisProps) {
   const blockers = diagnosis.reasons.filter(({ effect }) => effect === 'blocks');
   // The notes about the PIN are the same for each way, so they are shown once.
-  const ofPin = diagnosis.ways.flatMap((way) => way.reasons.filter(isAboutPin)).slice(0, 1);
-  const notes = [...diagnosis.reasons.filter(({ effect }) => effect === 'note'), ...ofPin];
+  const pinReasons = diagnosis.ways.flatMap((way) => way.reasons.filter(isAboutPin)).slice(0, 1);
+  const notes = [...diagnosis.reasons.filter(({ effect }) => effect === 'note'), ...pinReasons];
   // The first thing that helps is the only main button of the page.
-  const main = blockers.flatMap(({ remedies }) => remedies)[0];
-  const isUnlock = main?.action === 'unlock' || main?.action === 'reset_budget';
+  const mainRemedy = blockers.flatMap(({ remedies }) => remedies)[0];
+  const isUnlock = mainRemedy?.action === 'unlock' || mainRemedy?.action === 'reset_budget';
   return (
     <>
       <Verdict diagnosis={diagnosis} />
       <ul className={styles.ways}>
         {blockers.map((reason) => (
-          <ReasonRow key={reason.code} reason={reason} {...{ main, onRemedy }} />
+          <ReasonRow key={reason.code} reason={reason} {...{ main: mainRemedy, onRemedy }} />
         ))}
         {diagnosis.ways.map((way) => (
           <WayRow
@@ -69,17 +71,18 @@ export function Diagnosis({ diagnosis, onRemedy }: DiagnosisProps) {
 function Verdict({ diagnosis: { user_id, verdict, until, checked_at, message } }: { diagnosis: LoginDiagnosis }) {
   const { login } = useText().user;
   const { time, duration } = useFormats();
-  const { icon, tone } = looks[verdict];
-  const ends = verdict === 'no' && until !== null;
-  const more = user_id === null ? message : { yes: login.yesMore, maybe: login.maybeMore, no: login.noMore }[verdict];
+  const { icon, tone } = verdictLooks[verdict];
+  const end = verdict === 'no' && until !== null;
+  const explanation =
+    user_id === null ? message : { yes: login.yesMore, maybe: login.maybeMore, no: login.noMore }[verdict];
   return (
     <div className={styles.verdict}>
       <span className={tone}>
         <Icon name={icon} size={20} />
       </span>
       <div>
-        <h3>{ends ? login.noUntil(time(until)) : login.answers[verdict]}</h3>
-        <p>{ends ? login.noUntilMore(duration(Date.parse(until) - Date.parse(checked_at))) : more}</p>
+        <h3>{end ? login.noUntil(time(until)) : login.answers[verdict]}</h3>
+        <p>{end ? login.noUntilMore(duration(Date.parse(until) - Date.parse(checked_at))) : explanation}</p>
       </div>
     </div>
   );
@@ -100,7 +103,7 @@ function ReasonRow({ reason, ...rest }: RemediesProps & { reason: LoginReason })
       </div>
       <ReasonText reason={reason} />
       <Since reason={reason} />
-      <Remedies of={reason.remedies} {...rest} />
+      <Remedies remedies={reason.remedies} {...rest} />
     </li>
   );
 }
@@ -123,8 +126,8 @@ interface WayRowProps {
 function WayRow({ way, onRemedy, isUnlock }: WayRowProps) {
   const { login } = useText().user;
   const name = useWayName()(way);
-  const { icon, tone } = looks[way.verdict];
-  const [first] = way.reasons;
+  const { icon, tone } = verdictLooks[way.verdict];
+  const [firstReason] = way.reasons;
   const isBlocked = way.verdict === 'blocked';
   return (
     <li className={styles.way}>
@@ -143,8 +146,8 @@ function WayRow({ way, onRemedy, isUnlock }: WayRowProps) {
           <ReasonText key={reason.code} reason={reason} />
         ))}
       </div>
-      {first !== undefined && <Since reason={first} />}
-      <Remedies of={way.reasons.flatMap(({ remedies }) => remedies)} {...{ main: undefined, onRemedy }} />
+      {firstReason !== undefined && <Since reason={firstReason} />}
+      <Remedies remedies={way.reasons.flatMap(({ remedies }) => remedies)} {...{ main: undefined, onRemedy }} />
     </li>
   );
 }
@@ -164,7 +167,7 @@ function Since({ reason: { since, until } }: { reason: LoginReason }) {
         <div>
           <dt>{login.since}</dt>
           <dd>
-            <Time at={since} />
+            <Time value={since} />
           </dd>
         </div>
       )}
@@ -172,7 +175,7 @@ function Since({ reason: { since, until } }: { reason: LoginReason }) {
         <div>
           <dt>{login.until}</dt>
           <dd>
-            <Time at={until} />
+            <Time value={until} />
           </dd>
         </div>
       )}
@@ -187,20 +190,20 @@ interface RemediesProps {
 }
 
 /** What changes a reason: buttons, the names of settings, and what only the user can do. */
-function Remedies({ of, main, onRemedy }: RemediesProps & { of: readonly LoginRemedy[] }) {
+function Remedies({ remedies, main, onRemedy }: RemediesProps & { remedies: readonly LoginRemedy[] }) {
   const { login } = useText().user;
-  const settings = of.flatMap(({ setting }) => setting ?? []);
+  const settings = remedies.flatMap(({ setting }) => setting ?? []);
   return (
     <div className={styles.remedies}>
-      {of.map((remedy) => {
+      {remedies.map((remedy) => {
         const run = onRemedy(remedy);
         if (run === undefined) return null;
-        return <Apply key={remedy.action} remedy={remedy} isMain={remedy === main} run={run} />;
+        return <RemedyButton key={remedy.action} remedy={remedy} isMain={remedy === main} run={run} />;
       })}
       {settings.map((setting) => (
         <code key={setting}>{login.setting(setting)}</code>
       ))}
-      {of.some(({ by }) => by === 'user') && <span className={styles.onlyThey}>{login.onlyThey}</span>}
+      {remedies.some(({ by }) => by === 'user') && <span className={styles.onlyThey}>{login.onlyThey}</span>}
     </div>
   );
 }
@@ -211,7 +214,7 @@ interface ApplyProps {
   readonly run: () => Promise<void> | void;
 }
 
-function Apply({ remedy: { action }, isMain, run }: ApplyProps) {
+function RemedyButton({ remedy: { action }, isMain, run }: ApplyProps) {
   const { login } = useText().user;
   const [busy, setBusy] = useState(false);
   return (
@@ -220,7 +223,7 @@ function Apply({ remedy: { action }, isMain, run }: ApplyProps) {
       small={!isMain}
       {...(action === 'unlock' || action === 'reset_budget' ? { icon: 'unlock' as const } : {})}
       busy={busy}
-      changes
+      changesData
       onClick={async () => {
         setBusy(true);
         await run();

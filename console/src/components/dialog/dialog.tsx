@@ -9,24 +9,24 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ReactNode;
-  /** The buttons. Without them the dialog has a button that closes it. */
-  readonly foot?: ReactNode;
-  readonly wide?: boolean;
-  /** It cannot be closed: something has to be answered first. */
-  readonly modal?: 'closable' | 'required';
+  /** The buttons. Without them, the dialog has a button that closes it. */
+  readonly footer?: ReactNode;
+  readonly isWide?: boolean;
+  /** `button`: only a button of the content closes it. `any`: Esc and a click outside close it too. */
+  readonly closing?: 'any' | 'button';
   /** With a form, Enter submits. */
   readonly onSubmit?: () => void;
 }
 
 /** A native modal dialog: it keeps the focus, Esc closes it, and the focus returns to where it was. Mount it to open it. */
 export function Dialog(props: DialogProps) {
-  const { title, onClose, children, foot, wide = false, modal = 'closable', onSubmit } = props;
+  const { title, onClose, children, footer, isWide = false, closing = 'any', onSubmit } = props;
   const text = useText();
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current;
-    const before = document.activeElement;
+    const focused = document.activeElement;
     if (element === null || element.open) return;
     element.showModal();
     const places = ['[data-first-focus]', 'input:not([type=hidden]), textarea, select', '[data-cancel]'];
@@ -34,7 +34,7 @@ export function Dialog(props: DialogProps) {
     first?.focus();
     return () => {
       element.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
     };
   }, []);
 
@@ -47,7 +47,7 @@ export function Dialog(props: DialogProps) {
         {children}
       </div>
       <footer className={styles.foot}>
-        {foot ?? (
+        {footer ?? (
           <Button data-cancel onClick={onClose}>
             {text.common.close}
           </Button>
@@ -58,15 +58,15 @@ export function Dialog(props: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      className={cx(styles.dialog, wide && styles.wide)}
+      className={cx(styles.dialog, isWide && styles.wide)}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        if (modal === 'closable') onClose();
+        if (closing === 'any') onClose();
       }}
       onMouseDown={(event) => {
         // A click whose target is the dialog itself is outside of its content.
-        if (event.target === event.currentTarget && modal === 'closable') onClose();
+        if (event.target === event.currentTarget && closing === 'any') onClose();
       }}
     >
       {onSubmit === undefined ? (
@@ -90,16 +90,16 @@ export function Dialog(props: DialogProps) {
 interface ConfirmProps {
   /** The question, with the name: "Erase Grace Hopper?" */
   readonly title: string;
-  /** What happens, with numbers. */
+  /** The consequences, with numbers. */
   readonly children: ReactNode;
   /** The verb, as on the button that asked, without "…". */
   readonly action: string;
   /** It destroys something. */
-  readonly destructive?: boolean;
+  readonly isDestructive?: boolean;
   /** The text to type first: the username, or the first 8 characters of the id. */
-  readonly typed?: string | undefined;
+  readonly confirmText?: string | undefined;
   /** A less destructive alternative, as a link or a button. */
-  readonly milder?: ReactNode;
+  readonly alternative?: ReactNode;
   readonly error?: ReactNode;
   readonly busy?: boolean;
   readonly onConfirm: () => void;
@@ -112,9 +112,9 @@ export function ConfirmDialog(props: ConfirmProps) {
     title,
     children,
     action,
-    destructive = false,
-    typed,
-    milder,
+    isDestructive = false,
+    confirmText,
+    alternative,
     error,
     busy = false,
     onConfirm,
@@ -122,7 +122,7 @@ export function ConfirmDialog(props: ConfirmProps) {
   } = props;
   const text = useText();
   const [name, setName] = useState('');
-  const isReady = typed === undefined || name.trim() === typed;
+  const isReady = confirmText === undefined || name.trim() === confirmText;
   return (
     <Dialog
       title={title}
@@ -130,21 +130,21 @@ export function ConfirmDialog(props: ConfirmProps) {
       onSubmit={() => {
         if (isReady && !busy) onConfirm();
       }}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {text.common.cancel}
           </Button>
-          <Button type="submit" kind={destructive ? 'danger' : 'main'} disabled={!isReady} busy={busy} changes>
+          <Button type="submit" kind={isDestructive ? 'danger' : 'main'} disabled={!isReady} busy={busy} changesData>
             {action}
           </Button>
         </>
       }
     >
       <div className={styles.consequences}>{children}</div>
-      {typed !== undefined && (
+      {confirmText !== undefined && (
         <Field
-          label={text.common.typeToConfirm(typed)}
+          label={text.common.typeToConfirm(confirmText)}
           value={name}
           autoComplete="off"
           autoCapitalize="off"
@@ -152,7 +152,7 @@ export function ConfirmDialog(props: ConfirmProps) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
       )}
-      {milder !== undefined && <p className={styles.milder}>{milder}</p>}
+      {alternative !== undefined && <p className={styles.milder}>{alternative}</p>}
       {error}
     </Dialog>
   );

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../api/schema.js';
-import { noUser } from '../../api/users.js';
+import { noUserId } from '../../api/users.js';
 import { useText } from '../../text/text.js';
 import { Icon, type IconName } from '../icon/icon.js';
 import { Time } from '../text/values.js';
@@ -7,8 +7,8 @@ import styles from './event.module.css';
 
 type Tone = 'good' | 'warn' | 'bad' | 'idle';
 
-/** The first entry that begins the type of an event decides how it looks. */
-const looks: readonly (readonly [begin: string, icon: IconName, tone: Tone])[] = [
+/** Icons and tones by the beginning of an event's type. The first entry that matches is used. */
+const eventLooks: readonly (readonly [begin: string, icon: IconName, tone: Tone])[] = [
   ['login.approved', 'circleCheck', 'good'],
   ['login.rejected', 'circleCross', 'bad'],
   ['login.refused_locked', 'lock', 'bad'],
@@ -36,8 +36,8 @@ const looks: readonly (readonly [begin: string, icon: IconName, tone: Tone])[] =
 ];
 
 /** The icon and the tone of a type of event. */
-export function lookOf(type: string): { readonly icon: IconName; readonly tone: Tone } {
-  const [, icon, tone] = looks.find(([begin]) => type.startsWith(begin)) ?? ['', 'info', 'idle'];
+export function eventLook(type: string): { readonly icon: IconName; readonly tone: Tone } {
+  const [, icon, tone] = eventLooks.find(([begin]) => type.startsWith(begin)) ?? ['', 'info', 'idle'];
   return { icon, tone } as const;
 }
 
@@ -47,21 +47,21 @@ export function useVerb(): (type: string) => string {
   return (type) => events.types[type] ?? type;
 }
 
-/** Who did what to whom. */
+/** The actor, the verb and the object of an event. */
 export interface Sentence {
-  readonly who: string;
+  readonly actor: string;
   /** The kind of an actor that is no person. */
   readonly kind?: string;
   readonly verb: string;
-  /** The user, or the name of the thing. Undefined: they did it to themselves, or it has no name. */
-  readonly whom?: string | undefined;
+  /** The user, or the name of the resource. Undefined: the actor is the user, or the resource has no name. */
+  readonly object?: string | undefined;
 }
 
-const isOwn = ({ actor, user_id }: AuditEvent) => actor === 'user' || actor === `user:${user_id}`;
+const isOwnAct = ({ actor, user_id }: AuditEvent) => actor === 'user' || actor === `user:${user_id}`;
 
 /** The name of the API key, the webhook or the address that an event about no user is about. */
-function thingOf({ user_id, data }: AuditEvent): string | undefined {
-  if (user_id !== noUser) return undefined;
+function objectName({ user_id, data }: AuditEvent): string | undefined {
+  if (user_id !== noUserId) return undefined;
   return [data.name, data.url, data.address].find((value): value is string => typeof value === 'string');
 }
 
@@ -81,13 +81,13 @@ export function useSentence(): (event: AuditEvent) => Sentence {
   const actor = useActor();
   return (event) => {
     const { type, user_id, user_name } = event;
-    const user = user_id === noUser ? undefined : (user_name ?? events.nobody);
-    if (isOwn(event)) return { who: user ?? actor(event), verb: verb(type), whom: thingOf(event) };
+    const user = user_id === noUserId ? undefined : (user_name ?? events.nobody);
+    if (isOwnAct(event)) return { actor: user ?? actor(event), verb: verb(type), object: objectName(event) };
     return {
-      who: actor(event),
+      actor: actor(event),
       ...(event.actor.startsWith('key:') && { kind: events.apiKey }),
       verb: user === undefined ? verb(type) : (events.acts[type] ?? verb(type)),
-      whom: user ?? thingOf(event),
+      object: user ?? objectName(event),
     };
   };
 }
@@ -98,9 +98,9 @@ const namedDetails = ['authenticator', 'second_factor', 'error_code', 'reason', 
 export function useDetail(): (event: AuditEvent) => string {
   const { events, messages } = useText();
   const actor = useActor();
-  const byOf = (event: AuditEvent) => {
+  const actorText = (event: AuditEvent) => {
     // Messages are sent by Postern, and events about no user begin with the actor.
-    if (isOwn(event) || event.actor === 'system' || event.user_id === noUser) return undefined;
+    if (isOwnAct(event) || event.actor === 'system' || event.user_id === noUserId) return undefined;
     if (event.actor === 'cli') return events.byCli;
     return event.actor.startsWith('key:') && event.actor_name !== null
       ? events.byKey(event.actor_name)
@@ -111,7 +111,7 @@ export function useDetail(): (event: AuditEvent) => string {
       .map((name) => event.data[name])
       .filter((value): value is string => typeof value === 'string')
       .map((word) => events.words[word] ?? messages.kinds[word] ?? word);
-    return [...words, thingOf(event), byOf(event), event.address].filter(Boolean).join(' · ');
+    return [...words, objectName(event), actorText(event), event.address].filter(Boolean).join(' · ');
   };
 }
 
@@ -121,14 +121,14 @@ export function EventRow({ event }: { event: AuditEvent }) {
   const verb = useVerb()(event.type);
   const sentence = useSentence()(event);
   const detail = useDetail()(event);
-  const name = event.user_id === noUser ? sentence.who : (event.user_name ?? events.nobody);
-  const { icon, tone } = lookOf(event.type);
+  const name = event.user_id === noUserId ? sentence.actor : (event.user_name ?? events.nobody);
+  const { icon, tone } = eventLook(event.type);
   return (
     <li className={styles.event}>
       <span className={styles[tone]}>
         <Icon name={icon} />
       </span>
-      <div className={styles.what}>
+      <div className={styles.description}>
         <div className={styles.line}>
           <bdi className={styles.name} title={name}>
             {name}
@@ -141,7 +141,7 @@ export function EventRow({ event }: { event: AuditEvent }) {
           </div>
         )}
       </div>
-      <Time at={event.created_at} />
+      <Time value={event.created_at} />
     </li>
   );
 }

@@ -9,7 +9,7 @@ import { cx } from '../../lib/cx.js';
 import { Icon } from '../icon/icon.js';
 import styles from './field.module.css';
 
-interface Described {
+interface FieldText {
   readonly label: string;
   /** Below the field: what it is for, or an example. */
   readonly hint?: ReactNode;
@@ -17,9 +17,9 @@ interface Described {
   readonly error?: string | undefined;
 }
 
-type Wiring = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined };
+type InputProps = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined };
 
-function Frame({ label, hint, error, children }: Described & { children: (wiring: Wiring) => ReactNode }) {
+function FieldFrame({ label, hint, error, children }: FieldText & { children: (wiring: InputProps) => ReactNode }) {
   const id = useId();
   const note = `${id}-note`;
   const hasNote = error !== undefined || hint !== undefined;
@@ -44,23 +44,23 @@ function Frame({ label, hint, error, children }: Described & { children: (wiring
 }
 
 /** One line of text. */
-export function Field({ label, hint, error, className, ...rest }: Described & InputHTMLAttributes<HTMLInputElement>) {
+export function Field({ label, hint, error, className, ...rest }: FieldText & InputHTMLAttributes<HTMLInputElement>) {
   return (
-    <Frame {...{ label, hint, error }}>
+    <FieldFrame {...{ label, hint, error }}>
       {(wiring) => <input type="text" {...rest} {...wiring} className={cx(styles.input, className)} />}
-    </Frame>
+    </FieldFrame>
   );
 }
 
-export function TextArea({ label, hint, error, ...rest }: Described & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function TextArea({ label, hint, error, ...rest }: FieldText & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
-    <Frame {...{ label, hint, error }}>
+    <FieldFrame {...{ label, hint, error }}>
       {(wiring) => <textarea rows={4} {...rest} {...wiring} className={cx(styles.input, styles.area)} />}
-    </Frame>
+    </FieldFrame>
   );
 }
 
-interface SelectProps<T extends string> extends Described, Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
+interface SelectProps<T extends string> extends FieldText, Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
   readonly value: T;
   readonly options: readonly (readonly [value: T, name: string])[];
   readonly onChoose: (value: T) => void;
@@ -69,7 +69,7 @@ interface SelectProps<T extends string> extends Described, Omit<SelectHTMLAttrib
 /** One of few values. */
 export function Select<T extends string>({ label, hint, error, options, onChoose, ...rest }: SelectProps<T>) {
   return (
-    <Frame {...{ label, hint, error }}>
+    <FieldFrame {...{ label, hint, error }}>
       {(wiring) => (
         <select
           {...rest}
@@ -87,25 +87,25 @@ export function Select<T extends string>({ label, hint, error, options, onChoose
           ))}
         </select>
       )}
-    </Frame>
+    </FieldFrame>
   );
 }
 
-interface CodeFieldProps extends Described {
+interface CodeFieldProps extends FieldText {
   readonly value: string;
   readonly onChange: (digits: string) => void;
   /** The code has all its digits: submit it. */
   readonly onComplete: (digits: string) => void;
   readonly digits?: number;
   readonly disabled?: boolean;
-  readonly focused?: boolean;
+  readonly hasInitialFocus?: boolean;
 }
 
 /** One field for a code of digits. Pasting, autofill and spaces work, and the last digit submits. */
 export function CodeField(props: CodeFieldProps) {
-  const { label, hint, error, value, onChange, onComplete, digits = 6, disabled, focused } = props;
+  const { label, hint, error, value, onChange, onComplete, digits = 6, disabled, hasInitialFocus } = props;
   return (
-    <Frame {...{ label, hint, error }}>
+    <FieldFrame {...{ label, hint, error }}>
       {(wiring) => (
         <input
           {...wiring}
@@ -115,7 +115,7 @@ export function CodeField(props: CodeFieldProps) {
           autoCapitalize="off"
           spellCheck={false}
           disabled={disabled}
-          autoFocus={focused}
+          autoFocus={hasInitialFocus}
           value={grouped(value)}
           onChange={(event) => {
             const next = event.currentTarget.value.replace(/\D/g, '').slice(0, digits);
@@ -124,37 +124,37 @@ export function CodeField(props: CodeFieldProps) {
           }}
         />
       )}
-    </Frame>
+    </FieldFrame>
   );
 }
 
 const grouped = (code: string) => (code.length > 3 ? `${code.slice(0, 3)} ${code.slice(3)}` : code);
 
-interface TickProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'type'> {
+interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'type'> {
   readonly label: ReactNode;
   /** Only some of the rows that it selects are selected. */
-  readonly some?: boolean;
+  readonly isPartial?: boolean;
   /** The label is for screen readers only, for example in a table. */
-  readonly bare?: boolean;
+  readonly hidesLabel?: boolean;
 }
 
-export function Checkbox({ label, some = false, bare = false, ...rest }: TickProps) {
+export function Checkbox({ label, isPartial = false, hidesLabel = false, ...rest }: CheckboxProps) {
   return (
-    <label className={cx(styles.tick, bare && styles.bare)}>
+    <label className={cx(styles.tick, hidesLabel && styles.bare)}>
       <input
         {...rest}
         type="checkbox"
         ref={(input) => {
-          if (input !== null) input.indeterminate = some;
+          if (input !== null) input.indeterminate = isPartial;
         }}
       />
-      <span className={bare ? 'hidden-text' : undefined}>{label}</span>
+      <span className={hidesLabel ? 'hidden-text' : undefined}>{label}</span>
     </label>
   );
 }
 
 /** A setting that takes effect at once. */
-export function Switch({ label, ...rest }: Omit<TickProps, 'some' | 'bare'>) {
+export function Switch({ label, ...rest }: Omit<CheckboxProps, 'some' | 'bare'>) {
   return (
     <label className={cx(styles.tick, styles.switch)}>
       <input {...rest} type="checkbox" role="switch" aria-checked={rest.checked} />

@@ -10,9 +10,9 @@ export interface FilterField {
   /** The member of the URL's query. */
   readonly name: string;
   readonly label: string;
-  /** The values to choose from, with their names. Without: a field for text. */
+  /** The values to choose from, with their names. If it is missing, the filter is a text field. */
   readonly values?: readonly (readonly [value: string, name: string])[];
-  /** For a field for text. */
+  /** The type of the text field. */
   readonly type?: 'text' | 'date' | 'datetime-local';
   readonly placeholder?: string;
 }
@@ -24,8 +24,8 @@ interface FilterBarProps {
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
   readonly fields: readonly FilterField[];
   /** The member for the search box, its label, and whether it has the focus when the page opens. */
-  readonly search?: { readonly name: string; readonly label: string; readonly focused?: boolean };
-  /** At the end: counts, or a button. */
+  readonly search?: { readonly name: string; readonly label: string; readonly hasInitialFocus?: boolean };
+  /** Content at the end of the bar, such as counts or a button. */
   readonly children?: ReactNode;
 }
 
@@ -33,9 +33,9 @@ interface FilterBarProps {
 export function FilterBar({ query, onChange, fields, search, children }: FilterBarProps) {
   const text = useText();
   const [added, setAdded] = useState<string>();
-  const active = fields.filter(({ name }) => query[name] !== undefined || name === added);
-  const rest = fields.filter((field) => !active.includes(field));
-  const hasAny = active.some(({ name }) => query[name] !== undefined);
+  const activeFields = fields.filter(({ name }) => query[name] !== undefined || name === added);
+  const otherFields = fields.filter((field) => !activeFields.includes(field));
+  const hasAny = activeFields.some(({ name }) => query[name] !== undefined);
   const clear = () => {
     setAdded(undefined);
     onChange(Object.fromEntries(fields.map(({ name }) => [name, undefined])));
@@ -46,29 +46,29 @@ export function FilterBar({ query, onChange, fields, search, children }: FilterB
         <SearchBox
           label={search.label}
           value={query[search.name] ?? ''}
-          focused={search.focused === true}
+          focused={search.hasInitialFocus === true}
           onChange={(value) => onChange({ [search.name]: value === '' ? undefined : value })}
         />
       )}
       <div className={styles.chips}>
-        {active.map((field) => (
+        {activeFields.map((field) => (
           <Chip
             key={field.name}
             field={field}
             value={query[field.name]}
-            opened={field.name === added}
+            isNew={field.name === added}
             onChange={(value) => {
               setAdded(undefined);
               onChange({ [field.name]: value });
             }}
           />
         ))}
-        {rest.length > 0 && (
+        {otherFields.length > 0 && (
           <Menu
             label={text.common.addFilter}
             icon="plus"
             small
-            items={rest.map(({ name, label }) => ({ name: label, run: () => setAdded(name) }))}
+            items={otherFields.map(({ name, label }) => ({ name: label, run: () => setAdded(name) }))}
           >
             {text.common.filter}
           </Menu>
@@ -94,12 +94,12 @@ interface SearchBoxProps {
 
 /** The search box of a page. `/` goes to it. */
 function SearchBox({ label, value, focused = false, onChange }: SearchBoxProps) {
-  const [typed, setTyped] = useState(value);
+  const [inputText, setInputText] = useState(value);
   const box = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   // The URL may change by a link or by going back. What is being typed stays.
   useEffect(() => {
-    if (document.activeElement !== box.current) setTyped(value);
+    if (document.activeElement !== box.current) setInputText(value);
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   useInitialFocus(box, focused);
@@ -117,22 +117,22 @@ function SearchBox({ label, value, focused = false, onChange }: SearchBoxProps) 
         data-search
         aria-label={label}
         placeholder={label}
-        value={typed}
+        value={inputText}
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
         onChange={(event) => {
           const next = event.currentTarget.value;
-          setTyped(next);
+          setInputText(next);
           clearTimeout(timer.current);
           timer.current = setTimeout(() => apply(next), 250);
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') apply(typed);
+          if (event.key === 'Enter') apply(inputText);
         }}
         // Before the click of another element: a later change of the URL would take its page away again.
         onBlur={() => {
-          if (timer.current !== undefined) apply(typed);
+          if (timer.current !== undefined) apply(inputText);
         }}
       />
       <span className={styles.key} aria-hidden="true">
@@ -152,23 +152,18 @@ function useInitialFocus(box: RefObject<HTMLInputElement | null>, isWanted: bool
 interface ChipProps {
   readonly field: FilterField;
   readonly value: string | undefined;
-  readonly opened: boolean;
+  readonly isNew: boolean;
   readonly onChange: (value: string | undefined) => void;
 }
 
-function Chip({ field, value, opened, onChange }: ChipProps) {
+function Chip({ field, value, isNew, onChange }: ChipProps) {
   const text = useText();
   const id = useId();
   return (
     <span className={styles.chip} data-active={value !== undefined || undefined}>
       <label htmlFor={id}>{field.label}</label>
       {field.values !== undefined ? (
-        <select
-          id={id}
-          value={value ?? ''}
-          autoFocus={opened}
-          onChange={(event) => onChange(event.currentTarget.value)}
-        >
+        <select id={id} value={value ?? ''} autoFocus={isNew} onChange={(event) => onChange(event.currentTarget.value)}>
           {value === undefined && <option value="">{text.common.choose}</option>}
           {field.values.map(([option, name]) => (
             <option key={option} value={option}>
@@ -183,7 +178,7 @@ function Chip({ field, value, opened, onChange }: ChipProps) {
           defaultValue={value}
           key={value}
           placeholder={field.placeholder}
-          autoFocus={opened}
+          autoFocus={isNew}
           onBlur={(event) => {
             const next = event.currentTarget.value.trim();
             if (next !== (value ?? '')) onChange(next === '' ? undefined : next);

@@ -13,7 +13,7 @@ export interface MenuItem {
   /** A destructive action: red, after a line. */
   readonly destructive?: boolean;
   /** The action changes data, so it is disabled while there is no connection. */
-  readonly changes?: boolean;
+  readonly changesData?: boolean;
   /** Only for a choice of several items: whether this one is chosen. */
   readonly chosen?: boolean;
 }
@@ -35,17 +35,17 @@ export function Menu({ label, items, icon = 'dots', kind = 'plain', small = fals
   const button = useRef<HTMLButtonElement>(null);
   const { reachable } = useStore(connection);
 
-  function place(): void {
+  function placeMenu(): void {
     const box = button.current?.getBoundingClientRect();
     const menu = list.current;
     if (box === undefined || menu === null) return;
     const { offsetWidth: width, offsetHeight: height } = menu;
-    const below = box.bottom + 4 + height < window.innerHeight;
+    const spaceBelow = box.bottom + 4 + height < window.innerHeight;
     menu.style.left = `${Math.max(8, Math.min(box.right - width, window.innerWidth - width - 8))}px`;
-    menu.style.top = `${below ? box.bottom + 4 : Math.max(8, box.top - 4 - height)}px`;
+    menu.style.top = `${spaceBelow ? box.bottom + 4 : Math.max(8, box.top - 4 - height)}px`;
   }
 
-  function move(step: number): void {
+  function moveFocus(step: number): void {
     const entries = [...(list.current?.querySelectorAll<HTMLElement>('button:not(:disabled)') ?? [])];
     const at = entries.findIndex((entry) => entry.matches(':focus'));
     entries[(at + step + entries.length) % entries.length]?.focus();
@@ -69,12 +69,12 @@ export function Menu({ label, items, icon = 'dots', kind = 'plain', small = fals
         className={styles.menu}
         onToggle={(event) => {
           if (event.newState !== 'open') return;
-          place();
-          move(1);
+          placeMenu();
+          moveFocus(1);
         }}
         onKeyDown={(event) => {
-          if (event.key === 'ArrowDown') move(1);
-          else if (event.key === 'ArrowUp') move(-1);
+          if (event.key === 'ArrowDown') moveFocus(1);
+          else if (event.key === 'ArrowUp') moveFocus(-1);
           else return;
           event.preventDefault();
         }}
@@ -87,7 +87,7 @@ export function Menu({ label, items, icon = 'dots', kind = 'plain', small = fals
               ? { role: 'menuitem' }
               : { role: 'menuitemradio', 'aria-checked': item.chosen })}
             tabIndex={-1}
-            disabled={item.changes === true && !reachable}
+            disabled={item.changesData === true && !reachable}
             className={cx(styles.item, item.destructive && styles.destructive)}
             onClick={() => {
               list.current?.hidePopover();

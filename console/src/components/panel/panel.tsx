@@ -9,16 +9,16 @@ interface PanelProps {
   readonly note?: ReactNode;
   /** Buttons at the end of the head. */
   readonly actions?: ReactNode;
-  readonly foot?: ReactNode;
-  /** Rows reach the edges; otherwise the content has a margin. */
-  readonly flush?: boolean;
+  readonly footer?: ReactNode;
+  /** Without padding, rows reach the edges. */
+  readonly hasNoPadding?: boolean;
   /** The hash of the URL that leads here. */
   readonly anchor?: string;
   readonly children: ReactNode;
 }
 
 /** A part of a page, with its title. Panels do not contain panels. */
-export function Panel({ title, note, actions, foot, flush = false, anchor, children }: PanelProps) {
+export function Panel({ title, note, actions, footer, hasNoPadding = false, anchor, children }: PanelProps) {
   const id = useId();
   return (
     <section id={anchor} className={styles.panel} aria-labelledby={title === undefined ? undefined : id}>
@@ -29,8 +29,8 @@ export function Panel({ title, note, actions, foot, flush = false, anchor, child
           {actions !== undefined && <div className={styles.actions}>{actions}</div>}
         </header>
       )}
-      <div className={flush ? undefined : styles.body}>{children}</div>
-      {foot !== undefined && <footer className={styles.foot}>{foot}</footer>}
+      <div className={hasNoPadding ? undefined : styles.body}>{children}</div>
+      {footer !== undefined && <footer className={styles.foot}>{footer}</footer>}
     </section>
   );
 }
@@ -50,13 +50,13 @@ export const pageTitle = createStore('');
 interface PageProps {
   readonly title: string;
   /** Links to the pages above, before the title. */
-  readonly above?: ReactNode;
+  readonly breadcrumbs?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** The head of a page with its only `h1`, and its content. */
-export function Page({ title, above, actions, children }: PageProps) {
+export function Page({ title, breadcrumbs, actions, children }: PageProps) {
   useEffect(() => {
     pageTitle.set(title);
     document.title = `${title} · Postern`;
@@ -64,7 +64,7 @@ export function Page({ title, above, actions, children }: PageProps) {
   return (
     <>
       <header className={styles.pageHead}>
-        {above !== undefined && <nav className={styles.above}>{above}</nav>}
+        {breadcrumbs !== undefined && <nav className={styles.above}>{breadcrumbs}</nav>}
         <h1>
           <bdi>{title}</bdi>
         </h1>
@@ -76,10 +76,10 @@ export function Page({ title, above, actions, children }: PageProps) {
 }
 
 /** Name and value pairs. */
-export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles.facts}>
-      {of.map(([name, value]) => (
+      {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -92,14 +92,14 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Rea
 interface MasterDetailProps {
   readonly detail?: ReactNode;
   /** Both have half of the width. */
-  readonly even?: boolean;
+  readonly hasEqualWidths?: boolean;
   readonly children: ReactNode;
 }
 
 /** A list, and beside it the row that is open. On a narrow screen the open row goes first. */
-export function MasterDetail({ detail, even = false, children }: MasterDetailProps) {
+export function MasterDetail({ detail, hasEqualWidths = false, children }: MasterDetailProps) {
   return (
-    <div className={cx(styles.split, even && styles.even, detail !== undefined && styles.open)}>
+    <div className={cx(styles.split, hasEqualWidths && styles.even, detail !== undefined && styles.open)}>
       <div className={styles.master}>{children}</div>
       {detail !== undefined && <div className={styles.detail}>{detail}</div>}
     </div>

@@ -6,12 +6,12 @@ interface BarProps {
   readonly label?: string;
   readonly parts: readonly { readonly tone: 'accent' | 'idle' | 'warn' | 'bad'; readonly value: number }[];
   /** The value of a full bar. The default is the sum of the parts. */
-  readonly of?: number;
+  readonly total?: number;
 }
 
 /** One horizontal bar, of one part or of several. */
-export function Bar({ label, parts, of }: BarProps) {
-  const whole = Math.max(of ?? parts.reduce((sum, { value }) => sum + value, 0), 1);
+export function Bar({ label, parts, total }: BarProps) {
+  const fullValue = Math.max(total ?? parts.reduce((sum, { value }) => sum + value, 0), 1);
   let from = 0;
   return (
     <svg
@@ -27,8 +27,8 @@ export function Bar({ label, parts, of }: BarProps) {
           <rect
             key={tone}
             className={cx(styles[tone], styles.part)}
-            x={`${(start / whole) * 100}%`}
-            width={`${(value / whole) * 100}%`}
+            x={`${(start / fullValue) * 100}%`}
+            width={`${(value / fullValue) * 100}%`}
             height="6"
           />
         );

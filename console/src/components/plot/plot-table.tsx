@@ -42,7 +42,7 @@ export function PlotTable({ label, times, series, beforeName }: PlotTableProps) 
                 <th scope="row">{moment(time)}</th>
                 {columns.map(({ key, values }) => (
                   <td key={key}>
-                    <Num of={values[index] ?? null} />
+                    <Num value={values[index] ?? null} />
                   </td>
                 ))}
               </tr>

@@ -21,12 +21,12 @@ export interface Series {
   /** Of the drawing, in pixels. */
   readonly height?: number;
   /** A dashed line with a name: higher values are too high. */
-  readonly limit?: { readonly at: number; readonly name: string };
+  readonly limit?: { readonly value: number; readonly name: string };
   readonly unit?: string;
 }
 
 interface PlotProps {
-  /** What it shows, in a sentence with the main figure: screen readers get it in place of the drawing. */
+  /** The plot in one sentence with the main figure. Screen readers read it instead of the drawing. */
   readonly label: string;
   /** The start of each step, as times of the service. */
   readonly times: readonly string[];
@@ -39,8 +39,8 @@ interface PlotProps {
   readonly onChoose?: (index: number) => void;
 }
 
-const left = 44;
-const right = 8;
+const marginLeft = 44;
+const marginRight = 8;
 
 /** Small plots on one time axis, with a shared cursor, and a table of the same values. */
 export function Plot(props: PlotProps) {
@@ -50,13 +50,13 @@ export function Plot(props: PlotProps) {
   const [width, box] = useWidth();
   const [cursor, setCursor] = useState<number>();
   const [isTable, setTable] = useState(false);
-  const inner = Math.max(0, width - left - right);
-  const slot = times.length === 0 ? 0 : inner / times.length;
-  // The last step has not ended yet: a line to its value would look like a fall.
+  const innerWidth = Math.max(0, width - marginLeft - marginRight);
+  const stepWidth = times.length === 0 ? 0 : innerWidth / times.length;
+  // The last step has not ended, so a line to its value would look like a decrease.
   const isRunning = Date.parse(times.at(-1) ?? '') + step > Date.now();
   const indexAt = (event: PointerEvent) => {
-    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - left;
-    return Math.max(0, Math.min(times.length - 1, Math.floor(x / slot)));
+    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - marginLeft;
+    return Math.max(0, Math.min(times.length - 1, Math.floor(x / stepWidth)));
   };
   function onKeyDown(event: KeyboardEvent): void {
     const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -88,8 +88,8 @@ export function Plot(props: PlotProps) {
           onPointerMove={(event) => setCursor(indexAt(event))}
           onPointerLeave={() => setCursor(undefined)}
           onClick={(event) => {
-            const x = event.clientX - event.currentTarget.getBoundingClientRect().left - left;
-            if (x >= 0 && slot > 0) onChoose?.(Math.min(times.length - 1, Math.floor(x / slot)));
+            const x = event.clientX - event.currentTarget.getBoundingClientRect().left - marginLeft;
+            if (x >= 0 && stepWidth > 0) onChoose?.(Math.min(times.length - 1, Math.floor(x / stepWidth)));
           }}
         >
           {width > 0 &&
@@ -98,18 +98,18 @@ export function Plot(props: PlotProps) {
                 <div className={styles.name}>
                   <strong>{one.name}</strong> {one.note}
                 </div>
-                <Drawing {...{ width, slot, cursor, isRunning }} series={one} />
+                <Drawing {...{ width, slot: stepWidth, cursor, isRunning }} series={one} />
               </div>
             ))}
           {width > 0 && <Axis {...{ width, times, step }} />}
-          {cursor !== undefined && slot > 0 && (
-            <div className={styles.tip} role="status" style={tipPlace(left + (cursor + 0.5) * slot, width)}>
+          {cursor !== undefined && stepWidth > 0 && (
+            <div className={styles.tip} role="status" style={tipPlace(marginLeft + (cursor + 0.5) * stepWidth, width)}>
               <div className={styles.when}>{formats.moment(times[cursor] ?? '')}</div>
               {series.map(({ key, name, values, before, unit }) => (
                 <dl key={key}>
-                  <Value name={name} of={values[cursor]} unit={unit} />
+                  <TipValue name={name} value={values[cursor]} unit={unit} />
                   {before !== undefined && beforeName !== undefined && (
-                    <Value name={beforeName} of={before[cursor]} unit={unit} />
+                    <TipValue name={beforeName} value={before[cursor]} unit={unit} />
                   )}
                 </dl>
               ))}
@@ -121,13 +121,13 @@ export function Plot(props: PlotProps) {
   );
 }
 
-function Value({ name, of, unit }: { name: string; of: number | null | undefined; unit: string | undefined }) {
+function TipValue({ name, value, unit }: { name: string; value: number | null | undefined; unit: string | undefined }) {
   const { number } = useFormats();
   return (
     <div>
       <dt>{name}</dt>
       <dd>
-        {of === null || of === undefined ? '—' : number(of)} {unit}
+        {value === null || value === undefined ? '—' : number(value)} {unit}
       </dd>
     </div>
   );
@@ -149,43 +149,49 @@ interface DrawingProps {
 function Drawing({ series, width, slot, cursor, isRunning }: DrawingProps) {
   const { number } = useFormats();
   const { values, before, look, tone, height = look === 'line' ? 150 : 60, limit } = series;
-  const known = [...values, ...(before ?? [])].filter((value) => value !== null);
-  const end = roundEnd(Math.max(0, ...known, limit?.at ?? 0));
+  const knownValues = [...values, ...(before ?? [])].filter((value) => value !== null);
+  const end = roundEnd(Math.max(0, ...knownValues, limit?.value ?? 0));
   const top = 8;
   const y = (value: number) => top + (1 - value / end) * (height - top - 6);
-  const x = (index: number) => left + (index + 0.5) * slot;
+  const x = (index: number) => marginLeft + (index + 0.5) * slot;
   const marks = height >= 100 ? [0, end / 2, end] : [0, end];
   const value = cursor === undefined ? null : (values[cursor] ?? null);
   const last = values.length - 1;
-  const running = isRunning && look === 'line' ? (values[last] ?? null) : null;
-  const drawn = running === null ? values : values.slice(0, last);
+  const runningValue = isRunning && look === 'line' ? (values[last] ?? null) : null;
+  const drawnValues = runningValue === null ? values : values.slice(0, last);
   return (
     <svg width={width} height={height} aria-hidden="true" className={styles[tone]}>
       {marks.map((mark) => (
         <g key={mark}>
-          <line className={styles.grid} x1={left} x2={width - right} y1={y(mark)} y2={y(mark)} />
-          <text className={styles.mark} x={left - 6} y={y(mark) + 4} textAnchor="end">
+          <line className={styles.grid} x1={marginLeft} x2={width - marginRight} y1={y(mark)} y2={y(mark)} />
+          <text className={styles.mark} x={marginLeft - 6} y={y(mark) + 4} textAnchor="end">
             {number(mark, 'axis')}
           </text>
         </g>
       ))}
       {look === 'line' ? (
-        runsOf(drawn).map((run) => (
+        splitAtGaps(drawnValues).map((run) => (
           <g key={run[0]?.[0]}>
-            <path className={styles.fill} d={`${lineOf(run, x, y)}V${y(0)}H${x(run[0]?.[0] ?? 0)}Z`} />
-            <path className={styles.line} d={lineOf(run, x, y)} />
+            <path className={styles.fill} d={`${linePath(run, x, y)}V${y(0)}H${x(run[0]?.[0] ?? 0)}Z`} />
+            <path className={styles.line} d={linePath(run, x, y)} />
           </g>
         ))
       ) : (
-        <path className={styles.bars} d={barsOf(values, slot, x, y)} />
+        <path className={styles.bars} d={barPath(values, slot, x, y)} />
       )}
-      {running !== null && <circle className={styles.running} cx={x(last)} cy={y(running)} r="2.5" />}
+      {runningValue !== null && <circle className={styles.running} cx={x(last)} cy={y(runningValue)} r="2.5" />}
       {before !== undefined &&
-        runsOf(before).map((run) => <path key={run[0]?.[0]} className={styles.before} d={lineOf(run, x, y)} />)}
+        splitAtGaps(before).map((run) => <path key={run[0]?.[0]} className={styles.before} d={linePath(run, x, y)} />)}
       {limit !== undefined && (
         <g>
-          <line className={styles.limit} x1={left} x2={width - right} y1={y(limit.at)} y2={y(limit.at)} />
-          <text className={styles.mark} x={left + 4} y={y(limit.at) - 4}>
+          <line
+            className={styles.limit}
+            x1={marginLeft}
+            x2={width - marginRight}
+            y1={y(limit.value)}
+            y2={y(limit.value)}
+          />
+          <text className={styles.mark} x={marginLeft + 4} y={y(limit.value) - 4}>
             {limit.name}
           </text>
         </g>
@@ -201,7 +207,7 @@ function Drawing({ series, width, slot, cursor, isRunning }: DrawingProps) {
 type Point = readonly [index: number, value: number];
 
 /** Splits the values at unknown ones, so that no line is drawn across them. */
-function runsOf(values: readonly (number | null)[]): Point[][] {
+function splitAtGaps(values: readonly (number | null)[]): Point[][] {
   const runs: Point[][] = [];
   for (const [index, value] of values.entries()) {
     if (value === null) continue;
@@ -211,13 +217,13 @@ function runsOf(values: readonly (number | null)[]): Point[][] {
   return runs;
 }
 
-const lineOf = (run: readonly Point[], x: (index: number) => number, y: (value: number) => number) =>
+const linePath = (run: readonly Point[], x: (index: number) => number, y: (value: number) => number) =>
   run
     .map(([index, value], place) => `${place === 0 ? 'M' : 'L'}${x(index).toFixed(1)} ${y(value).toFixed(1)}`)
     .join('');
 
 /** One path for all bars. A value above 0 is at least a pixel high. */
-function barsOf(
+function barPath(
   values: readonly (number | null)[],
   slot: number,
   x: (index: number) => number,
@@ -239,11 +245,11 @@ function Axis({ width, times, step }: { width: number; times: readonly string[];
   const from = Date.parse(times[0] ?? '');
   const to = Date.parse(times.at(-1) ?? '') + step;
   if (Number.isNaN(from)) return null;
-  const { at, areDays } = timeMarks(from, to, Math.max(2, Math.floor((width - left) / 90)));
-  const x = (time: number) => left + ((time - from) / (to - from)) * (width - left - right);
+  const { marks, areDays } = timeMarks(from, to, Math.max(2, Math.floor((width - marginLeft) / 90)));
+  const x = (time: number) => marginLeft + ((time - from) / (to - from)) * (width - marginLeft - marginRight);
   return (
     <svg width={width} height="20" aria-hidden="true">
-      {at
+      {marks
         .filter((time) => x(time) < width - 20)
         .map((time) => (
           <text
@@ -251,7 +257,7 @@ function Axis({ width, times, step }: { width: number; times: readonly string[];
             className={styles.mark}
             x={x(time)}
             y="14"
-            textAnchor={x(time) < left + 20 ? 'start' : 'middle'}
+            textAnchor={x(time) < marginLeft + 20 ? 'start' : 'middle'}
           >
             {axisTime(new Date(time), areDays)}
           </text>
@@ -265,7 +271,7 @@ function useWidth(): [width: number, ref: RefCallback<HTMLDivElement>] {
   const [width, setWidth] = useState(0);
   const ref = useCallback((element: HTMLDivElement) => {
     const measure = () => setWidth(element.clientWidth);
-    // At once too: the observer is called after the first picture, in which the plot would have no height.
+    // Measure now, because the observer is called only after the first paint, in which the plot would have no height.
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);

@@ -23,9 +23,9 @@ export function roundEnd(largest: number): number {
 export function timeMarks(
   from: number,
   to: number,
-  most: number,
-): { readonly at: readonly number[]; readonly areDays: boolean } {
-  const step = steps.find((one) => (to - from) / one <= most) ?? 90 * day;
+  maxMarks: number,
+): { readonly marks: readonly number[]; readonly areDays: boolean } {
+  const step = steps.find((one) => (to - from) / one <= maxMarks) ?? 90 * day;
   const midnight = new Date(from).setHours(0, 0, 0, 0);
   const at: number[] = [];
   for (let index = 0; ; index += 1) {
@@ -36,5 +36,5 @@ export function timeMarks(
     if (time > to) break;
     if (time >= from) at.push(time);
   }
-  return { at, areDays: step >= day };
+  return { marks: at, areDays: step >= day };
 }

@@ -41,7 +41,7 @@ export function Empty({ title, children, action }: { title: string; children?: R
   );
 }
 
-const looks = {
+const noticeLooks = {
   bad: 'circleCross',
   warn: 'warning',
   good: 'circleCheck',
@@ -50,11 +50,16 @@ const looks = {
 } as const satisfies Record<string, IconName>;
 
 /** A note with a coloured background. `live`: it appears while the page is open, so screen readers announce it. */
-export function Notice(props: { kind: keyof typeof looks; children: ReactNode; action?: ReactNode; live?: boolean }) {
+export function Notice(props: {
+  kind: keyof typeof noticeLooks;
+  children: ReactNode;
+  action?: ReactNode;
+  live?: boolean;
+}) {
   const { kind, children, action, live = false } = props;
   return (
     <div className={cx(styles.notice, styles[kind])} role={live ? (kind === 'bad' ? 'alert' : 'status') : undefined}>
-      <Icon name={looks[kind]} />
+      <Icon name={noticeLooks[kind]} />
       <div className={styles.noticeText}>{children}</div>
       {action}
     </div>
@@ -62,30 +67,31 @@ export function Notice(props: { kind: keyof typeof looks; children: ReactNode; a
 }
 
 /** Seconds before the next attempt. Each wait is twice as long as the one before. */
-const waits = { first: 5, most: 60 };
+const retryDelays = { first: 5, most: 60 };
 
 interface ProblemProps {
   /** The failure, as a sentence: "The list could not be read." */
-  readonly what?: string;
+  readonly message?: string;
   readonly error: unknown;
   /** Reads again. After a temporary problem, this runs automatically after a countdown. */
   readonly onRetry?: () => void;
 }
 
 /** An error as text, with the id of the request. */
-export function Problem({ what, error, onRetry }: ProblemProps) {
+export function Problem({ message, error, onRetry }: ProblemProps) {
   const text = useText();
-  const left = useRetry(error, onRetry);
+  const secondsLeft = useRetry(error, onRetry);
   const isForbidden = error instanceof ProblemError && error.status === 403;
   const requestId = error instanceof ProblemError ? error.requestId : undefined;
   return (
     <div className={styles.problem}>
       <Notice kind={isForbidden ? 'locked' : 'bad'} live>
-        {what !== undefined && <>{what} </>}
-        {useMessageOf(error)} {left !== undefined && <span aria-hidden="true">{text.common.tryingAgainIn(left)}</span>}
+        {message !== undefined && <>{message} </>}
+        {useMessageOf(error)}{' '}
+        {secondsLeft !== undefined && <span aria-hidden="true">{text.common.tryingAgainIn(secondsLeft)}</span>}
         {requestId !== undefined && (
           <div>
-            <Id of={requestId} short name={text.common.request} />
+            <Id value={requestId} short name={text.common.request} />
           </div>
         )}
       </Notice>
@@ -112,17 +118,17 @@ function useRetry(error: unknown, onRetry: (() => void) | undefined): number | u
   const [attempt, setAttempt] = useState(0);
   const [left, setLeft] = useState<number>();
   const isOn = onRetry !== undefined && isTemporary(error);
-  const asked = error instanceof ProblemError ? (error.retryAfter ?? 0) : 0;
+  const retryAfterSeconds = error instanceof ProblemError ? (error.retryAfter ?? 0) : 0;
   const { reachable } = useStore(connection);
   useEffect(() => {
     if (!isOn) {
       setLeft(undefined);
       return;
     }
-    setLeft(Math.max(asked, Math.min(waits.first * 2 ** attempt, waits.most)));
+    setLeft(Math.max(retryAfterSeconds, Math.min(retryDelays.first * 2 ** attempt, retryDelays.most)));
     const timer = setInterval(() => setLeft((seconds) => Math.max(0, (seconds ?? 1) - 1)), 1000);
     return () => clearInterval(timer);
-  }, [isOn, asked, attempt]);
+  }, [isOn, retryAfterSeconds, attempt]);
   const retry = useRef(onRetry);
   retry.current = onRetry;
   const isDue = isOn && left === 0;
@@ -135,7 +141,7 @@ function useRetry(error: unknown, onRetry: (() => void) | undefined): number | u
   return isOn && reachable ? left : undefined;
 }
 
-/** The strip at the top while there is no connection. */
+/** The bar at the top of the page while there is no connection. */
 export function OfflineStrip() {
   const now = useStore(connection);
   const text = useText();
@@ -163,7 +169,7 @@ export function Loaded<T>({ query: { data, error, refetch }, what, rows, childre
     <>
       {error !== null && !(error instanceof NetworkError && data !== undefined) && (
         <div className={styles.around}>
-          <Problem {...(what !== undefined && { what })} error={error} onRetry={() => void refetch()} />
+          <Problem {...(what !== undefined && { message: what })} error={error} onRetry={() => void refetch()} />
         </div>
       )}
       {data !== undefined ? children(data) : error === null && <Skeleton {...(rows !== undefined && { rows })} />}

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { More } from '../../api/pages.js';
+import type { RowSource } from '../../api/pages.js';
 import { useText } from '../../text/text.js';
 import { Icon } from '../icon/icon.js';
 import { Problem, Skeleton } from '../state/state.js';
@@ -7,29 +7,31 @@ import styles from './table.module.css';
 import { useSight } from './use-sight.js';
 
 interface ListFootProps {
-  readonly more?: More | undefined;
+  readonly source?: RowSource | undefined;
   /** The number of rows that were read. When it changes, the foot looks again whether it is near the screen. */
   readonly rows: number;
   /** Further rows are read only after a click. */
-  readonly holds?: boolean;
+  readonly isPaused?: boolean;
   readonly children?: ReactNode;
 }
 
-/** Below a table: how many rows there are. When it comes near the screen, the next rows are read. */
-export function ListFoot({ more, rows, holds = false, children }: ListFootProps) {
+/** The foot of a table, with the number of rows. When it comes near the screen, the next rows are read. */
+export function ListFoot({ source, rows, isPaused = false, children }: ListFootProps) {
   const text = useText();
-  const next = holds || more?.error ? undefined : more?.next;
+  const next = isPaused || source?.error ? undefined : source?.next;
   const foot = useSight(next, rows);
   return (
     <div className={styles.foot} ref={foot}>
-      {more?.error ? <Problem what={text.common.moreFailed} error={more.error} onRetry={() => more.next?.()} /> : null}
-      {more?.isReading === true && <Skeleton rows={3} />}
+      {source?.error ? (
+        <Problem message={text.common.moreFailed} error={source.error} onRetry={() => source.next?.()} />
+      ) : null}
+      {source?.isReading === true && <Skeleton rows={3} />}
       {children !== undefined && <div className={styles.where}>{children}</div>}
     </div>
   );
 }
 
-/** Floats above the page while rows are selected: what to do with them. */
+/** The bar with the actions on the selected rows. */
 export function BulkBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
   const text = useText();
   if (count === 0) return null;

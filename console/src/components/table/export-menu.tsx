@@ -5,7 +5,7 @@ import { Menu } from '../menu/menu.js';
 import { toast } from '../toast/toasts.js';
 
 /** Rows of one export: they are kept in memory until they are saved. */
-const most = 10_000;
+const maxRows = 10_000;
 
 interface ExportMenuProps<Row> {
   /** The name of the file, without its ending. */
@@ -33,8 +33,8 @@ export function ExportMenu<Row>({ name, columns, read }: ExportMenuProps<Row>) {
         const { data, page } = await read(cursor, stopping.signal);
         rows.push(...data);
         cursor = page.next_cursor ?? undefined;
-        progress.update(Math.min(1, rows.length / most), text.exporting(rows.length));
-      } while (cursor !== undefined && rows.length < most);
+        progress.update(Math.min(1, rows.length / maxRows), text.exporting(rows.length));
+      } while (cursor !== undefined && rows.length < maxRows);
       if (kind === 'csv') {
         const lines = [columns, ...rows.map((row) => columns.map((column) => row[column]))];
         download(`${name}.csv`, lines.map(csvLine).join('\r\n'), 'text/csv');

@@ -9,17 +9,17 @@ export interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
   /** The cells are aligned at the right. */
-  readonly number?: boolean;
+  readonly isNumber?: boolean;
   /** `wide`: takes the remaining width. `low`: hidden on narrow screens. */
   readonly size?: 'wide' | 'low';
   /** The text arrives after the row, so the column has a fixed width. */
-  readonly late?: boolean;
+  readonly isLate?: boolean;
   /** The value of the sort order in the URL, if the list can be sorted by it. */
   readonly sort?: string;
 }
 
-/** What a row does. The functions stay the same, so that a row is drawn again only when it changes. */
-export interface RowActs {
+/** The event handlers of rows. The functions never change, so that a row is rendered again only when it changes. */
+export interface RowHandlers {
   readonly onKeyDown: (event: KeyboardEvent<HTMLTableRowElement>, index: number) => void;
   readonly onFocus: (index: number) => void;
   readonly onOpen: (index: number) => void;
@@ -32,23 +32,23 @@ interface RowProps<R> {
   readonly name: string;
   readonly columns: readonly Column<R>[];
   readonly compact: (row: R) => ReactNode;
-  readonly opens: boolean;
+  readonly canOpen: boolean;
   /** Undefined: rows cannot be selected. */
   readonly selected: boolean | undefined;
   readonly isOpen: boolean;
   readonly isReachable: boolean;
-  readonly acts: RowActs;
+  readonly handlers: RowHandlers;
   readonly measure: Ref<HTMLTableRowElement>;
 }
 
 function AnyRow<R>(props: RowProps<R>) {
-  const { row, index, name, columns, compact, opens, selected, isOpen, isReachable, acts, measure } = props;
+  const { row, index, name, columns, compact, canOpen, selected, isOpen, isReachable, handlers, measure } = props;
   const text = useText();
   const onClick = (event: MouseEvent) => {
     // A click on a link, a button or a checkbox does not open the row, and neither does selecting text.
-    const isOwn = (event.target as Element).closest('a, button, input, label, select') !== null;
-    if (isOwn || window.getSelection()?.isCollapsed === false) return;
-    acts.onOpen(index);
+    const isOwnTarget = (event.target as Element).closest('a, button, input, label, select') !== null;
+    if (isOwnTarget || window.getSelection()?.isCollapsed === false) return;
+    handlers.onOpen(index);
   };
   return (
     <tr
@@ -56,23 +56,23 @@ function AnyRow<R>(props: RowProps<R>) {
       data-index={index}
       aria-rowindex={index + 2}
       tabIndex={isReachable ? 0 : -1}
-      className={cx(styles.row, opens && styles.opens)}
+      className={cx(styles.row, canOpen && styles.opens)}
       aria-label={name}
       aria-selected={selected}
       data-selected={selected === true || isOpen || undefined}
-      onKeyDown={(event) => acts.onKeyDown(event, index)}
-      onFocus={() => acts.onFocus(index)}
+      onKeyDown={(event) => handlers.onKeyDown(event, index)}
+      onFocus={() => handlers.onFocus(index)}
       onClick={onClick}
     >
       {selected !== undefined && (
         <td className={styles.tick}>
           <Checkbox
-            bare
+            hidesLabel
             tabIndex={-1}
             label={text.common.select(name)}
             checked={selected}
             onChange={() => undefined}
-            onClick={(event) => acts.onToggle(index, event.shiftKey)}
+            onClick={(event) => handlers.onToggle(index, event.shiftKey)}
           />
         </td>
       )}
@@ -88,14 +88,14 @@ function AnyRow<R>(props: RowProps<R>) {
   );
 }
 
-/** One row of a table. It is drawn again only when it changes, not while the list is scrolled. */
+/** One row of a table. It is rendered again only when it changes, not while the list is scrolled. */
 export const TableRow = memo(AnyRow) as typeof AnyRow;
 
-export function classOf<R>({ number, size, late }: Column<R>): string {
+export function classOf<R>({ isNumber, size, isLate }: Column<R>): string {
   return cx(
     styles.cell,
-    number && styles.number,
-    late && styles.late,
+    isNumber && styles.number,
+    isLate && styles.late,
     size === 'wide' && styles.wide,
     size === 'low' && styles.low,
   );

@@ -1,23 +1,23 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
-import type { More } from '../../api/pages.js';
+import type { RowSource } from '../../api/pages.js';
 import styles from './scroll-list.module.css';
 
 interface ScrollListProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly idOf: (row: Row) => string;
-  readonly more: More;
+  readonly source: RowSource;
   readonly children: (row: Row) => ReactNode;
 }
 
-/** The height of a row that was never shown. */
-const usualHeight = 52;
+/** The assumed height of a row that was never shown, in pixels. */
+const estimatedHeight = 52;
 /** Rows before the end at which the next ones are read. */
-const ahead = 10;
+const rowsAhead = 10;
 
-/** A list that scrolls in a box of its own. Of a long one, only the rows near the view of the box are in the page. */
-export function ScrollList<Row>({ label, rows, idOf, more, children }: ScrollListProps<Row>) {
+/** A list that scrolls inside its box. Only the rows near the visible part are in the page. */
+export function ScrollList<Row>({ label, rows, idOf, source, children }: ScrollListProps<Row>) {
   const box = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the id of a row is always read in the same way
   const ids = useMemo(() => rows.map(idOf), [rows]);
@@ -25,15 +25,15 @@ export function ScrollList<Row>({ label, rows, idOf, more, children }: ScrollLis
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => usualHeight,
-    overscan: ahead,
+    estimateSize: () => estimatedHeight,
+    overscan: rowsAhead,
     getItemKey,
   });
   const items = virtualizer.getVirtualItems();
-  const { see, next, total, error } = more;
+  const { onFirstVisible, next, total, error } = source;
   const first = virtualizer.range?.startIndex ?? 0;
-  useEffect(() => see(first), [see, first]);
-  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - ahead;
+  useEffect(() => onFirstVisible(first), [onFirstVisible, first]);
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - rowsAhead;
   useEffect(() => {
     if (isNearEnd && !error) next?.();
   }, [isNearEnd, error, next]);

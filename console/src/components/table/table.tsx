@@ -1,12 +1,12 @@
 import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import type { More } from '../../api/pages.js';
+import type { RowSource } from '../../api/pages.js';
 import { cx } from '../../lib/cx.js';
-import { keep, kept } from '../../lib/kept.js';
+import { readFromEntry, storeInEntry } from '../../lib/history-state.js';
 import { useText } from '../../text/text.js';
 import { Checkbox } from '../field/field.js';
 import { Icon } from '../icon/icon.js';
-import { Cut, Time } from '../text/values.js';
-import { type Column, classOf, type RowActs, TableRow } from './row.js';
+import { Time, UserText } from '../text/values.js';
+import { type Column, classOf, type RowHandlers, TableRow } from './row.js';
 import styles from './table.module.css';
 import { useRows } from './use-rows.js';
 import { useSteadyColumns } from './use-steady-columns.js';
@@ -28,11 +28,11 @@ interface TableProps<Row> {
   readonly selection?: Selection;
   /** The row that is open, for master and detail. */
   readonly openId?: string | undefined;
-  readonly sort?: { readonly by: string; readonly onChange: (sort: string) => void };
+  readonly sort?: { readonly value: string; readonly onChange: (sort: string) => void };
   /** On a phone a row has two lines. */
   readonly compact: (row: Row) => ReactNode;
   /** There may be more rows than were read. */
-  readonly more?: More;
+  readonly source?: RowSource;
 }
 
 /**
@@ -40,29 +40,29 @@ interface TableProps<Row> {
  * the focus, or from anywhere on the page for the first row. Of a long list, only the rows near the screen are in the page.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, idOf, nameOf, onOpen, selection, openId, sort, compact, more } = props;
+  const { label, columns, rows, idOf, nameOf, onOpen, selection, openId, sort, compact, source } = props;
   const text = useText();
   const body = useRef<HTMLTableSectionElement>(null);
-  const heads = useRef<HTMLTableRowElement>(null);
+  const headRow = useRef<HTMLTableRowElement>(null);
   const anchor = useRef<number>(undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the id of a row is always read in the same way
   const ids = useMemo(() => rows.map(idOf), [rows]);
-  const [activeId, setActiveId] = useState(() => kept<string>('row'));
+  const [activeId, setActiveId] = useState(() => readFromEntry<string>('row'));
   const active = useMemo(() => (activeId === undefined ? -1 : ids.indexOf(activeId)), [ids, activeId]);
-  const { parts, rest, first, measure, reveal, keepHeights } = useRows({ body, ids, active, more });
-  useSteadyColumns(heads, columns);
+  const { parts, rest: restHeight, first, measure, reveal, keepHeights } = useRows({ body, ids, active, source });
+  useSteadyColumns(headRow, columns);
   const reachable = active < 0 ? Math.min(first, ids.length - 1) : active;
-  const chosen = selection?.ids;
-  const selectedHere = useMemo(() => ids.filter((id) => chosen?.has(id)).length, [ids, chosen]);
+  const selectedIds = selection?.ids;
+  const selectedCount = useMemo(() => ids.filter((id) => selectedIds?.has(id)).length, [ids, selectedIds]);
 
   // The way back to the list: the row that was opened has the focus again, rather than the search box.
-  const wanted = useRef(active < 0 ? undefined : active);
+  const focusIndex = useRef(active < 0 ? undefined : active);
   useEffect(() => {
-    if (wanted.current === undefined) return;
-    const row = rowAt(body.current, wanted.current);
+    if (focusIndex.current === undefined) return;
+    const row = rowAt(body.current, focusIndex.current);
     if (row === null) return;
     row.focus({ preventScroll: true });
-    wanted.current = undefined;
+    focusIndex.current = undefined;
   });
 
   function toggle(index: number, isRange: boolean): void {
@@ -83,7 +83,7 @@ export function Table<Row>(props: TableProps<Row>) {
   function open(index: number): void {
     const row = rows[index];
     if (row === undefined || onOpen === undefined) return;
-    keep('row', idOf(row));
+    storeInEntry('row', idOf(row));
     keepHeights();
     onOpen(row);
   }
@@ -95,7 +95,7 @@ export function Table<Row>(props: TableProps<Row>) {
       row.focus();
       return;
     }
-    wanted.current = next;
+    focusIndex.current = next;
     setActiveId(ids[next]);
     reveal(next);
   }
@@ -112,32 +112,32 @@ export function Table<Row>(props: TableProps<Row>) {
     event.stopPropagation();
   }
 
-  const latest = useRef({ onKeyDown, toggle, open, ids });
-  latest.current = { onKeyDown, toggle, open, ids };
+  const latestHandlers = useRef({ onKeyDown, toggle, open, ids });
+  latestHandlers.current = { onKeyDown, toggle, open, ids };
   const acts = useMemo(
-    (): RowActs => ({
-      onKeyDown: (event, index) => latest.current.onKeyDown(event, index),
-      onFocus: (index) => setActiveId(latest.current.ids[index]),
-      onOpen: (index) => latest.current.open(index),
-      onToggle: (index, isRange) => latest.current.toggle(index, isRange),
+    (): RowHandlers => ({
+      onKeyDown: (event, index) => latestHandlers.current.onKeyDown(event, index),
+      onFocus: (index) => setActiveId(latestHandlers.current.ids[index]),
+      onOpen: (index) => latestHandlers.current.open(index),
+      onToggle: (index, isRange) => latestHandlers.current.toggle(index, isRange),
     }),
     [],
   );
-  const count = more === undefined ? rows.length : more.total;
+  const count = source === undefined ? rows.length : source.total;
   const width = columns.length + 2;
   return (
     <div className={styles.fit}>
       <table className={styles.table} data-rows aria-rowcount={count === undefined ? -1 : count + 1}>
         <caption className="hidden-text">{label}</caption>
         <thead>
-          <tr ref={heads} aria-rowindex={1}>
+          <tr ref={headRow} aria-rowindex={1}>
             {selection !== undefined && (
               <th scope="col" className={styles.tick}>
                 <Checkbox
-                  bare
+                  hidesLabel
                   label={text.common.selectAll}
-                  checked={ids.length > 0 && selectedHere === ids.length}
-                  some={selectedHere > 0 && selectedHere < ids.length}
+                  checked={ids.length > 0 && selectedCount === ids.length}
+                  isPartial={selectedCount > 0 && selectedCount < ids.length}
                   onChange={(event) => {
                     const next = new Set(selection.ids);
                     for (const id of ids)
@@ -162,9 +162,9 @@ export function Table<Row>(props: TableProps<Row>) {
               <Fragment key={id}>
                 {gap > 0 && <Gap height={gap} width={width} />}
                 <TableRow
-                  {...{ row, index, columns, compact, acts, measure }}
+                  {...{ row, index, columns, compact, handlers: acts, measure }}
                   name={nameOf(row)}
-                  opens={onOpen !== undefined}
+                  canOpen={onOpen !== undefined}
                   selected={selection?.ids.has(id)}
                   isOpen={id === openId}
                   isReachable={index === reachable}
@@ -172,7 +172,7 @@ export function Table<Row>(props: TableProps<Row>) {
               </Fragment>
             );
           })}
-          {rest > 0 && <Gap height={rest} width={width} />}
+          {restHeight > 0 && <Gap height={restHeight} width={width} />}
         </tbody>
       </table>
     </div>
@@ -198,8 +198,8 @@ function Head<Row>({ column, sort }: { column: Column<Row>; sort: TableProps<Row
       </th>
     );
   }
-  const isSorted = sort.by.startsWith(`${field}:`);
-  const isUp = sort.by === `${field}:asc`;
+  const isSorted = sort.value.startsWith(`${field}:`);
+  const isUp = sort.value === `${field}:asc`;
   const state = isUp ? 'ascending' : 'descending';
   return (
     <th scope="col" className={classOf(column)} aria-sort={isSorted ? state : 'none'}>
@@ -220,11 +220,11 @@ function rowAt(body: HTMLTableSectionElement | null, index: number): HTMLElement
 }
 
 /** The first line of a row on a phone: the name, and when. */
-export function CompactHead({ name, at, never }: { name: string; at: string | null; never?: string }) {
+export function CompactHead({ name, time, never }: { name: string; time: string | null; never?: string }) {
   return (
     <div className={styles.first}>
-      <Cut strong of={name} />
-      <Time at={at} {...(never !== undefined && { never })} />
+      <UserText strong text={name} />
+      <Time value={time} {...(never !== undefined && { emptyText: never })} />
     </div>
   );
 }

@@ -1,30 +1,30 @@
 import { defaultRangeExtractor, type Range, useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import type { More } from '../../api/pages.js';
-import { keep, kept } from '../../lib/kept.js';
+import type { RowSource } from '../../api/pages.js';
+import { readFromEntry, storeInEntry } from '../../lib/history-state.js';
 
-/** Up to so many rows are all in the page, so that the browser's own search finds them. */
-const wholeList = 100;
+/** Lists up to this length are completely in the page, so that the search of the browser finds all rows. */
+const maxUnvirtualized = 100;
 /** Rows beyond the screen, at each end. */
 const overscan = 12;
-/** The height of a row that was never shown. */
-const usualHeight = 48;
+/** The assumed height of a row that was never shown, in pixels. */
+const estimatedHeight = 48;
 
 interface RowsOptions {
   readonly body: RefObject<HTMLElement | null>;
   readonly ids: readonly string[];
   /** The row with the focus, which stays in the page. */
   readonly active: number;
-  readonly more: More | undefined;
+  readonly source: RowSource | undefined;
 }
 
 /** The rows of a long list that are in the page: those on the screen, some around them, and the row with the focus. */
-export function useRows({ body, ids, active, more }: RowsOptions) {
+export function useRows({ body, ids, active, source }: RowsOptions) {
   const [margin, setMargin] = useState(0);
   const height = useRef<number>(undefined);
   const rangeExtractor = useCallback(
     (range: Range) => {
-      if (range.count <= wholeList) return Array.from({ length: range.count }, (_, index) => index);
+      if (range.count <= maxUnvirtualized) return Array.from({ length: range.count }, (_, index) => index);
       const shown = defaultRangeExtractor(range);
       if (active < 0 || active >= range.count || shown.includes(active)) return shown;
       return [...shown, active].sort((a, b) => a - b);
@@ -35,12 +35,12 @@ export function useRows({ body, ids, active, more }: RowsOptions) {
   const getItemKey = useCallback((index: number) => ids[index] ?? index, [ids]);
   const virtualizer = useWindowVirtualizer<HTMLElement>({
     count: ids.length,
-    estimateSize: () => height.current ?? usualHeight,
+    estimateSize: () => height.current ?? estimatedHeight,
     overscan,
     rangeExtractor,
     scrollMargin: margin,
     getItemKey,
-    initialMeasurementsCache: kept<VirtualItem[]>('heights') ?? [],
+    initialMeasurementsCache: readFromEntry<VirtualItem[]>('heights') ?? [],
     initialRect: { width: window.innerWidth, height: window.innerHeight },
     initialOffset: () => window.scrollY,
   });
@@ -53,8 +53,8 @@ export function useRows({ body, ids, active, more }: RowsOptions) {
     if (height.current === undefined && ids.length > 0) height.current = element.offsetHeight / ids.length;
   });
   const first = virtualizer.range?.startIndex ?? 0;
-  const see = more?.see;
-  useEffect(() => see?.(first), [see, first]);
+  const onFirstVisible = source?.onFirstVisible;
+  useEffect(() => onFirstVisible?.(first), [onFirstVisible, first]);
 
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1);
@@ -72,7 +72,7 @@ export function useRows({ body, ids, active, more }: RowsOptions) {
     first,
     measure: virtualizer.measureElement,
     reveal: (index: number) => virtualizer.scrollToIndex(index),
-    /** Keeps the heights, for the way back to this list. */
-    keepHeights: () => keep('heights', virtualizer.takeSnapshot()),
+    /** Stores the heights, for when the operator comes back to this list. */
+    keepHeights: () => storeInEntry('heights', virtualizer.takeSnapshot()),
   };
 }

@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useLayoutEffect } from 'react';
 import type { Column } from './row.js';
 
 /**
- * Columns become wider with the rows that come into the page, but never narrower again, so that they do not move to and fro
+ * Columns become wider with the rows that are added to the page, but never narrower, so that they do not move
  * while the list is scrolled. The `wide` columns become narrower instead.
  */
 export function useSteadyColumns<Row>(

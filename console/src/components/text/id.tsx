@@ -24,7 +24,7 @@ async function writeClipboard(value: string): Promise<boolean> {
   }
 }
 
-/** Over plain http a browser has no clipboard for scripts, except for a selection. */
+/** Without https, scripts can write to the clipboard only by copying a selection. */
 function copyBySelection(value: string): boolean {
   const area = document.createElement('textarea');
   area.value = value;
@@ -37,39 +37,39 @@ function copyBySelection(value: string): boolean {
 }
 
 interface IdProps {
-  readonly of: string;
+  readonly value: string;
   /** The first and last characters only. A copy has all. */
   readonly short?: boolean;
   /** What it is, for screen readers. */
   readonly name?: string;
-  /** Only the button: the value is shown beside it. */
-  readonly bare?: boolean;
+  /** Only the button is shown, because the value is beside it. */
+  readonly hidesValue?: boolean;
 }
 
 /** An id. A click copies it. */
-export function Id({ of, short = false, name, bare = false }: IdProps) {
+export function Id({ value, short = false, name, hidesValue = false }: IdProps) {
   const text = useText();
   const [copied, copy] = useCopy();
-  const what = name ?? text.common.id;
-  const shown = short && of.length > 15 ? `${of.slice(0, 8)}…${of.slice(-6)}` : of;
+  const label = name ?? text.common.id;
+  const shownText = short && value.length > 15 ? `${value.slice(0, 8)}…${value.slice(-6)}` : value;
   return (
     <button
       type="button"
-      className={cx(styles.id, bare && styles.bareId)}
-      title={of}
-      aria-label={bare ? text.common.copyThe(what) : undefined}
+      className={cx(styles.id, hidesValue && styles.bareId)}
+      title={value}
+      aria-label={hidesValue ? text.common.copyThe(label) : undefined}
       onClick={(event) => {
         event.stopPropagation();
-        copy(of);
+        copy(value);
       }}
     >
-      {!bare && (
+      {!hidesValue && (
         <span>
-          <span className="hidden-text">{text.common.copyThe(what)} </span>
-          <code>{shown}</code>
+          <span className="hidden-text">{text.common.copyThe(label)} </span>
+          <code>{shownText}</code>
         </span>
       )}
-      <Icon name={copied ? 'check' : 'copy'} size={bare ? 16 : 11} />
+      <Icon name={copied ? 'check' : 'copy'} size={hidesValue ? 16 : 11} />
       <span className={styles.copied} role="status">
         {copied ? text.common.copied : ''}
       </span>

@@ -5,31 +5,31 @@ import { useCopy } from './id.js';
 import styles from './text.module.css';
 
 interface TimeProps {
-  readonly at: string | null;
-  /** For `null`, in place of a dash. */
-  readonly never?: string;
+  readonly value: string | null;
+  /** The text for `null`. The default is a dash. */
+  readonly emptyText?: string;
   readonly focusable?: boolean;
-  /** Without the day, which a heading says. */
-  readonly ofDay?: boolean;
+  /** Without the day, because a heading has it. */
+  readonly isTimeOnly?: boolean;
 }
 
 /** A time of the service, in local time. Hover and focus show it in UTC with microseconds. */
-export function Time({ at, never, focusable = false, ofDay = false }: TimeProps) {
+export function Time({ value, emptyText, focusable = false, isTimeOnly = false }: TimeProps) {
   const { time, clock } = useFormats();
-  if (at === null) return <None word={never} />;
-  const utc = `${at.replace('T', ' ').replace('Z', '')} UTC`;
+  if (value === null) return <None word={emptyText} />;
+  const utc = `${value.replace('T', ' ').replace('Z', '')} UTC`;
   return (
-    <time className={styles.time} dateTime={at} title={utc} data-utc={utc} tabIndex={focusable ? 0 : undefined}>
-      {ofDay ? clock(at) : time(at)}
+    <time className={styles.time} dateTime={value} title={utc} data-utc={utc} tabIndex={focusable ? 0 : undefined}>
+      {isTimeOnly ? clock(value) : time(value)}
     </time>
   );
 }
 
 /** A whole number with separators. `scale`: how a large one is shortened, for axes or for figures. */
-export function Num({ of, scale = 'exact' }: { of: number | null; scale?: 'exact' | 'axis' | 'figure' }) {
+export function Num({ value, scale = 'exact' }: { value: number | null; scale?: 'exact' | 'axis' | 'figure' }) {
   const formats = useFormats();
-  if (of === null) return <None />;
-  return <span className={styles.number}>{formats.number(of, scale)}</span>;
+  if (value === null) return <None />;
+  return <span className={styles.number}>{formats.number(value, scale)}</span>;
 }
 
 /** There is no value. */
@@ -44,11 +44,11 @@ export function None({ word }: { word?: string | undefined }) {
   );
 }
 
-/** Text of users: any direction, any length. It is cut by the layout, and hover shows all of it. */
-export function Cut({ of, strong = false, quiet = false }: { of: string; strong?: boolean; quiet?: boolean }) {
+/** Text of users, of any direction and length. The layout cuts it, and hover shows all of it. */
+export function UserText({ text, strong = false, quiet = false }: { text: string; strong?: boolean; quiet?: boolean }) {
   return (
-    <bdi className={cx(styles.cut, strong && styles.strong, quiet && styles.quiet)} title={of}>
-      {of}
+    <bdi className={cx(styles.cut, strong && styles.strong, quiet && styles.quiet)} title={text}>
+      {text}
     </bdi>
   );
 }
@@ -78,19 +78,19 @@ export function Avatar({ name, large = false }: { name: string; large?: boolean 
 }
 
 /** A secret that is shown once, such as a new key, with a button that copies it. */
-export function Secret({ label, of, kept }: { label: string; of: string; kept?: React.ReactNode }) {
+export function Secret({ label, value, kept: note }: { label: string; value: string; kept?: React.ReactNode }) {
   const text = useText();
   const [copied, copy] = useCopy();
   return (
     <div className={styles.secret}>
       <span className={styles.secretLabel}>{label}</span>
       <div className={styles.well}>
-        <code>{of}</code>
-        <Button small icon={copied ? 'check' : 'copy'} onClick={() => copy(of)}>
+        <code>{value}</code>
+        <Button small icon={copied ? 'check' : 'copy'} onClick={() => copy(value)}>
           {copied ? text.common.copied : text.common.copy}
         </Button>
       </div>
-      {kept}
+      {note}
     </div>
   );
 }

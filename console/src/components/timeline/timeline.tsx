@@ -4,22 +4,22 @@ import { Icon, type IconName } from '../icon/icon.js';
 import { Time } from '../text/values.js';
 import styles from './timeline.module.css';
 
-/** What happened, once or several times. */
+/** One event, or several equal events. */
 export interface TimelineEntry {
   readonly id: string;
-  readonly at: string;
+  readonly time: string;
   readonly icon: IconName;
   readonly tone: 'good' | 'warn' | 'bad' | 'idle';
   readonly title: ReactNode;
   readonly detail?: ReactNode;
 }
 
-/** What happened, newest first, with days as headings. Pass repeated events as one entry, such as "25 refusals in 31 minutes". */
+/** Events, newest first, with days as headings. Pass repeated events as one entry, such as "25 refusals in 31 minutes". */
 export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
   const { day } = useFormats();
   const days = new Map<string, TimelineEntry[]>();
   for (const entry of entries) {
-    const heading = day(entry.at);
+    const heading = day(entry.time);
     days.set(heading, [...(days.get(heading) ?? []), entry]);
   }
   return (
@@ -31,12 +31,12 @@ export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
             {ofDay.map((entry) => (
               <li key={entry.id} className={styles.entry}>
                 <span className={styles.at}>
-                  <Time at={entry.at} ofDay />
+                  <Time value={entry.time} isTimeOnly />
                 </span>
                 <span className={styles[entry.tone]}>
                   <Icon name={entry.icon} />
                 </span>
-                <div className={styles.what}>
+                <div className={styles.description}>
                   <div>{entry.title}</div>
                   {entry.detail !== undefined && <div className={styles.detail}>{entry.detail}</div>}
                 </div>

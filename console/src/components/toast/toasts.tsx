@@ -15,15 +15,15 @@ interface ToastContent {
   readonly error?: unknown;
   readonly action?: { readonly name: string; readonly run: () => void } | undefined;
   /** For progress: how much of it is done, from 0 to 1. */
-  readonly part?: number | undefined;
+  readonly doneRatio?: number | undefined;
 }
 type Toast = ToastContent & { readonly id: number };
 
 const toasts = createStore<readonly Toast[]>([]);
 let lastId = 0;
 
-/** Milliseconds that a message stays: longer with an action. An error stays until it is closed. */
-const duration = { plain: 6000, withAction: 10_000 };
+/** Milliseconds for which a message is shown, longer with an action. An error stays until it is closed. */
+const durations = { plain: 6000, withAction: 10_000 };
 
 function add(content: ToastContent): number {
   lastId += 1;
@@ -33,20 +33,20 @@ function add(content: ToastContent): number {
 const remove = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id));
 
 export const toast = {
-  /** Something has happened. `undo`: takes it back. */
+  /** Shows that an action succeeded. `undo` reverts it. */
   done(message: ReactNode, undo?: { readonly name: string; readonly run: () => void }): void {
     add({ kind: 'done', message, action: undo });
   },
-  /** Something has not happened. Stays, with the reason and the id of the request. `error`: what was thrown. */
+  /** Shows that an action failed, with the reason and the id of the request, until the operator closes it. */
   failed(message: ReactNode, error?: unknown, retry?: { readonly name: string; readonly run: () => void }): void {
     add({ kind: 'failed', message, error, action: retry });
   },
-  /** Something long. Call `update` with the part that is done, and `end` at its end. */
+  /** Shows a long action. Call `update` with the part that is done, and `end` at the end. */
   progress(message: ReactNode, stop?: { readonly name: string; readonly run: () => void }) {
-    const id = add({ kind: 'progress', message, action: stop, part: 0 });
+    const id = add({ kind: 'progress', message, action: stop, doneRatio: 0 });
     return {
       update(part: number, next: ReactNode = message) {
-        toasts.set(toasts.get().map((one) => (one.id === id ? { ...one, part, message: next } : one)));
+        toasts.set(toasts.get().map((one) => (one.id === id ? { ...one, doneRatio: part, message: next } : one)));
       },
       end: () => remove(id),
     };
@@ -66,7 +66,7 @@ export function Toasts() {
   );
 }
 
-function ToastLine({ toast: { id, kind, message, error, action, part } }: { toast: Toast }) {
+function ToastLine({ toast: { id, kind, message, error, action, doneRatio } }: { toast: Toast }) {
   const text = useText();
   const line = useRef<HTMLDivElement>(null);
   const reason = useMessageOf(error);
@@ -76,7 +76,7 @@ function ToastLine({ toast: { id, kind, message, error, action, part } }: { toas
     if (kind !== 'done') return;
     let timer: ReturnType<typeof setTimeout>;
     const start = () => {
-      timer = setTimeout(() => remove(id), hasAction ? duration.withAction : duration.plain);
+      timer = setTimeout(() => remove(id), hasAction ? durations.withAction : durations.plain);
     };
     const hold = () => clearTimeout(timer);
     const element = line.current;
@@ -99,9 +99,11 @@ function ToastLine({ toast: { id, kind, message, error, action, part } }: { toas
       <div className={styles.message}>
         <div>
           {message} {error !== undefined && reason}{' '}
-          {requestId !== undefined && <Id of={requestId} short name={text.common.request} />}
+          {requestId !== undefined && <Id value={requestId} short name={text.common.request} />}
         </div>
-        {part !== undefined && <progress className={styles.progress} value={part} aria-label={text.common.progress} />}
+        {doneRatio !== undefined && (
+          <progress className={styles.progress} value={doneRatio} aria-label={text.common.progress} />
+        )}
       </div>
       {action !== undefined && (
         <Button

@@ -20,7 +20,7 @@ import { NewTestIdentity } from './new-test-identity.js';
 import { TestIdentityList } from './test-identity-list.js';
 
 /** The columns of the CSV files. */
-const exported = {
+const csvColumns = {
   blocks: ['address', 'reason', 'ends_at', 'created_by', 'created_at', 'id'],
   tests: ['identity', 'user_id', 'expires_at', 'created_by', 'created_at', 'id'],
 } as const;
@@ -30,9 +30,9 @@ export function Access() {
   const { access: text } = useText();
   const query = useSearch({ from: '/access' });
   const navigate = useNavigate({ from: '/access' });
-  const [creates, setCreates] = useState(false);
+  const [isCreating, setIsCreating] = useState(false);
   const view = query.view === 'tests' ? 'tests' : 'blocks';
-  const create = () => setCreates(true);
+  const create = () => setIsCreating(true);
   useShortcuts([{ keys: 'c', name: text[view].create, group: 'thisPage', run: create }]);
   return (
     <Page
@@ -40,9 +40,9 @@ export function Access() {
       actions={
         <>
           {view === 'blocks' ? (
-            <ExportMenu key="blocks" name="blocks" columns={exported.blocks} read={readBlocks(100)} />
+            <ExportMenu key="blocks" name="blocks" columns={csvColumns.blocks} read={readBlocks(100)} />
           ) : (
-            <ExportMenu key="tests" name="test-identities" columns={exported.tests} read={readTests(100)} />
+            <ExportMenu key="tests" name="test-identities" columns={csvColumns.tests} read={readTests(100)} />
           )}
           <Button kind="main" icon="plus" onClick={create}>
             {text[view].create}
@@ -59,8 +59,8 @@ export function Access() {
         />
       </div>
       {view === 'blocks' ? <BlockList read={readBlocks(50)} /> : <TestIdentityList read={readTests(50)} />}
-      {creates && view === 'blocks' && <BlockForm onClose={() => setCreates(false)} />}
-      {creates && view === 'tests' && <NewTestIdentity onClose={() => setCreates(false)} />}
+      {isCreating && view === 'blocks' && <BlockForm onClose={() => setIsCreating(false)} />}
+      {isCreating && view === 'tests' && <NewTestIdentity onClose={() => setIsCreating(false)} />}
     </Page>
   );
 }

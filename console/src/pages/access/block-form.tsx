@@ -17,7 +17,7 @@ const endings = Object.keys(hours) as readonly (keyof typeof hours)[];
 const msPerHour = 3_600_000;
 
 /** Blocks an address, or changes the reason and the end of a block: the API replaces a block of the same range. */
-export function BlockForm({ of: block, onClose }: { of?: Block; onClose: () => void }) {
+export function BlockForm({ block, onClose }: { block?: Block; onClose: () => void }) {
   const { access, common } = useText();
   const { moment } = useFormats();
   const text = access.blocks;
@@ -27,16 +27,16 @@ export function BlockForm({ of: block, onClose }: { of?: Block; onClose: () => v
   const [address, setAddress] = useState(block?.address ?? '');
   const [reason, setReason] = useState(block?.reason ?? '');
   const [ending, setEnding] = useState<Ending>(keepsEnd ? 'keep' : 'never');
-  const [allowsOwn, setAllowsOwn] = useState(false);
+  const [allowsOwnAddress, setAllowsOwn] = useState(false);
   const save = useMutation({
     mutationFn: () => {
-      const lasts = ending === 'keep' ? undefined : hours[ending];
-      const until = lasts === undefined ? null : new Date(Date.now() + lasts * msPerHour).toISOString();
+      const durationHours = ending === 'keep' ? undefined : hours[ending];
+      const until = durationHours === undefined ? null : new Date(Date.now() + durationHours * msPerHour).toISOString();
       const body = {
         address: address.trim(),
         reason: reason.trim() === '' ? null : reason.trim(),
         ends_at: ending === 'keep' ? end : until,
-        ...(allowsOwn && { allow_own: true }),
+        ...(allowsOwnAddress && { allow_own: true }),
       };
       return request<CreateBlockData, Block>('POST', '/admin/v1/blocks', { body });
     },
@@ -49,7 +49,7 @@ export function BlockForm({ of: block, onClose }: { of?: Block; onClose: () => v
   const { error } = save;
   const isOwn = error instanceof ProblemError && error.code === 'own_address';
   const addressError = !isOwn && error instanceof ProblemError ? error.messageFor('address') : undefined;
-  const isReady = address.trim() !== '' && (!isOwn || allowsOwn);
+  const isReady = address.trim() !== '' && (!isOwn || allowsOwnAddress);
   const options: (readonly [Ending, string])[] = endings.map((name) => [name, text.endings[name]] as const);
   if (keepsEnd) options.unshift(['keep', text.keepEnd(moment(end))]);
   return (
@@ -59,12 +59,12 @@ export function BlockForm({ of: block, onClose }: { of?: Block; onClose: () => v
       onSubmit={() => {
         if (isReady && !save.isPending) save.mutate();
       }}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.cancel}
           </Button>
-          <Button type="submit" kind={isOwn ? 'danger' : 'main'} disabled={!isReady} busy={save.isPending} changes>
+          <Button type="submit" kind={isOwn ? 'danger' : 'main'} disabled={!isReady} busy={save.isPending} changesData>
             {block === undefined ? text.createAction : text.changeAction}
           </Button>
         </>
@@ -102,12 +102,12 @@ export function BlockForm({ of: block, onClose }: { of?: Block; onClose: () => v
             <p>{text.own}</p>
             <Checkbox
               label={text.ownAnyway}
-              checked={allowsOwn}
+              checked={allowsOwnAddress}
               onChange={(event) => setAllowsOwn(event.currentTarget.checked)}
             />
           </Notice>
         )}
-        {error !== null && !isOwn && addressError === undefined && <Problem what={text.notBlocked} error={error} />}
+        {error !== null && !isOwn && addressError === undefined && <Problem message={text.notBlocked} error={error} />}
       </div>
     </Dialog>
   );

@@ -13,7 +13,7 @@ import { ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
-import { Cut, None, Time } from '../../components/text/values.js';
+import { None, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
 import styles from './access.module.css';
@@ -32,19 +32,19 @@ export function BlockList({ read }: BlockListProps) {
   const { access: text } = useText();
   const { q } = useSearch({ from: '/access' });
   const navigate = useNavigate({ from: '/access' });
-  const [opened, setOpened] = useState<{ readonly block: Block; readonly changes: boolean }>();
-  const close = () => setOpened(undefined);
+  const [openBlock, setOpenBlock] = useState<{ readonly block: Block; readonly changes: boolean }>();
+  const close = () => setOpenBlock(undefined);
   const list = useList<Block, GetBlockPageResponse>({
     key: ['blocks', q ?? ''],
     read: (cursor, signal) => read(cursor, signal, q === undefined ? undefined : addressFilter(q)),
     // Another operator may create or delete one.
-    every: 15_000,
+    refreshMs: 15_000,
   });
   const columns: readonly Column<Block>[] = [
-    { key: 'address', head: text.address, cell: ({ address }) => <Cut strong of={address} /> },
-    { key: 'reason', head: text.blocks.reason, size: 'wide', cell: ({ reason }) => <Reason of={reason} /> },
-    { key: 'ends', head: text.ends, cell: ({ ends_at }) => <End at={ends_at} never={text.blocks.never} /> },
-    { key: 'created', head: text.created, size: 'low', cell: ({ created_at }) => <Time at={created_at} /> },
+    { key: 'address', head: text.address, cell: ({ address }) => <UserText strong text={address} /> },
+    { key: 'reason', head: text.blocks.reason, size: 'wide', cell: ({ reason }) => <Reason reason={reason} /> },
+    { key: 'ends', head: text.ends, cell: ({ ends_at }) => <End time={ends_at} never={text.blocks.never} /> },
+    { key: 'created', head: text.created, size: 'low', cell: ({ created_at }) => <Time value={created_at} /> },
   ];
   return (
     <>
@@ -54,7 +54,7 @@ export function BlockList({ read }: BlockListProps) {
         fields={[]}
         search={{ name: 'q', label: text.blocks.search }}
       />
-      <Panel flush>
+      <Panel hasNoPadding>
         <Loaded query={list} what={text.blocks.failed} rows={4}>
           {({ rows, first }) => (
             <>
@@ -65,47 +65,51 @@ export function BlockList({ read }: BlockListProps) {
                   label={text.blocks.title}
                   columns={columns}
                   rows={rows}
-                  more={list.more}
+                  source={list.more}
                   idOf={({ id }) => id}
                   nameOf={({ address }) => address}
-                  onOpen={(block) => setOpened({ block, changes: false })}
+                  onOpen={(block) => setOpenBlock({ block, changes: false })}
                   compact={(block) => (
                     <div className={styles.compact}>
-                      <Cut strong of={block.address} />
-                      {block.reason !== null && <Cut quiet of={block.reason} />}
+                      <UserText strong text={block.address} />
+                      {block.reason !== null && <UserText quiet text={block.reason} />}
                       <span className={styles.quiet}>
-                        {text.ends}: <End at={block.ends_at} never={text.blocks.never} />
+                        {text.ends}: <End time={block.ends_at} never={text.blocks.never} />
                       </span>
                     </div>
                   )}
                 />
               )}
-              <ListFoot more={list.more} rows={rows.length}>
+              <ListFoot source={list.more} rows={rows.length}>
                 {text.blocks.total(first.total)}
               </ListFoot>
             </>
           )}
         </Loaded>
       </Panel>
-      {opened?.changes === false && (
-        <BlockDetails of={opened.block} onChange={() => setOpened({ ...opened, changes: true })} onClose={close} />
+      {openBlock?.changes === false && (
+        <BlockDetails
+          block={openBlock.block}
+          onChange={() => setOpenBlock({ ...openBlock, changes: true })}
+          onClose={close}
+        />
       )}
-      {opened?.changes === true && <BlockForm of={opened.block} onClose={close} />}
+      {openBlock?.changes === true && <BlockForm block={openBlock.block} onClose={close} />}
     </>
   );
 }
 
-function Reason({ of: reason }: { of: string | null }) {
-  return reason === null ? <None /> : <Cut quiet of={reason} />;
+function Reason({ reason }: { reason: string | null }) {
+  return reason === null ? <None /> : <UserText quiet text={reason} />;
 }
 
 interface BlockDetailsProps {
-  readonly of: Block;
+  readonly block: Block;
   readonly onChange: () => void;
   readonly onClose: () => void;
 }
 
-function BlockDetails({ of: block, onChange, onClose }: BlockDetailsProps) {
+function BlockDetails({ block, onChange, onClose }: BlockDetailsProps) {
   const { access: text, common } = useText();
   const client = useQueryClient();
   const refresh = () => client.invalidateQueries({ queryKey: ['blocks'] });
@@ -131,27 +135,27 @@ function BlockDetails({ of: block, onChange, onClose }: BlockDetailsProps) {
     <Dialog
       title={address}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.close}
           </Button>
-          <Button changes onClick={onChange}>
+          <Button changesData onClick={onChange}>
             {text.blocks.change}
           </Button>
-          <Button kind="warn" changes busy={remove.isPending} onClick={() => remove.mutate()}>
+          <Button kind="warn" changesData busy={remove.isPending} onClick={() => remove.mutate()}>
             {text.blocks.unblock}
           </Button>
         </>
       }
     >
       <Facts
-        of={[
-          [text.blocks.reason, <Reason key="reason" of={reason} />],
-          [text.ends, <End key="ends" at={ends_at} never={text.blocks.never} />],
-          [text.createdBy, <Id key="by" of={block.created_by} />],
-          [text.created, <Time key="created" at={block.created_at} />],
-          [common.id, <Id key="id" of={block.id} />],
+        facts={[
+          [text.blocks.reason, <Reason key="reason" reason={reason} />],
+          [text.ends, <End key="ends" time={ends_at} never={text.blocks.never} />],
+          [text.createdBy, <Id key="by" value={block.created_by} />],
+          [text.created, <Time key="created" value={block.created_at} />],
+          [common.id, <Id key="id" value={block.id} />],
         ]}
       />
     </Dialog>

@@ -4,15 +4,15 @@ import { useFormats, useText } from '../../text/text.js';
 import styles from './access.module.css';
 
 /** When something ends, and how long it still lasts. @param never the words if it does not end */
-export function End({ at, never }: { at: string | null; never?: string }) {
+export function End({ time, never }: { time: string | null; never?: string }) {
   const { access: text } = useText();
   const { duration } = useFormats();
-  if (at === null) return <Time at={null} {...(never !== undefined && { never })} />;
-  const left = Date.parse(at) - Date.now();
+  if (time === null) return <Time value={null} {...(never !== undefined && { emptyText: never })} />;
+  const left = Date.parse(time) - Date.now();
   if (left <= 0) return <Badge kind="off">{text.ended}</Badge>;
   return (
     <span className={styles.end}>
-      <Time at={at} /> <span className={styles.quiet}>{text.left(duration(left))}</span>
+      <Time value={time} /> <span className={styles.quiet}>{text.left(duration(left))}</span>
     </span>
   );
 }

@@ -27,15 +27,15 @@ export function NewTestIdentity({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
       title={issued.identity.value}
-      modal="required"
+      closing="button"
       onClose={onClose}
-      foot={
+      footer={
         <Button kind="main" onClick={onClose}>
           {text.done}
         </Button>
       }
     >
-      <Secret label={text.shownOnce} of={issued.code} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+      <Secret label={text.shownOnce} value={issued.code} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
     </Dialog>
   );
 }
@@ -81,12 +81,12 @@ function TestIdentityForm({ onClose, onIssued }: FormProps) {
       onSubmit={() => {
         if (isReady && !create.isPending) create.mutate();
       }}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.cancel}
           </Button>
-          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changes>
+          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changesData>
             {text.createAction}
           </Button>
         </>
@@ -119,7 +119,7 @@ function TestIdentityForm({ onClose, onIssued }: FormProps) {
           onChoose={setLifetime}
         />
         <Notice kind="warn">{text.about}</Notice>
-        {error !== null && addressError === undefined && <Problem what={text.notCreated} error={error} />}
+        {error !== null && addressError === undefined && <Problem message={text.notCreated} error={error} />}
       </div>
     </Dialog>
   );

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { useList } from '../../api/pages.js';
 import type { DeleteTestIdentityData, GetTestIdentityPageResponse, TestIdentity, User } from '../../api/schema.js';
-import { keyOfUser, useUsersOf } from '../../api/users.js';
+import { userKey, useUsersOfPages } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { ConfirmDialog, Dialog } from '../../components/dialog/dialog.js';
 import { Facts, Panel } from '../../components/panel/panel.js';
@@ -13,7 +13,7 @@ import { ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
-import { Cut, None, nameOf, Time } from '../../components/text/values.js';
+import { None, nameOf, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
 import styles from './access.module.css';
@@ -27,19 +27,28 @@ interface TestIdentityListProps {
 export function TestIdentityList({ read }: TestIdentityListProps) {
   const { access } = useText();
   const text = access.tests;
-  const [opened, setOpened] = useState<TestIdentity>();
-  const list = useList<TestIdentity, GetTestIdentityPageResponse>({ key: ['test-identities'], read, every: 15_000 });
-  const users = useUsersOf(list.near.map((page) => page.flatMap(({ user_id }) => user_id ?? [])));
+  const [openTest, setOpenTest] = useState<TestIdentity>();
+  const list = useList<TestIdentity, GetTestIdentityPageResponse>({
+    key: ['test-identities'],
+    read,
+    refreshMs: 15_000,
+  });
+  const users = useUsersOfPages(list.near.map((page) => page.flatMap(({ user_id }) => user_id ?? [])));
   const userOf = ({ user_id }: TestIdentity) => (user_id === null ? undefined : users.get(user_id));
   const columns: readonly Column<TestIdentity>[] = [
-    { key: 'address', head: access.address, size: 'wide', cell: ({ identity }) => <Cut strong of={identity.value} /> },
-    { key: 'user', head: text.user, size: 'wide', cell: (row) => <UserName of={row} user={userOf(row)} /> },
-    { key: 'ends', head: access.ends, cell: ({ expires_at }) => <End at={expires_at} /> },
-    { key: 'created', head: access.created, size: 'low', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      key: 'address',
+      head: access.address,
+      size: 'wide',
+      cell: ({ identity }) => <UserText strong text={identity.value} />,
+    },
+    { key: 'user', head: text.user, size: 'wide', cell: (row) => <UserName test={row} user={userOf(row)} /> },
+    { key: 'ends', head: access.ends, cell: ({ expires_at }) => <End time={expires_at} /> },
+    { key: 'created', head: access.created, size: 'low', cell: ({ created_at }) => <Time value={created_at} /> },
   ];
   return (
     <>
-      <Panel flush>
+      <Panel hasNoPadding>
         <Loaded query={list} what={text.failed} rows={4}>
           {({ rows, first }) => (
             <>
@@ -50,50 +59,50 @@ export function TestIdentityList({ read }: TestIdentityListProps) {
                   label={text.title}
                   columns={columns}
                   rows={rows}
-                  more={list.more}
+                  source={list.more}
                   idOf={({ id }) => id}
                   nameOf={({ identity }) => identity.value}
-                  onOpen={setOpened}
+                  onOpen={setOpenTest}
                   compact={(row) => (
                     <div className={styles.compact}>
-                      <Cut strong of={row.identity.value} />
-                      <UserName of={row} user={userOf(row)} />
+                      <UserText strong text={row.identity.value} />
+                      <UserName test={row} user={userOf(row)} />
                       <span className={styles.quiet}>
-                        {access.ends}: <End at={row.expires_at} />
+                        {access.ends}: <End time={row.expires_at} />
                       </span>
                     </div>
                   )}
                 />
               )}
-              <ListFoot more={list.more} rows={rows.length}>
+              <ListFoot source={list.more} rows={rows.length}>
                 {text.total(first.total)}
               </ListFoot>
             </>
           )}
         </Loaded>
       </Panel>
-      {opened !== undefined && (
-        <TestIdentityDetails of={opened} user={userOf(opened)} onClose={() => setOpened(undefined)} />
+      {openTest !== undefined && (
+        <TestIdentityDetails test={openTest} user={userOf(openTest)} onClose={() => setOpenTest(undefined)} />
       )}
     </>
   );
 }
 
 interface Named {
-  readonly of: TestIdentity;
+  readonly test: TestIdentity;
   readonly user: User | undefined;
 }
 
-function UserName({ of: { user_id: id }, user }: Named) {
+function UserName({ test: { user_id: id }, user }: Named) {
   const { access: text } = useText();
   if (id === null) return <None word={text.tests.nobody} />;
-  return <Cut of={user === undefined ? id.slice(0, 8) : nameOf(user)} />;
+  return <UserText text={user === undefined ? id.slice(0, 8) : nameOf(user)} />;
 }
 
-function TestIdentityDetails({ of: test, user, onClose }: Named & { readonly onClose: () => void }) {
+function TestIdentityDetails({ test, user, onClose }: Named & { readonly onClose: () => void }) {
   const { access, common } = useText();
   const text = access.tests;
-  const [asks, setAsks] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   const client = useQueryClient();
   const { value } = test.identity;
   const remove = useMutation({
@@ -103,17 +112,17 @@ function TestIdentityDetails({ of: test, user, onClose }: Named & { readonly onC
       toast.done(text.removed(value));
       onClose();
       await client.invalidateQueries({ queryKey: ['test-identities'] });
-      if (test.user_id !== null) await client.invalidateQueries({ queryKey: keyOfUser(test.user_id) });
+      if (test.user_id !== null) await client.invalidateQueries({ queryKey: userKey(test.user_id) });
     },
   });
-  if (asks) {
+  if (isAsking) {
     return (
       <ConfirmDialog
         title={text.removeTitle(value)}
         action={text.removeAction}
-        destructive
+        isDestructive
         busy={remove.isPending}
-        error={remove.error !== null && <Problem what={text.notRemoved} error={remove.error} />}
+        error={remove.error !== null && <Problem message={text.notRemoved} error={remove.error} />}
         onConfirm={() => remove.mutate()}
         onClose={onClose}
       >
@@ -125,33 +134,33 @@ function TestIdentityDetails({ of: test, user, onClose }: Named & { readonly onC
     <Dialog
       title={value}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.close}
           </Button>
-          <Button kind="warn" changes onClick={() => setAsks(true)}>
+          <Button kind="warn" changesData onClick={() => setIsAsking(true)}>
             {text.remove}
           </Button>
         </>
       }
     >
       <Facts
-        of={[
+        facts={[
           [
             text.user,
             test.user_id === null ? (
               <None key="user" word={text.nobody} />
             ) : (
               <Link key="user" to="/users/$id" params={{ id: test.user_id }}>
-                <UserName of={test} user={user} />
+                <UserName test={test} user={user} />
               </Link>
             ),
           ],
-          [access.ends, <End key="ends" at={test.expires_at} />],
-          [access.createdBy, <Id key="by" of={test.created_by} />],
-          [access.created, <Time key="created" at={test.created_at} />],
-          [common.id, <Id key="id" of={test.id} />],
+          [access.ends, <End key="ends" time={test.expires_at} />],
+          [access.createdBy, <Id key="by" value={test.created_by} />],
+          [access.created, <Time key="created" value={test.created_at} />],
+          [common.id, <Id key="id" value={test.id} />],
         ]}
       />
     </Dialog>

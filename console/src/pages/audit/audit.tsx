@@ -5,7 +5,7 @@ import { useList } from '../../api/pages.js';
 import type { AuditEvent, GetEventPageResponse } from '../../api/schema.js';
 import { Badge, Dot } from '../../components/badge/badge.js';
 import { Button } from '../../components/button/button.js';
-import { lookOf, type Sentence, useSentence } from '../../components/event/event.js';
+import { eventLook, type Sentence, useSentence } from '../../components/event/event.js';
 import { Switch } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Icon } from '../../components/icon/icon.js';
@@ -15,7 +15,7 @@ import { Empty, Loaded } from '../../components/state/state.js';
 import { ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
 import { CompactHead, Table } from '../../components/table/table.js';
-import { Cut, None, Time } from '../../components/text/values.js';
+import { None, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
 import { useText } from '../../text/text.js';
@@ -23,7 +23,7 @@ import styles from './audit.module.css';
 import { EventDetail } from './detail.js';
 import { exportEvents, filterOf, readEvents } from './list.js';
 
-/** Who did what to whom. The list follows new events at its top. While it is scrolled or a row is open, they are counted. */
+/** The audit events. New events appear at the top. While the list is scrolled or a row is open, they are only counted. */
 export function Audit() {
   const text = useText();
   const { audit, events: words } = text;
@@ -39,7 +39,7 @@ export function Audit() {
   const query = useList<AuditEvent, GetEventPageResponse>({
     key: ['events', 'page', filter],
     read: (cursor, signal) => readEvents(filter, { cursor, limit: 50, signal }),
-    every: isWanted && search.open === undefined && !isStreamed && 5000,
+    refreshMs: isWanted && search.open === undefined && !isStreamed && 5000,
   });
   const isFollowed = isWanted && search.open === undefined && query.isAtTop;
   const { refetch } = query;
@@ -48,7 +48,7 @@ export function Audit() {
     refresh: useCallback(() => void refetch(), [refetch]),
   });
   useEffect(() => setStreamed(live.state === 'live'), [live.state]);
-  const shown = live.rows ?? [];
+  const shownRows = live.rows ?? [];
   const isDown = live.state === 'waiting' || live.state === 'ended';
   const showNewer = () => {
     live.show();
@@ -56,14 +56,19 @@ export function Audit() {
   };
   const sentenceOf = useSentence();
   const nameOf = (event: AuditEvent) => {
-    const { who, verb, whom } = sentenceOf(event);
-    return [who, verb, whom].filter(Boolean).join(' ');
+    const { actor, verb, object } = sentenceOf(event);
+    return [actor, verb, object].filter(Boolean).join(' ');
   };
   const columns: readonly Column<AuditEvent>[] = [
-    { key: 'at', head: audit.time, cell: ({ created_at }) => <Time at={created_at} /> },
-    { key: 'who', head: audit.who, cell: (event) => <Who of={sentenceOf(event)} /> },
-    { key: 'what', head: audit.what, size: 'wide', cell: (event) => <What of={event} verb={sentenceOf(event).verb} /> },
-    { key: 'whom', head: audit.whom, cell: (event) => <Whom of={sentenceOf(event).whom} /> },
+    { key: 'at', head: audit.time, cell: ({ created_at }) => <Time value={created_at} /> },
+    { key: 'who', head: audit.who, cell: (event) => <Who sentence={sentenceOf(event)} /> },
+    {
+      key: 'what',
+      head: audit.what,
+      size: 'wide',
+      cell: (event) => <What event={event} verb={sentenceOf(event).verb} />,
+    },
+    { key: 'whom', head: audit.whom, cell: (event) => <Whom name={sentenceOf(event).object} /> },
     {
       key: 'address',
       head: audit.address,
@@ -71,7 +76,7 @@ export function Audit() {
       cell: ({ address }) => (address === null ? <None /> : address),
     },
   ];
-  const opened = shown.find(({ id }) => id === search.open);
+  const openEvent = shownRows.find(({ id }) => id === search.open);
 
   async function exportAs(kind: 'csv' | 'ndjson'): Promise<void> {
     const stopping = new AbortController();
@@ -92,7 +97,7 @@ export function Audit() {
     }
   }
 
-  const detail = opened && <EventDetail event={opened} />;
+  const detail = openEvent && <EventDetail event={openEvent} />;
   return (
     <Page
       title={audit.title}
@@ -141,30 +146,33 @@ export function Audit() {
             </Button>
           </div>
         )}
-        <Panel flush>
+        <Panel hasNoPadding>
           <Loaded query={query} what={audit.failed} rows={10}>
             {({ first }) =>
-              shown.length === 0 ? (
+              shownRows.length === 0 ? (
                 <Empty title={audit.nothing}>{filter === '' ? audit.nothingYet : audit.nothingMatches}</Empty>
               ) : (
                 <>
                   <Table
                     label={audit.title}
                     columns={columns}
-                    rows={shown}
-                    more={query.more}
+                    rows={shownRows}
+                    source={query.more}
                     idOf={({ id }) => id}
                     nameOf={nameOf}
                     onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
                     openId={search.open}
                     compact={(event) => (
                       <>
-                        <CompactHead name={sentenceOf(event).who} at={event.created_at} />
-                        <Cut quiet of={[sentenceOf(event).verb, sentenceOf(event).whom].filter(Boolean).join(' ')} />
+                        <CompactHead name={sentenceOf(event).actor} time={event.created_at} />
+                        <UserText
+                          quiet
+                          text={[sentenceOf(event).verb, sentenceOf(event).object].filter(Boolean).join(' ')}
+                        />
                       </>
                     )}
                   />
-                  <ListFoot more={query.more} rows={shown.length}>
+                  <ListFoot source={query.more} rows={shownRows.length}>
                     {audit.count(first.total + live.added, !first.total_is_exact)}
                   </ListFoot>
                 </>
@@ -177,27 +185,27 @@ export function Audit() {
   );
 }
 
-function Who({ of: { who, kind } }: { of: Sentence }) {
+function Who({ sentence: { actor, kind } }: { sentence: Sentence }) {
   return (
     <span className={styles.who}>
-      <Cut strong of={who} />
+      <UserText strong text={actor} />
       {kind !== undefined && <Badge kind="label">{kind}</Badge>}
     </span>
   );
 }
 
-function What({ of: { type }, verb }: { of: AuditEvent; verb: string }) {
-  const { icon, tone } = lookOf(type);
+function What({ event: { type }, verb }: { event: AuditEvent; verb: string }) {
+  const { icon, tone } = eventLook(type);
   return (
-    <span className={styles.what}>
+    <span className={styles.description}>
       <span className={styles[tone]}>
         <Icon name={icon} />
       </span>
-      <Cut of={verb} />
+      <UserText text={verb} />
     </span>
   );
 }
 
-function Whom({ of }: { of: string | undefined }) {
-  return of === undefined ? <None /> : <Cut of={of} />;
+function Whom({ name }: { name: string | undefined }) {
+  return name === undefined ? <None /> : <UserText text={name} />;
 }

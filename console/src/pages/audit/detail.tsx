@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { AuditEvent } from '../../api/schema.js';
-import { noUser } from '../../api/users.js';
+import { noUserId } from '../../api/users.js';
 import { Badge } from '../../components/badge/badge.js';
 import { useSentence } from '../../components/event/event.js';
 import { Facts, Panel } from '../../components/panel/panel.js';
@@ -13,23 +13,23 @@ import styles from './audit.module.css';
 /** One event: who did what to whom, the values before and after, and further details. */
 export function EventDetail({ event }: { event: AuditEvent }) {
   const { audit, common } = useText();
-  const { who, kind, verb, whom } = useSentence()(event);
+  const { actor, kind, verb, object } = useSentence()(event);
   const names = useNames();
   const [actorKind, actorId] = event.actor.split(':');
   const details = detailsOf(event).map(
-    ([name, value]) => [names(name), <Value key={name} of={value} name={name} />] as const,
+    ([name, value]) => [names(name), <Value key={name} value={value} name={name} />] as const,
   );
   return (
     <Panel
-      title={<bdi>{[who, verb, whom].filter(Boolean).join(' ')}</bdi>}
-      foot={
+      title={<bdi>{[actor, verb, object].filter(Boolean).join(' ')}</bdi>}
+      footer={
         <div className={styles.links}>
           {event.actor !== 'user' && (
             <Link to="/audit" search={{ actor: event.actor }}>
-              {audit.onlyBy(who)}
+              {audit.onlyBy(actor)}
             </Link>
           )}
-          {event.user_id !== noUser && (
+          {event.user_id !== noUserId && (
             <Link to="/audit" search={{ user: event.user_id }}>
               {audit.onlyAbout(event.user_name ?? audit.thisUser)}
             </Link>
@@ -39,43 +39,43 @@ export function EventDetail({ event }: { event: AuditEvent }) {
     >
       <div className={styles.detail}>
         <Facts
-          of={[
-            [audit.time, <Time key="at" at={event.created_at} focusable />],
+          facts={[
+            [audit.time, <Time key="at" value={event.created_at} focusable />],
             [
               audit.who,
               <span key="who">
-                <Name of={who} id={actorKind === 'user' ? (actorId ?? event.user_id) : noUser} />{' '}
+                <Name name={actor} id={actorKind === 'user' ? (actorId ?? event.user_id) : noUserId} />{' '}
                 {kind !== undefined && <Badge kind="label">{kind}</Badge>}
               </span>,
             ],
-            ...(whom === undefined
+            ...(object === undefined
               ? []
               : [
                   [
                     audit.whom,
-                    <Name key="whom" of={whom} id={event.user_name === null ? noUser : event.user_id} />,
+                    <Name key="whom" name={object} id={event.user_name === null ? noUserId : event.user_id} />,
                   ] as const,
                 ]),
             [audit.address, event.address ?? <None key="address" />],
             ...details,
           ]}
         />
-        {event.changes.length > 0 && <Changes of={event.changes} />}
+        {event.changes.length > 0 && <Changes changes={event.changes} />}
         <Facts
-          of={[
+          facts={[
             [audit.type, <code key="type">{event.type}</code>],
-            ...(event.user_id === noUser
+            ...(event.user_id === noUserId
               ? []
-              : [[audit.userId, <Id key="user" of={event.user_id} name={audit.userId} />] as const]),
+              : [[audit.userId, <Id key="user" value={event.user_id} name={audit.userId} />] as const]),
             [
               audit.request,
               event.request_id === null ? (
                 <None key="request" />
               ) : (
-                <Id key="request" of={event.request_id} name={audit.request} />
+                <Id key="request" value={event.request_id} name={audit.request} />
               ),
             ],
-            [common.id, <Id key="id" of={event.id} name={audit.event} />],
+            [common.id, <Id key="id" value={event.id} name={audit.event} />],
           ]}
         />
       </div>
@@ -91,12 +91,12 @@ function detailsOf({ data, changes }: AuditEvent): readonly (readonly [string, u
 }
 
 /** A name, which leads to the page of the user. */
-function Name({ of, id }: { of: string; id: string }) {
-  const name = <bdi className={styles.value}>{of}</bdi>;
-  if (id === noUser) return name;
+function Name({ name, id }: { name: string; id: string }) {
+  const text = <bdi className={styles.value}>{name}</bdi>;
+  if (id === noUserId) return text;
   return (
     <Link to="/users/$id" params={{ id }}>
-      {name}
+      {text}
     </Link>
   );
 }
@@ -111,7 +111,7 @@ function useNames(): (name: string) => string {
 }
 
 /** The changed fields with their values before and after. */
-function Changes({ of }: { of: AuditEvent['changes'] }) {
+function Changes({ changes }: { changes: AuditEvent['changes'] }) {
   const { audit } = useText();
   const names = useNames();
   return (
@@ -127,7 +127,7 @@ function Changes({ of }: { of: AuditEvent['changes'] }) {
         </tr>
       </thead>
       <tbody>
-        {of.map(({ field, before, after, withheld }) => (
+        {changes.map(({ field, before, after, withheld }) => (
           <tr key={field}>
             <th scope="row">
               <bdi>{names(field)}</bdi>
@@ -139,10 +139,10 @@ function Changes({ of }: { of: AuditEvent['changes'] }) {
             ) : (
               <>
                 <td className={styles.before}>
-                  <Value of={before} name={field} />
+                  <Value value={before} name={field} />
                 </td>
                 <td className={styles.after}>
-                  <Value of={after} name={field} />
+                  <Value value={after} name={field} />
                 </td>
               </>
             )}
@@ -157,44 +157,44 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 /** A value of an event. It may hold text of users. */
-function Value({ of, name }: { of: unknown; name: string }): ReactNode {
+function Value({ value, name }: { value: unknown; name: string }): ReactNode {
   const { audit, events, messages } = useText();
   const names = useNames();
-  if (of === null || of === undefined || of === '') return <None />;
-  if (typeof of === 'boolean') return of ? audit.yes : audit.no;
-  if (Array.isArray(of)) {
-    if (of.length === 0) return <None />;
+  if (value === null || value === undefined || value === '') return <None />;
+  if (typeof value === 'boolean') return value ? audit.yes : audit.no;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return <None />;
     return (
       <ul className={styles.members}>
-        {of.map((one, index) => (
+        {value.map((one, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
           <li key={index}>
-            <Value of={one} name={name} />
+            <Value value={one} name={name} />
           </li>
         ))}
       </ul>
     );
   }
-  if (typeof of === 'object') {
+  if (typeof value === 'object') {
     return (
       <ul className={styles.members}>
-        {Object.entries(of).map(([member, value]) => (
+        {Object.entries(value).map(([member, value]) => (
           <li key={member}>
-            <bdi className={styles.quiet}>{names(member)}:</bdi> <Value of={value} name={member} />
+            <bdi className={styles.quiet}>{names(member)}:</bdi> <Value value={value} name={member} />
           </li>
         ))}
       </ul>
     );
   }
-  if (typeof of !== 'string') return String(of);
-  if (uuid.test(of)) return <Id of={of} name={name} />;
-  if (moment.test(of)) return <Time at={of} focusable />;
-  const words = name === 'kind' ? messages.kinds : worded.has(name) ? events.words : {};
-  return <bdi className={styles.value}>{words[of] ?? of}</bdi>;
+  if (typeof value !== 'string') return String(value);
+  if (uuid.test(value)) return <Id value={value} name={name} />;
+  if (moment.test(value)) return <Time value={value} focusable />;
+  const words = name === 'kind' ? messages.kinds : codeMembers.has(name) ? events.words : {};
+  return <bdi className={styles.value}>{words[value] ?? value}</bdi>;
 }
 
 /** Members whose values are codes, which have words. */
-const worded = new Set([
+const codeMembers = new Set([
   'authenticator',
   'second_factor',
   'error_code',

@@ -2,7 +2,7 @@ import { request } from '../../api/client.js';
 import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
 import { csvLine } from '../../lib/csv.js';
 
-/** What the page has in its URL. */
+/** The filters in the URL of the page. */
 export interface AuditSearch {
   readonly type?: string;
   readonly user?: string;
@@ -41,8 +41,11 @@ interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-export function readEvents(filter: string, { signal, cursor, ...given }: ReadOptions): Promise<GetEventPageResponse> {
-  const query = { ...given, ...(filter !== '' && { filter }), ...(cursor !== undefined && { cursor }) };
+export function readEvents(
+  filter: string,
+  { signal, cursor, ...otherParameters }: ReadOptions,
+): Promise<GetEventPageResponse> {
+  const query = { ...otherParameters, ...(filter !== '' && { filter }), ...(cursor !== undefined && { cursor }) };
   return request<GetEventPageData, GetEventPageResponse>('GET', '/admin/v1/events/page', { query, signal });
 }
 
@@ -65,7 +68,7 @@ const writers = {
 };
 
 /** The number of pages whose text becomes one Blob. A browser may keep Blobs outside its memory. */
-const pagesOfPart = 50;
+const pagesPerBlob = 50;
 
 /**
  * A file of all events that match, the newest first.
@@ -92,7 +95,7 @@ export async function exportEvents(
     start ??= timeOf(data[0]);
     onProgress(start <= end ? 1 : Math.min(1, (start - timeOf(data.at(-1))) / (start - end)), count);
     cursor = page.next_cursor ?? undefined;
-    if (cursor !== undefined && pages % pagesOfPart !== 0) continue;
+    if (cursor !== undefined && pages % pagesPerBlob !== 0) continue;
     parts.push(new Blob([text]));
     text = '';
     if (cursor === undefined) return { file: new Blob(parts, { type }), count };

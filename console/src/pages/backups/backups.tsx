@@ -20,7 +20,7 @@ import styles from './backups.module.css';
 type State = GetBackupsResponse;
 type Backup = State['backups'][number];
 
-/** The backups, whether they can be relied on, and how to restore one. */
+/** The backups with their states, and the commands that restore one. */
 export function Backups() {
   const { backups: text } = useText();
   const client = useQueryClient();
@@ -54,7 +54,7 @@ export function Backups() {
       title={text.title}
       actions={
         state?.place != null && (
-          <Button kind="main" icon="plus" changes busy={isBusy} onClick={() => start.mutate()}>
+          <Button kind="main" icon="plus" changesData busy={isBusy} onClick={() => start.mutate()}>
             {state.is_running ? text.running : text.start}
           </Button>
         )
@@ -63,9 +63,9 @@ export function Backups() {
       <Loaded query={query} what={text.failed} rows={8}>
         {(data) => (
           <>
-            <Alert of={data} />
-            {data.place !== null && <Plan of={data} />}
-            <Panel flush title={text.list} note={text.listNote}>
+            <Alert state={data} />
+            {data.place !== null && <Plan state={data} />}
+            <Panel hasNoPadding title={text.list} note={text.listNote}>
               {data.backups.length === 0 ? (
                 <Empty title={text.none}>{data.place === null ? text.noneOff : text.noneYet}</Empty>
               ) : (
@@ -73,7 +73,7 @@ export function Backups() {
                   {data.backups.map((backup) => (
                     <Row
                       key={backup.id}
-                      of={backup}
+                      backup={backup}
                       canVerify={data.place !== null && backup.location.startsWith(data.place)}
                       isBusy={isBusy}
                       onVerify={() => verify.mutate(backup.id)}
@@ -82,7 +82,7 @@ export function Backups() {
                 </Rows>
               )}
             </Panel>
-            <Restore of={data} />
+            <Restore state={data} />
           </>
         )}
       </Loaded>
@@ -91,72 +91,83 @@ export function Backups() {
 }
 
 /** The start of the last backup that passed its checks. */
-const lastGood = ({ backups }: State) => backups.find(({ verified_at }) => verified_at !== null);
+const lastVerified = ({ backups }: State) => backups.find(({ verified_at }) => verified_at !== null);
 
-/** What an operator must know first: nothing if all is well. */
-function Alert({ of }: { of: State }) {
+/** The most important warning about backups, if there is one. */
+function Alert({ state }: { state: State }) {
   const { backups: text } = useText();
-  if (of.place === null) return <Notice kind="warn">{text.off}</Notice>;
-  const [newest] = of.backups;
-  const good = lastGood(of);
-  if (good === undefined && !of.is_running) return <Notice kind="bad">{text.noGood}</Notice>;
+  if (state.place === null) return <Notice kind="warn">{text.off}</Notice>;
+  if (state.problem !== null) return <Notice kind="bad">{state.problem}</Notice>;
+  const [newest] = state.backups;
+  const good = lastVerified(state);
+  if (good === undefined && !state.is_running) return <Notice kind="bad">{text.noGood}</Notice>;
   if (newest?.error != null) return <Notice kind="bad">{text.lastFailed(newest.error)}</Notice>;
-  if (of.archive?.error != null) return <Notice kind="bad">{text.archiveFailed(of.archive.error)}</Notice>;
+  if (state.archive?.error != null) return <Notice kind="bad">{text.archiveFailed(state.archive.error)}</Notice>;
   return null;
 }
 
-function Plan({ of }: { of: State }) {
+function Plan({ state }: { state: State }) {
   const { backups: text } = useText();
   const { number } = useFormats();
   return (
     <Panel title={text.plan}>
       <Facts
-        of={[
-          [text.lastVerified, <Time key="last" at={lastGood(of)?.started_at ?? null} never={text.never} />],
-          [text.next, of.is_running ? text.running : <Time key="next" at={of.next_at} />],
+        facts={[
+          [
+            text.lastVerified,
+            <Time key="last" value={lastVerified(state)?.started_at ?? null} emptyText={text.never} />,
+          ],
+          [text.next, state.is_running ? text.running : <Time key="next" value={state.next_at} />],
           [
             text.place,
             <bdi key="place" className={styles.location}>
-              {of.place}
+              {state.place}
             </bdi>,
           ],
-          [text.kept, text.keptOf(number(of.keep), of.schedule)],
-          [text.encryption, of.is_encrypted ? text.encrypted : text.plain],
-          [text.archive, of.archive === null ? text.noArchive : <Time key="archive" at={of.archive.archived_at} />],
+          [text.method, text.methods[state.method]],
+          [text.kept, text.keptOf(number(state.keep), state.schedule)],
+          [text.encryption, state.is_encrypted ? text.encrypted : text.plain],
+          // pg_dump cannot archive the log.
+          ...(state.method === 'files' ? [[text.archive, logEnd(state.archive, text.noArchive)] as const] : []),
         ]}
       />
     </Panel>
   );
 }
 
+const logEnd = (archive: State['archive'], none: string) =>
+  archive === null ? none : <Time key="archive" value={archive.archived_at} />;
+
 interface RowProps {
-  readonly of: Backup;
+  readonly backup: Backup;
   readonly canVerify: boolean;
   readonly isBusy: boolean;
   readonly onVerify: () => void;
 }
 
-function Row({ of, canVerify, isBusy, onVerify }: RowProps) {
+function Row({ backup, canVerify, isBusy, onVerify }: RowProps) {
   const { backups: text } = useText();
   const { number, time } = useFormats();
-  const size = of.bytes === null ? undefined : `${number(Math.round(of.bytes / 104_857.6) / 10)} MiB`;
+  const size = backup.bytes === null ? undefined : `${number(Math.round(backup.bytes / 104_857.6) / 10)} MiB`;
   return (
     <li className={styles.row}>
       <div className={styles.main}>
         <div className={styles.head}>
           <strong>
-            <Time at={of.started_at} />
+            <Time value={backup.started_at} />
           </strong>
-          <StateBadge of={of} />
+          <StateBadge backup={backup} />
           <span className={styles.quiet}>
-            {[size, of.is_scheduled ? text.scheduled : text.byHand].filter((part) => part !== undefined).join(' · ')}
+            {[size, backup.is_scheduled ? text.scheduled : text.byHand]
+              .filter((part) => part !== undefined)
+              .join(' · ')}
           </span>
         </div>
-        <bdi className={styles.location}>{of.location}</bdi>
-        {of.error !== null && <bdi className={styles.error}>{of.error}</bdi>}
+        <bdi className={styles.location}>{backup.location}</bdi>
+        {backup.error !== null && <bdi className={styles.error}>{backup.error}</bdi>}
       </div>
-      {canVerify && of.finished_at !== null && (
-        <Button small changes disabled={isBusy} label={text.verifyOf(time(of.started_at))} onClick={onVerify}>
+      {canVerify && backup.finished_at !== null && (
+        <Button small changesData disabled={isBusy} label={text.verifyOf(time(backup.started_at))} onClick={onVerify}>
           {text.verify}
         </Button>
       )}
@@ -164,7 +175,7 @@ function Row({ of, canVerify, isBusy, onVerify }: RowProps) {
   );
 }
 
-function StateBadge({ of: { error, verified_at, finished_at } }: { of: Backup }) {
+function StateBadge({ backup: { error, verified_at, finished_at } }: { backup: Backup }) {
   const { backups: text } = useText();
   if (error !== null) return <Badge kind="bad">{text.states.failed}</Badge>;
   if (verified_at !== null) return <Badge kind="good">{text.states.verified}</Badge>;
@@ -172,19 +183,19 @@ function StateBadge({ of: { error, verified_at, finished_at } }: { of: Backup })
   return <Badge kind="muted">{text.states.unfinished}</Badge>;
 }
 
-function Restore({ of }: { of: State }) {
+function Restore({ state }: { state: State }) {
   const { backups: text } = useText();
-  const location = lastGood(of)?.location;
+  const location = lastVerified(state)?.location;
   if (location === undefined) return null;
   return (
     <Panel title={text.restore}>
       <div className={styles.restore}>
-        <p className={styles.quiet}>{text.restoreWhy}</p>
-        <Secret label={text.restoreLast} of={`postern backup restore ${location} --to data-restored`} />
-        {of.archive !== null && (
+        <p className={styles.quiet}>{text.restoreWhy[state.method]}</p>
+        <Secret label={text.restoreLast} value={`postern backup restore ${location} --to data-restored`} />
+        {state.archive !== null && (
           <Secret
             label={text.restoreAt}
-            of={`postern backup restore ${of.archive.location} --at ${of.archive.archived_at} --to data-restored`}
+            value={`postern backup restore ${state.archive.location} --at ${state.archive.archived_at} --to data-restored`}
           />
         )}
       </div>

@@ -1,15 +1,15 @@
 import { Panel } from '../../components/panel/panel.js';
 import { Notice } from '../../components/state/state.js';
-import { Cut, None } from '../../components/text/values.js';
+import { None, UserText } from '../../components/text/values.js';
 import { useStore } from '../../lib/store.js';
 import { useText } from '../../text/text.js';
 import styles from './import.module.css';
-import { assign, secretTargets, type Target, targets } from './mapping.js';
+import { assignTarget, secretTargets, type Target, targets } from './mapping.js';
 import type { Reading } from './rows.js';
 import { importing, isRunning, mapColumns } from './state.js';
 
 /** Columns on the page. A file with the wrong separator can have thousands. */
-const mostShown = 100;
+const maxColumns = 100;
 
 interface ColumnsProps {
   readonly source: { readonly sample: readonly (readonly string[])[] };
@@ -21,17 +21,17 @@ export function Columns({ source: { sample }, csv: { columns, headings } }: Colu
   const { imports } = useText();
   const disabled = isRunning(useStore(importing));
   const names = headings.map((heading, index) => heading || imports.columnNumber(index + 1));
-  const has = (...wanted: readonly Target[]) => columns.some((target) => wanted.includes(target));
+  const hasTarget = (...wanted: readonly Target[]) => columns.some((target) => wanted.includes(target));
   const hints = [
-    has('name') && columns.filter((target) => target === 'name').length > 1 && imports.nameHint,
-    has('password_hash') && imports.hashHint,
-    has('password', 'pin') && imports.passwordHint,
+    hasTarget('name') && columns.filter((target) => target === 'name').length > 1 && imports.nameHint,
+    hasTarget('password_hash') && imports.hashHint,
+    hasTarget('password', 'pin') && imports.passwordHint,
   ].filter((hint) => hint !== false);
   return (
     <Panel
       title={imports.columns}
-      flush
-      {...(hints.length > 0 && { foot: hints.map((hint) => <p key={hint}>{hint}</p>) })}
+      hasNoPadding
+      {...(hints.length > 0 && { footer: hints.map((hint) => <p key={hint}>{hint}</p>) })}
     >
       <table className={styles.columns}>
         <caption className="hidden-text">{imports.columns}</caption>
@@ -43,14 +43,14 @@ export function Columns({ source: { sample }, csv: { columns, headings } }: Colu
           </tr>
         </thead>
         <tbody>
-          {columns.slice(0, mostShown).map((target, index) => (
+          {columns.slice(0, maxColumns).map((target, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two columns can have the same heading
             <tr key={index}>
               <th scope="row">
-                <Cut strong of={names[index] ?? ''} />
+                <UserText strong text={names[index] ?? ''} />
               </th>
               <td>
-                <Values of={sample.map((cells) => cells[index] ?? '')} isSecret={secretTargets.includes(target)} />
+                <Values values={sample.map((cells) => cells[index] ?? '')} isSecret={secretTargets.includes(target)} />
               </td>
               <td>
                 <select
@@ -61,7 +61,7 @@ export function Columns({ source: { sample }, csv: { columns, headings } }: Colu
                   data-none={target === 'none' || undefined}
                   onChange={(event) => {
                     const chosen = targets[event.currentTarget.selectedIndex];
-                    if (chosen !== undefined) mapColumns(assign(columns, index, chosen));
+                    if (chosen !== undefined) mapColumns(assignTarget(columns, index, chosen));
                   }}
                 >
                   {targets.map((name) => (
@@ -75,8 +75,8 @@ export function Columns({ source: { sample }, csv: { columns, headings } }: Colu
           ))}
         </tbody>
       </table>
-      {columns.length > mostShown && <p className={styles.more}>{imports.moreColumns(columns.length - mostShown)}</p>}
-      {!has('username', 'email', 'phone') && (
+      {columns.length > maxColumns && <p className={styles.more}>{imports.moreColumns(columns.length - maxColumns)}</p>}
+      {!hasTarget('username', 'email', 'phone') && (
         <div className={styles.around}>
           <Notice kind="warn">{imports.needsIdentity}</Notice>
         </div>
@@ -85,26 +85,26 @@ export function Columns({ source: { sample }, csv: { columns, headings } }: Colu
   );
 }
 
-function Values({ of, isSecret }: { of: readonly string[]; isSecret: boolean }) {
+function Values({ values, isSecret }: { values: readonly string[]; isSecret: boolean }) {
   const { imports } = useText();
-  const given = of.filter((value) => value.trim() !== '').slice(0, 3);
-  if (given.length === 0) return <None />;
+  const isPresent = values.filter((value) => value.trim() !== '').slice(0, 3);
+  if (isPresent.length === 0) return <None />;
   if (isSecret) return <span className={styles.quiet}>{imports.hiddenValue}</span>;
-  return given.map((value, index) => (
+  return isPresent.map((value, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: values can repeat, and never move
-    <Cut key={index} quiet of={value} />
+    <UserText key={index} quiet text={value} />
   ));
 }
 
 /** The first lines of an NDJSON file. Its members are those of the API. */
-export function FirstLines({ of }: { of: readonly (readonly string[])[] }) {
+export function FirstLines({ lines }: { lines: readonly (readonly string[])[] }) {
   const { imports } = useText();
   return (
     <Panel title={imports.firstLines}>
-      {of.slice(0, 3).map(([line = ''], index) => (
+      {lines.slice(0, 3).map(([line = ''], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines can repeat, and never move
         <code key={index} className={styles.raw}>
-          <Cut of={masked(line, imports.hiddenValue)} />
+          <UserText text={maskSecrets(line, imports.hiddenValue)} />
         </code>
       ))}
     </Panel>
@@ -112,6 +112,6 @@ export function FirstLines({ of }: { of: readonly (readonly string[])[] }) {
 }
 
 /** Without the values of secrets. */
-function masked(line: string, word: string): string {
+function maskSecrets(line: string, word: string): string {
   return line.replace(/("(?:password|password_hash|pin)"\s*:\s*)"(?:[^"\\]|\\.)*"?/g, `$1"${word}"`);
 }

@@ -28,7 +28,7 @@ export function createCsvReader(delimiter: string): CsvReader {
   let cell = '';
   let length = 0;
   let isQuoted = false;
-  let [line, begin] = [1, 1];
+  let [line, recordLine] = [1, 1];
   let isAfterReturn = false;
 
   function add(text: string): void {
@@ -45,8 +45,8 @@ export function createCsvReader(delimiter: string): CsvReader {
     const isTooLong = length > maxRecord;
     endCell();
     const isEmpty = cells.length === 1 && cells[0] === '' && !isQuoted;
-    const record = { line: begin, cells };
-    [cells, length, isQuoted, begin] = [[], 0, false, line];
+    const record = { line: recordLine, cells };
+    [cells, length, isQuoted, recordLine] = [[], 0, false, line];
     if (error !== undefined) return [{ ...record, error }];
     if (isTooLong) return [{ ...record, error: 'too_long' }];
     return isEmpty ? [] : [record];
@@ -61,38 +61,38 @@ export function createCsvReader(delimiter: string): CsvReader {
     feed(text) {
       const records: CsvRecord[] = [];
       /** Where the text begins that is not in the cell yet. */
-      let from = 0;
-      for (let at = 0; at < text.length; at += 1) {
-        const code = text.charCodeAt(at);
+      let textStart = 0;
+      for (let index = 0; index < text.length; index += 1) {
+        const code = text.charCodeAt(index);
         const isSecondHalf = code === lineFeed && isAfterReturn;
         countLine(code);
         if (state === 'quoted') {
           if (code !== quote) continue;
-          add(text.slice(from, at));
-          from = at + 1;
+          add(text.slice(textStart, index));
+          textStart = index + 1;
           state = 'closing';
         } else if (state === 'closing' && code === quote) {
           // Two quotes in a quoted cell are one: the second one is kept.
-          from = at;
+          textStart = index;
           state = 'quoted';
         } else if (isSecondHalf) {
-          from = at + 1;
-          begin = line;
+          textStart = index + 1;
+          recordLine = line;
         } else if (code === quote && state === 'start') {
-          from = at + 1;
+          textStart = index + 1;
           state = 'quoted';
           isQuoted = true;
         } else if (code === separator) {
-          add(text.slice(from, at));
-          from = at + 1;
+          add(text.slice(textStart, index));
+          textStart = index + 1;
           endCell();
         } else if (code === carriageReturn || code === lineFeed) {
-          add(text.slice(from, at));
-          from = at + 1;
+          add(text.slice(textStart, index));
+          textStart = index + 1;
           records.push(...endRecord());
         } else state = 'plain';
       }
-      add(text.slice(from));
+      add(text.slice(textStart));
       return records;
     },
     end() {

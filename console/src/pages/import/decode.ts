@@ -6,29 +6,31 @@ export type Encoding = (typeof encodings)[number];
 export type Unreadable = 'empty' | 'workbook' | 'binary';
 
 /** Bytes to read at a time. Between two pieces the page draws and reacts. */
-const pieceSize = 64 * 1024;
+const chunkBytes = 64 * 1024;
 
 async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < file.size; at += pieceSize) {
-    yield new Uint8Array(await file.slice(at, at + pieceSize).arrayBuffer());
+  for (let offset = 0; offset < file.size; offset += chunkBytes) {
+    yield new Uint8Array(await file.slice(offset, offset + chunkBytes).arrayBuffer());
   }
 }
 
-const starts = (bytes: Uint8Array, ...mark: readonly number[]) => mark.every((byte, index) => bytes[index] === byte);
+const startsWithBytes = (bytes: Uint8Array, ...mark: readonly number[]) =>
+  mark.every((byte, index) => bytes[index] === byte);
 
 /** Finds the encoding of a file, by its byte order mark or else by all of its bytes. */
 export async function encodingOf(file: Blob): Promise<Encoding | Unreadable> {
-  const head = new Uint8Array(await file.slice(0, pieceSize).arrayBuffer());
-  if (head.length === 0) return 'empty';
-  if (starts(head, 0x50, 0x4b, 0x03, 0x04) || starts(head, 0xd0, 0xcf, 0x11, 0xe0)) return 'workbook';
-  if (starts(head, 0xff, 0xfe)) return 'utf-16le';
-  if (starts(head, 0xfe, 0xff)) return 'utf-16be';
+  const firstBytes = new Uint8Array(await file.slice(0, chunkBytes).arrayBuffer());
+  if (firstBytes.length === 0) return 'empty';
+  if (startsWithBytes(firstBytes, 0x50, 0x4b, 0x03, 0x04) || startsWithBytes(firstBytes, 0xd0, 0xcf, 0x11, 0xe0))
+    return 'workbook';
+  if (startsWithBytes(firstBytes, 0xff, 0xfe)) return 'utf-16le';
+  if (startsWithBytes(firstBytes, 0xfe, 0xff)) return 'utf-16be';
   const zeros = [0, 0];
-  for (const [index, byte] of head.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  for (const [index, byte] of firstBytes.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
   // In UTF-16 every second byte of most texts is zero.
   const [even = 0, odd = 0] = zeros;
-  if (odd > head.length / 4 && even * 10 < odd) return 'utf-16le';
-  if (even > head.length / 4 && odd * 10 < even) return 'utf-16be';
+  if (odd > firstBytes.length / 4 && even * 10 < odd) return 'utf-16le';
+  if (even > firstBytes.length / 4 && odd * 10 < even) return 'utf-16be';
   if (even + odd > 0) return 'binary';
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {

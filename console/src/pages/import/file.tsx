@@ -3,7 +3,7 @@ import { Checkbox, Select } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Panel } from '../../components/panel/panel.js';
 import { Notice } from '../../components/state/state.js';
-import { Cut } from '../../components/text/values.js';
+import { UserText } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { useStore } from '../../lib/store.js';
 import { useText } from '../../text/text.js';
@@ -17,14 +17,14 @@ import { chooseFile, importing, isRunning, readAs } from './state.js';
 export function ChooseFile() {
   const { imports } = useText();
   const { isReading, unreadable } = useStore(importing);
-  const [isOver, setIsOver] = useState(false);
-  const take = (files: FileList | null) => {
+  const [isDraggedOver, setIsDraggedOver] = useState(false);
+  const chooseFirst = (files: FileList | null) => {
     const [file] = files ?? [];
     if (file !== undefined) void chooseFile(file);
   };
   const drag = (isInside: boolean) => (event: DragEvent) => {
     event.preventDefault();
-    setIsOver(isInside);
+    setIsDraggedOver(isInside);
   };
   return (
     <Panel title={imports.file}>
@@ -35,12 +35,12 @@ export function ChooseFile() {
           </Notice>
         )}
         <label
-          className={cx(styles.drop, isOver && styles.over)}
+          className={cx(styles.drop, isDraggedOver && styles.over)}
           onDragOver={drag(true)}
           onDragLeave={drag(false)}
           onDrop={(event) => {
             drag(false)(event);
-            take(event.dataTransfer.files);
+            chooseFirst(event.dataTransfer.files);
           }}
         >
           <input
@@ -48,7 +48,7 @@ export function ChooseFile() {
             className="hidden-text"
             accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,text/csv,application/x-ndjson"
             onChange={(event) => {
-              take(event.currentTarget.files);
+              chooseFirst(event.currentTarget.files);
               // The same file can be chosen again after a correction.
               event.currentTarget.value = '';
             }}
@@ -69,13 +69,13 @@ const encodingNames: Readonly<Record<Encoding, string>> = {
   ...{ 'utf-8': 'UTF-8', 'utf-16le': 'UTF-16 LE', 'utf-16be': 'UTF-16 BE', 'windows-1252': 'Windows-1252' },
 };
 
-/** How the file is read. It is guessed, and can be changed. */
-export function HowRead({ source: { file, encoding, csv } }: { source: Reading }) {
+/** The encoding and the separator of the file. The console guesses them, and the operator can change them. */
+export function ReadingOptions({ source: { file, encoding, csv } }: { source: Reading }) {
   const { imports } = useText();
   const disabled = isRunning(useStore(importing));
   return (
     <Panel
-      title={<Cut of={file.name} />}
+      title={<UserText text={file.name} />}
       note={`${imports.size(file.size)} · ${csv === undefined ? imports.ndjson : imports.csv}`}
     >
       <div className={styles.fields}>

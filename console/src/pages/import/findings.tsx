@@ -1,23 +1,27 @@
 import { Link } from '@tanstack/react-router';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
-import { Cut, None } from '../../components/text/values.js';
+import { None, UserText } from '../../components/text/values.js';
 import type { Texts } from '../../text/en/index.js';
 import { useFormats, useText } from '../../text/text.js';
 import type { Outcome } from './run.js';
 import { messageOf } from './state.js';
 
 /** The rows that failed or exist already, by line. */
-export function Findings({ of: findings }: { of: ReadonlyMap<number, Outcome> }) {
+export function Findings({ findings }: { findings: ReadonlyMap<number, Outcome> }) {
   const text = useText();
   const { imports } = text;
   const { number } = useFormats();
   if (findings.size === 0) return null;
   const columns: readonly Column<Outcome>[] = [
-    { key: 'line', head: imports.line, number: true, cell: ({ line }) => number(line) },
-    { key: 'user', head: imports.user, cell: ({ who }) => (who === '' ? <None /> : <Cut strong of={who} />) },
-    { key: 'field', head: imports.field, size: 'low', cell: (row) => <Fields of={row} text={imports} /> },
-    { key: 'reason', head: imports.reason, size: 'wide', cell: (row) => <Reasons of={row} text={text} /> },
+    { key: 'line', head: imports.line, isNumber: true, cell: ({ line }) => number(line) },
+    {
+      key: 'user',
+      head: imports.user,
+      cell: ({ displayName }) => (displayName === '' ? <None /> : <UserText strong text={displayName} />),
+    },
+    { key: 'field', head: imports.field, size: 'low', cell: (row) => <Fields outcome={row} text={imports} /> },
+    { key: 'reason', head: imports.reason, size: 'wide', cell: (row) => <Reasons outcome={row} text={text} /> },
   ];
   return (
     <Table
@@ -25,11 +29,11 @@ export function Findings({ of: findings }: { of: ReadonlyMap<number, Outcome> })
       columns={columns}
       rows={[...findings.values()]}
       idOf={({ line }) => String(line)}
-      nameOf={({ line, who }) => `${imports.line} ${number(line)} ${who}`}
+      nameOf={({ line, displayName }) => `${imports.line} ${number(line)} ${displayName}`}
       compact={(row) => (
         <>
-          <Cut strong of={`${imports.line} ${number(row.line)} · ${row.who || imports.noName}`} />
-          <Reasons of={row} text={text} withField />
+          <UserText strong text={`${imports.line} ${number(row.line)} · ${row.displayName || imports.noName}`} />
+          <Reasons outcome={row} text={text} withField />
         </>
       )}
     />
@@ -41,17 +45,17 @@ const nameOfField = (field: string | undefined, { targets }: Texts['imports']) =
   return Object.entries(targets).find(([name]) => name === plain)?.[1] ?? plain;
 };
 
-function Fields({ of: { errors }, text }: { of: Outcome; text: Texts['imports'] }) {
+function Fields({ outcome: { errors }, text }: { outcome: Outcome; text: Texts['imports'] }) {
   const names = [...new Set(errors.map(({ field }) => nameOfField(field, text)))].filter((name) => name !== '');
-  return names.length === 0 ? <None /> : <Cut of={names.join(', ')} />;
+  return names.length === 0 ? <None /> : <UserText text={names.join(', ')} />;
 }
 
 function Reasons({
-  of: { errors, result, id },
+  outcome: { errors, result, id },
   text,
   withField = false,
 }: {
-  of: Outcome;
+  outcome: Outcome;
   text: Texts;
   withField?: boolean;
 }) {

@@ -5,12 +5,12 @@ import { Page } from '../../components/panel/panel.js';
 import { useStore } from '../../lib/store.js';
 import { useText } from '../../text/text.js';
 import { Columns, FirstLines } from './columns.js';
-import { ChooseFile, HowRead } from './file.js';
+import { ChooseFile, ReadingOptions } from './file.js';
 import styles from './import.module.css';
 import { forgetImport, importing, isRunning } from './state.js';
 import { DryRun, Work } from './steps.js';
 
-/** Users from a file: how it is read, what its columns are, a dry run, and the import of what is valid. */
+/** The import of users from a file: the format of the file, its columns, a dry run, and the import of the valid lines. */
 export function ImportUsers() {
   const { imports, users } = useText();
   const state = useStore(importing);
@@ -18,7 +18,7 @@ export function ImportUsers() {
   return (
     <Page
       title={imports.title}
-      above={
+      breadcrumbs={
         <>
           <Link to="/users">{users.title}</Link>
           <Icon name="chevronRight" size={12} />
@@ -38,9 +38,9 @@ export function ImportUsers() {
           <ChooseFile />
         ) : (
           <>
-            <HowRead source={source} />
+            <ReadingOptions source={source} />
             {source.csv === undefined ? (
-              <FirstLines of={source.sample} />
+              <FirstLines lines={source.sample} />
             ) : (
               <Columns source={source} csv={source.csv} />
             )}

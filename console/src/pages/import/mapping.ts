@@ -1,4 +1,4 @@
-/** What a column of a CSV file becomes: a member of the user, a member of the metadata under its heading, or nothing. */
+/** The target of a column of a CSV file: a member of the user, a member of the metadata with the heading as its name, or none. */
 export const targets = [
   'none',
   ...(['username', 'email', 'phone', 'external_id', 'name', 'locale', 'id', 'created_at', 'role'] as const),
@@ -6,14 +6,14 @@ export const targets = [
 ] as const;
 export type Target = (typeof targets)[number];
 
-/** Several columns can have these: the parts of a name are joined. */
+/** Several columns can have these targets: the parts of a name are joined. */
 const repeatable: readonly Target[] = ['none', 'name', 'member'];
 
 /** Values that the page does not show. */
 export const secretTargets: readonly Target[] = ['password_hash', 'password', 'pin'];
 
 /** Headings without accents, spaces and signs, in the languages that exports are often in. */
-const known: Readonly<Record<string, Target>> = Object.fromEntries(
+const knownHeadings: Readonly<Record<string, Target>> = Object.fromEntries(
   Object.entries({
     username: 'username,login,loginname,user,usuario,nombredeusuario,nickname,handle,benutzername,nomdutilisateur',
     email: 'email,emailaddress,mail,mailaddress,correo,correoelectronico,courriel,emailadresse,primaryemail',
@@ -39,33 +39,33 @@ const address = /^[^@\s]+@[^@\s]+$/;
 const number = /^'?\+?\d[\d\s().-]{6,}$/;
 const hash = /^(?:\$\w|argon2\$|bcrypt\$|pbkdf2_)/;
 
-/** What a column is, by its heading and its values. */
-function guess(heading: string, values: readonly string[]): Target {
-  const plain = heading.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '');
-  const given = values.filter((value) => value !== '');
-  const all = (pattern: RegExp) => given.length > 0 && given.every((value) => pattern.test(value));
-  const named = known[plain.toLowerCase()];
+/** The target of a column, by its heading and its values. */
+function guessTarget(heading: string, values: readonly string[]): Target {
+  const withoutApostrophe = heading.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '');
+  const presentValues = values.filter((value) => value !== '');
+  const allMatch = (pattern: RegExp) => presentValues.length > 0 && presentValues.every((value) => pattern.test(value));
+  const targetByHeading = knownHeadings[withoutApostrophe.toLowerCase()];
   // Postern's ids are UUIDs, so an id of another kind is an external id.
-  if (named === 'id') return all(uuid) ? 'id' : 'external_id';
-  if (named === 'password') return all(hash) ? 'password_hash' : 'password';
-  if (named === 'username' && all(address)) return 'email';
-  if (named !== undefined) return named;
-  if (all(hash)) return 'password_hash';
-  if (all(address)) return 'email';
-  return heading === '' && all(number) ? 'phone' : 'none';
+  if (targetByHeading === 'id') return allMatch(uuid) ? 'id' : 'external_id';
+  if (targetByHeading === 'password') return allMatch(hash) ? 'password_hash' : 'password';
+  if (targetByHeading === 'username' && allMatch(address)) return 'email';
+  if (targetByHeading !== undefined) return targetByHeading;
+  if (allMatch(hash)) return 'password_hash';
+  if (allMatch(address)) return 'email';
+  return heading === '' && allMatch(number) ? 'phone' : 'none';
 }
 
 /** @param headings empty texts for a file without headings @param sample the first records */
 export function guessColumns(headings: readonly string[], sample: readonly (readonly string[])[]): Target[] {
-  const taken = new Set<Target>();
+  const usedTargets = new Set<Target>();
   return headings.map((heading, column) => {
-    const target = guess(
+    const target = guessTarget(
       heading,
       sample.map((cells) => cells[column] ?? ''),
     );
     if (repeatable.includes(target)) return target;
-    if (taken.has(target)) return 'none';
-    taken.add(target);
+    if (usedTargets.has(target)) return 'none';
+    usedTargets.add(target);
     return target;
   });
 }
@@ -75,8 +75,8 @@ export function looksLikeHeadings(cells: readonly string[]): boolean {
   return !cells.some((cell) => address.test(cell) || number.test(cell) || uuid.test(cell) || hash.test(cell));
 }
 
-/** Gives a column another target. The column that had it before becomes none. */
-export function assign(columns: readonly Target[], index: number, target: Target): Target[] {
+/** Gives a column another target. The column that had this target gets none. */
+export function assignTarget(columns: readonly Target[], index: number, target: Target): Target[] {
   return columns.map((before, column) => {
     if (column === index) return target;
     return before === target && !repeatable.includes(target) ? 'none' : before;
@@ -99,9 +99,11 @@ export function userOf(
     else user[target] = memberOf(target, cell);
   }
   if (members.length === 0) return user;
-  const whole = user.metadata ?? {};
+  const wholeMetadata = user.metadata ?? {};
   // A metadata cell that is no object stays as it is, and is refused with its reason.
-  return typeof whole === 'object' ? { ...user, metadata: { ...whole, ...Object.fromEntries(members) } } : user;
+  return typeof wholeMetadata === 'object'
+    ? { ...user, metadata: { ...wholeMetadata, ...Object.fromEntries(members) } }
+    : user;
 }
 
 /** Without the apostrophe that keeps spreadsheets from reading a formula, as in `'+34612345678`. */
@@ -122,7 +124,7 @@ function memberOf(target: Target, cell: string): unknown {
     case 'created_at':
       return timeOf(plain(cell));
     case 'metadata':
-      return parsed(cell);
+      return parseJson(cell);
     default:
       return plain(cell);
   }
@@ -137,7 +139,7 @@ function timeOf(text: string): string {
   return `${day}T${clock}${offset === '' || offset === 'UTC' ? 'Z' : offset}`;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -21,16 +21,16 @@ export type RowError = 'too_long' | 'open_quote' | 'too_many_cells';
 /** A user to import. */
 export interface Row {
   readonly line: number;
-  /** The user as the API takes it. Empty with an error. */
+  /** The user in the form of the API. Empty if there is an error. */
   readonly json: string;
   readonly error?: RowError;
-  /** What to call the user. */
-  readonly who: string;
+  /** The displayed name of the user. */
+  readonly displayName: string;
   /** The identities, to find the same one in two rows. */
   readonly identities: readonly (readonly [field: string, value: string])[];
   readonly hasId: boolean;
-  /** The service has to hash a secret, which is slow. */
-  readonly isSlow: boolean;
+  /** The service must hash a secret, which is slow. */
+  readonly needsHash: boolean;
 }
 
 /** Rows, and the part of the file that is read by then, from 0 to 1. */
@@ -73,7 +73,7 @@ function ndjsonReader() {
       isTooLong = false;
       return [invalidRow(line, 'too_long')];
     }
-    return json.trim() === '' ? [] : [{ ...describe(parsed(json)), line, json }];
+    return json.trim() === '' ? [] : [{ ...describe(parseJson(json)), line, json }];
   };
   return {
     feed(text: string): Row[] {
@@ -88,33 +88,33 @@ function ndjsonReader() {
 }
 
 const invalidRow = (line: number, error: RowError): Row => ({
-  ...{ line, error, json: '', who: '', identities: [], hasId: false, isSlow: false },
+  ...{ line, error, json: '', displayName: '', identities: [], hasId: false, needsHash: false },
 });
 
 const fields = ['username', 'email', 'phone'] as const;
 
 function describe(user: Readonly<Record<string, unknown>>): Omit<Row, 'line' | 'json'> {
   const text = (name: string) => (typeof user[name] === 'string' ? user[name] : '');
-  const identities = fields.map((field) => [field, canonical(field, text(field))] as const);
+  const identities = fields.map((field) => [field, canonicalValue(field, text(field))] as const);
   return {
-    who: [...fields, 'name', 'id'].map(text).find((value) => value !== '') ?? '',
+    displayName: [...fields, 'name', 'id'].map(text).find((value) => value !== '') ?? '',
     identities: identities.filter(([, value]) => value !== ''),
     hasId: text('id') !== '',
-    isSlow: user.password !== undefined || user.pin !== undefined,
+    needsHash: user.password !== undefined || user.pin !== undefined,
   };
 }
 
 /** Nearly as the service compares identities. The service decides. */
-function canonical(field: (typeof fields)[number], value: string): string {
+function canonicalValue(field: (typeof fields)[number], value: string): string {
   return field === 'phone' ? value.replace(/[^\d+]/g, '') : value.trim().normalize('NFC').toLowerCase();
 }
 
-function parsed(json: string): Readonly<Record<string, unknown>> {
+function parseJson(json: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch {
-    // The service says what is wrong with the line.
+    // The service reports the error of the line.
     return {};
   }
 }

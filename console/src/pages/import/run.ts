@@ -10,10 +10,10 @@ export type LineError =
   | { readonly field?: undefined; readonly code: RowError }
   | { readonly field: string; readonly code: 'same_as_line'; readonly line: number };
 
-/** What is decided about one row. */
+/** The result of one row. */
 export interface Outcome {
   readonly line: number;
-  readonly who: string;
+  readonly displayName: string;
   readonly result: 'created' | 'valid' | 'exists' | 'failed';
   /** The user who was created, or exists already. */
   readonly id?: string | undefined;
@@ -22,7 +22,7 @@ export interface Outcome {
 
 /** The progress of a dry run or an import. */
 export interface Tally {
-  /** Everything up to this line of the file is decided. */
+  /** All rows up to this line of the file have a result. */
   readonly line: number;
   /** The part of the file, from 0 to 1. */
   readonly part: number;
@@ -37,19 +37,19 @@ export const emptyTally: Tally = { line: 0, part: 0, good: 0, exists: 0, failed:
 
 interface Run {
   readonly dryRun: boolean;
-  /** The rows that are not sent, because a dry run has decided about them. */
-  readonly known: ReadonlyMap<number, Outcome>;
+  /** The rows that are not sent, because a dry run already has their results. */
+  readonly dryRunFindings: ReadonlyMap<number, Outcome>;
   /** Called after each request with the outcomes of its rows. @returns whether to go on */
   readonly onProgress: (tally: Tally, outcomes: readonly Outcome[]) => boolean;
 }
 
 /** Rows of one request. A stop takes effect between two requests, so that the result of each row is known. */
-const most = { rows: 500, slowRows: 50, characters: 1_000_000 };
-/** Requests in a row that decide nothing. */
+const maxRows = { rows: 500, slowRows: 50, characters: 1_000_000 };
+/** Consecutive requests without a new result, after which the run ends. */
 const mostRepeats = 3;
 
 /**
- * Sends the rows after the last decided one, part by part.
+ * Sends the rows after the last one with a result, in chunks.
  *
  * @returns whether all rows are decided; otherwise it was stopped
  * @throws what a request throws; `onProgress` has what was decided until then
@@ -57,22 +57,22 @@ const mostRepeats = 3;
 export async function runImport(source: AsyncIterable<Rows>, before: Tally, run: Run): Promise<boolean> {
   const { unsure: _, ...decided } = before;
   let tally: Tally = decided;
-  const seen = new Map<string, number>();
-  for await (const { rows, part } of partsOf(source, before.line, run, seen)) {
+  const seenIdentities = new Map<string, number>();
+  for await (const { rows, part } of partsOf(source, before.line, run, seenIdentities)) {
     let rest = rows;
     for (let repeats = 0; ; ) {
-      const answer = await ask(rest, run);
-      const outcomes = decide(rest, answer, run, seen);
+      const answer = await sendRows(rest, run);
+      const outcomes = decide(rest, answer, run, seenIdentities);
       rest = rest.slice(outcomes.length);
-      tally = add(tally, outcomes, rest.length === 0 ? part : tally.part);
+      tally = addOutcomes(tally, outcomes, rest.length === 0 ? part : tally.part);
       const [first, last] = [rest[0], rest.at(-1)];
       const isUnsure = answer.isLost === true && !run.dryRun && first !== undefined && last !== undefined;
-      const goesOn = run.onProgress(isUnsure ? { ...tally, unsure: [first.line, last.line] } : tally, outcomes);
+      const continues = run.onProgress(isUnsure ? { ...tally, unsure: [first.line, last.line] } : tally, outcomes);
       if (rest.length > 0 && answer.error !== undefined) {
         repeats = outcomes.length > 0 ? 0 : repeats + 1;
         if (answer.isRepeatable !== true || repeats > mostRepeats) throw answer.error;
       }
-      if (!goesOn) return rest.length === 0 && part === 1;
+      if (!continues) return rest.length === 0 && part === 1;
       if (rest.length === 0) break;
     }
   }
@@ -81,20 +81,25 @@ export async function runImport(source: AsyncIterable<Rows>, before: Tally, run:
 }
 
 /** The rows after a line, in parts for one request each. */
-async function* partsOf(source: AsyncIterable<Rows>, after: number, { dryRun, known }: Run, seen: Map<string, number>) {
+async function* partsOf(
+  source: AsyncIterable<Rows>,
+  after: number,
+  { dryRun, dryRunFindings }: Run,
+  seen: Map<string, number>,
+) {
   let rows: Row[] = [];
   let [slow, size, done] = [0, 0, 0];
   for await (const { rows: read, part } of source) {
     for (const row of read) {
       if (row.line <= after) {
         // The part of a dry run that came before an interruption.
-        if (dryRun && row.error === undefined && !known.has(row.line)) remember(row, seen);
+        if (dryRun && row.error === undefined && !dryRunFindings.has(row.line)) remember(row, seen);
         continue;
       }
       rows.push(row);
       size += row.json.length;
-      if (row.isSlow && !dryRun) slow += 1;
-      if (rows.length < most.rows && slow < most.slowRows && size < most.characters) continue;
+      if (row.needsHash && !dryRun) slow += 1;
+      if (rows.length < maxRows.rows && slow < maxRows.slowRows && size < maxRows.characters) continue;
       yield { rows, part: done };
       [rows, slow, size] = [[], 0, 0];
     }
@@ -113,14 +118,14 @@ interface Answer {
   readonly isRepeatable?: boolean;
 }
 
-async function ask(rows: readonly Row[], { dryRun, known }: Run): Promise<Answer> {
+async function sendRows(rows: readonly Row[], { dryRun, dryRunFindings }: Run): Promise<Answer> {
   const results = new Map<Row, ImportResult>();
-  const sent = rows.filter(({ line, error }) => error === undefined && !known.has(line));
-  if (sent.length === 0) return { results };
+  const sentRows = rows.filter(({ line, error }) => error === undefined && !dryRunFindings.has(line));
+  if (sentRows.length === 0) return { results };
   try {
     const response = await send('POST', '/admin/v1/users/import', {
       query: dryRun ? { dry_run: true } : {},
-      body: sent.map(({ json }) => `${json}\n`).join(''),
+      body: sentRows.map(({ json }) => `${json}\n`).join(''),
       headers: { 'Content-Type': 'application/x-ndjson' },
     });
     for await (const result of readLines<ImportResult>(response)) {
@@ -129,10 +134,10 @@ async function ask(rows: readonly Row[], { dryRun, known }: Run): Promise<Answer
         const error = new ProblemError(new Response(null, { status, headers: response.headers }), { title: code });
         return { results, error, isRepeatable: status === 401 || code === 'fresh_proof_required' };
       }
-      const row = line === undefined ? undefined : sent[line - 1];
+      const row = line === undefined ? undefined : sentRows[line - 1];
       if (row !== undefined) results.set(row, result);
     }
-    if (results.size === sent.length) return { results };
+    if (results.size === sentRows.length) return { results };
     return { results, error: new NetworkError('The answer ended in the middle.'), isLost: true };
   } catch (error) {
     return { results, error, isLost: error instanceof NetworkError };
@@ -143,22 +148,22 @@ async function ask(rows: readonly Row[], { dryRun, known }: Run): Promise<Answer
 function decide(
   rows: readonly Row[],
   { results }: Answer,
-  { dryRun, known }: Run,
+  { dryRun, dryRunFindings }: Run,
   seen: Map<string, number>,
 ): Outcome[] {
   const outcomes: Outcome[] = [];
   for (const row of rows) {
-    const { line, who, error } = row;
-    const found = known.get(line);
+    const { line, displayName, error } = row;
+    const found = dryRunFindings.get(line);
     const answer = results.get(row);
     if (found !== undefined) outcomes.push(found);
-    else if (error !== undefined) outcomes.push({ line, who, result: 'failed', errors: [{ code: error }] });
+    else if (error !== undefined) outcomes.push({ line, displayName, result: 'failed', errors: [{ code: error }] });
     else if (answer?.result === undefined) break;
     else {
       const { result, id, errors = [] } = answer;
-      const twin = dryRun && result === 'valid' ? sameAsBefore(row, seen) : undefined;
-      if (dryRun && result === 'valid' && twin === undefined) remember(row, seen);
-      outcomes.push(twin ?? { line, who, result, id, errors });
+      const duplicate = dryRun && result === 'valid' ? findDuplicate(row, seen) : undefined;
+      if (dryRun && result === 'valid' && duplicate === undefined) remember(row, seen);
+      outcomes.push(duplicate ?? { line, displayName, result, id, errors });
     }
   }
   return outcomes;
@@ -174,18 +179,21 @@ function remember({ identities, line }: Row, seen: Map<string, number>): void {
  * A dry run creates nothing. So the service does not see that two rows in different requests have the same identity: the
  * first one gets it.
  */
-function sameAsBefore({ line, who, identities, hasId }: Row, seen: ReadonlyMap<string, number>): Outcome | undefined {
-  const twins = identities.map((identity) => seen.get(keyOf(identity)));
+function findDuplicate(
+  { line, displayName, identities, hasId }: Row,
+  seen: ReadonlyMap<string, number>,
+): Outcome | undefined {
+  const duplicates = identities.map((identity) => seen.get(keyOf(identity)));
   const errors = identities.flatMap(([field], index): LineError[] => {
-    const twin = twins[index];
+    const twin = duplicates[index];
     return twin === undefined ? [] : [{ field, code: 'same_as_line', line: twin }];
   });
   if (errors.length === 0) return undefined;
-  const isSameUser = !hasId && errors.length === identities.length && new Set(twins).size === 1;
-  return { line, who, result: isSameUser ? 'exists' : 'failed', errors };
+  const isSameUser = !hasId && errors.length === identities.length && new Set(duplicates).size === 1;
+  return { line, displayName, result: isSameUser ? 'exists' : 'failed', errors };
 }
 
-function add(tally: Tally, outcomes: readonly Outcome[], part: number): Tally {
+function addOutcomes(tally: Tally, outcomes: readonly Outcome[], part: number): Tally {
   const count = (...results: readonly Outcome['result'][]) =>
     outcomes.filter(({ result }) => results.includes(result)).length;
   return {

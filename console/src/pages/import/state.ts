@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { csvLine } from '../../lib/csv.js';
-import { whenForgotten } from '../../lib/drafts.js';
+import { onForget } from '../../lib/drafts.js';
 import { createStore } from '../../lib/store.js';
 import type { Texts } from '../../text/en/index.js';
 import { createCsvReader, type Delimiter, delimiterOf } from './csv.js';
@@ -42,14 +42,14 @@ let isStopped = false;
 const update = (change: Partial<ImportState>) => importing.set({ ...importing.get(), ...change });
 export const isRunning = ({ dryRun, work }: ImportState) => dryRun?.state === 'running' || work?.state === 'running';
 
-/** Forgets the file and what was found in it. */
+/** Removes the file and its results. */
 export function forgetImport(): void {
   isStopped = true;
   report = [];
   importing.set({ isReading: false });
 }
 
-whenForgotten(forgetImport);
+onForget(forgetImport);
 
 /** Reads how a file is written, and its first records. */
 export async function chooseFile(file: File): Promise<void> {
@@ -82,18 +82,18 @@ async function sourceOf(file: File, encoding: Encoding, delimiter?: Delimiter, h
     const lines = head.split(/\r?\n/).filter((line) => line.trim() !== '');
     return { file, encoding, sample: lines.slice(0, sampleSize).map((line) => [line]) };
   }
-  const by = delimiter ?? delimiterOf(head);
-  const reader = createCsvReader(by);
+  const csvOptions = delimiter ?? delimiterOf(head);
+  const reader = createCsvReader(csvOptions);
   const records = [...reader.feed(head), ...reader.end()].map(({ cells }) => cells);
   const first = records[0] ?? [];
   const isHeaded = hasHeadings ?? looksLikeHeadings(first);
   const sample = records.slice(isHeaded ? 1 : 0, sampleSize + (isHeaded ? 1 : 0));
   const headings = first.map((heading) => (isHeaded ? heading.trim() : ''));
   const columns = guessColumns(headings, sample);
-  return { file, encoding, sample, csv: { delimiter: by, hasHeadings: isHeaded, headings, columns } };
+  return { file, encoding, sample, csv: { delimiter: csvOptions, hasHeadings: isHeaded, headings, columns } };
 }
 
-/** Reads the file in another way. What a dry run found is no longer valid. */
+/** Reads the file again with another encoding or separator. The results of a dry run are no longer valid. */
 export async function readAs(change: {
   readonly encoding?: Encoding;
   readonly delimiter?: Delimiter;
@@ -109,7 +109,7 @@ export async function readAs(change: {
   if (importing.get().source === source) importing.set({ isReading: false, source: next });
 }
 
-/** Says what the columns become. */
+/** Sets the targets of the columns. */
 export function mapColumns(columns: readonly Target[]): void {
   const { source } = importing.get();
   if (source?.csv === undefined) return;
@@ -121,26 +121,26 @@ export function stop(): void {
   isStopped = true;
 }
 
-const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+const warnBeforeUnload = (event: BeforeUnloadEvent) => event.preventDefault();
 
 /** Begins a dry run or an import, or goes on with it after it was stopped or interrupted. */
-export async function start(which: 'dryRun' | 'work', text: Texts, queries: QueryClient): Promise<void> {
-  const { source, dryRun, [which]: before } = importing.get();
+export async function start(runName: 'dryRun' | 'work', text: Texts, queries: QueryClient): Promise<void> {
+  const { source, dryRun, [runName]: before } = importing.get();
   if (source === undefined || isRunning(importing.get())) return;
   if (before === undefined) report = [new Blob([toReport([reportHead])])];
   const findings = new Map(before?.findings);
   let run: Run = { state: 'running', tally: before?.tally ?? emptyTally, findings };
   const set = (change: Partial<Run>) => {
     run = { ...run, ...change };
-    if (importing.get().source === source) update({ [which]: run });
+    if (importing.get().source === source) update({ [runName]: run });
   };
   isStopped = false;
-  window.addEventListener('beforeunload', warn);
+  window.addEventListener('beforeunload', warnBeforeUnload);
   set({});
   try {
     const isAll = await runImport(readRows(source), run.tally, {
-      dryRun: which === 'dryRun',
-      known: which === 'dryRun' ? findings : (dryRun?.findings ?? new Map()),
+      dryRun: runName === 'dryRun',
+      dryRunFindings: runName === 'dryRun' ? findings : (dryRun?.findings ?? new Map()),
       onProgress(tally, outcomes) {
         const lines = outcomes.flatMap((outcome) => reportLines(outcome, text));
         if (lines.length > 0) report.push(new Blob([toReport(lines)]));
@@ -153,8 +153,8 @@ export async function start(which: 'dryRun' | 'work', text: Texts, queries: Quer
   } catch (error) {
     set({ state: 'failed', error });
   } finally {
-    window.removeEventListener('beforeunload', warn);
-    if (which === 'work') void queries.invalidateQueries({ queryKey: ['users'] });
+    window.removeEventListener('beforeunload', warnBeforeUnload);
+    if (runName === 'work') void queries.invalidateQueries({ queryKey: ['users'] });
   }
 }
 
@@ -163,8 +163,8 @@ const isFinding = ({ result }: Outcome) => result === 'exists' || result === 'fa
 const reportHead = ['line', 'result', 'id', 'user', 'field', 'code', 'message'];
 const toReport = (lines: readonly (readonly unknown[])[]) => lines.map((line) => `${csvLine(line)}\r\n`).join('');
 
-function reportLines({ line, result, id, who, errors }: Outcome, text: Texts): unknown[][] {
-  const begin = [line, result, id, who];
+function reportLines({ line, result, id, displayName, errors }: Outcome, text: Texts): unknown[][] {
+  const begin = [line, result, id, displayName];
   if (errors.length === 0) return [[...begin, '', '', '']];
   return errors.map((error) => [...begin, error.field, error.code, messageOf(error, text)]);
 }

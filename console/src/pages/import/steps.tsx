@@ -23,10 +23,10 @@ function useStart(step: Step): () => void {
 export function DryRun({ source: { csv } }: { source: Reading }) {
   const { imports } = useText();
   const { dryRun: run, work } = useStore(importing);
-  const begin = useStart('dryRun');
+  const startRun = useStart('dryRun');
   const hasIdentity = csv?.columns.some((target) => ['username', 'email', 'phone'].includes(target)) ?? true;
   return (
-    <Panel title={imports.dryRun} flush={run !== undefined}>
+    <Panel title={imports.dryRun} hasNoPadding={run !== undefined}>
       {run === undefined ? (
         <div className={styles.step}>
           <p>{imports.dryRunAbout}</p>
@@ -34,7 +34,7 @@ export function DryRun({ source: { csv } }: { source: Reading }) {
             kind="main"
             disabled={!hasIdentity}
             reason={hasIdentity ? undefined : imports.needsIdentity}
-            onClick={begin}
+            onClick={startRun}
           >
             {imports.check}
           </Button>
@@ -49,7 +49,7 @@ export function DryRun({ source: { csv } }: { source: Reading }) {
           )}
         </RunState>
       )}
-      {run !== undefined && work === undefined && <Findings of={run.findings} />}
+      {run !== undefined && work === undefined && <Findings findings={run.findings} />}
     </Panel>
   );
 }
@@ -62,13 +62,13 @@ export function Work() {
   if (dryRun?.state !== 'done') return null;
   const { good, failed } = dryRun.tally;
   return (
-    <Panel title={imports.work} flush={run !== undefined}>
+    <Panel title={imports.work} hasNoPadding={run !== undefined}>
       {run === undefined ? (
         <div className={styles.step}>
           {good === 0 ? (
             <p>{imports.noneGood}</p>
           ) : (
-            <Button kind="main" changes onClick={begin}>
+            <Button kind="main" changesData onClick={begin}>
               {failed > 0 ? imports.startValid(good) : imports.start(good)}
             </Button>
           )}
@@ -85,7 +85,7 @@ export function Work() {
           )}
         </RunState>
       )}
-      {run !== undefined && <Findings of={run.findings} />}
+      {run !== undefined && <Findings findings={run.findings} />}
     </Panel>
   );
 }
@@ -143,7 +143,7 @@ function RunState({ step, run, children }: { step: Step; run: Run; children: Rea
       {state !== 'running' && isLast && (
         <div className={styles.buttons}>
           {state === 'stopped' && (
-            <Button kind="main" changes={step === 'work'} onClick={goOn}>
+            <Button kind="main" changesData={step === 'work'} onClick={goOn}>
               {imports.goOn}
             </Button>
           )}

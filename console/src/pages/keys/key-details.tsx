@@ -12,11 +12,11 @@ import { Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
 
-/** What a key may do and when it was used, and the way to revoke it. */
-export function KeyDetails({ of: key, onClose }: { of: ApiKey; onClose: () => void }) {
+/** The scopes of a key and its last use, with a button that revokes it. */
+export function KeyDetails({ apiKey: key, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const { keys: text, common } = useText();
   const { moment } = useFormats();
-  const [asks, setAsks] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   const client = useQueryClient();
   const revoke = useMutation({
     mutationFn: () => request<RevokeKeyData, void>('DELETE', '/admin/v1/keys/{id}', { path: { id: key.id } }),
@@ -26,15 +26,15 @@ export function KeyDetails({ of: key, onClose }: { of: ApiKey; onClose: () => vo
       await client.invalidateQueries({ queryKey: ['keys'] });
     },
   });
-  if (asks) {
+  if (isAsking) {
     return (
       <ConfirmDialog
         title={text.revokeTitle(key.name)}
         action={text.revokeAction}
-        destructive
-        typed={key.name.trim()}
+        isDestructive
+        confirmText={key.name.trim()}
         busy={revoke.isPending}
-        error={revoke.error !== null && <Problem what={text.notRevoked} error={revoke.error} />}
+        error={revoke.error !== null && <Problem message={text.notRevoked} error={revoke.error} />}
         onConfirm={() => revoke.mutate()}
         onClose={onClose}
       >
@@ -47,24 +47,24 @@ export function KeyDetails({ of: key, onClose }: { of: ApiKey; onClose: () => vo
     <Dialog
       title={key.name}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.close}
           </Button>
-          <Button kind="warn" changes onClick={() => setAsks(true)}>
+          <Button kind="warn" changesData onClick={() => setIsAsking(true)}>
             {text.revoke}
           </Button>
         </>
       }
     >
       <Facts
-        of={[
-          [common.id, <Id key="id" of={key.id} />],
+        facts={[
+          [common.id, <Id key="id" value={key.id} />],
           [text.scopes, key.scopes.map((scope) => text.scopeNames[scope]).join(' · ')],
-          [text.lastUsed, <Time key="used" at={key.last_used_at} never={text.never} />],
-          [text.expires, <Expiry key="expires" of={key} />],
-          [text.created, <Time key="created" at={key.created_at} />],
+          [text.lastUsed, <Time key="used" value={key.last_used_at} emptyText={text.never} />],
+          [text.expires, <Expiry key="expires" apiKey={key} />],
+          [text.created, <Time key="created" value={key.created_at} />],
         ]}
       />
     </Dialog>
@@ -72,9 +72,9 @@ export function KeyDetails({ of: key, onClose }: { of: ApiKey; onClose: () => vo
 }
 
 /** When a key ends. */
-export function Expiry({ of: { expires_at: at } }: { of: ApiKey }) {
+export function Expiry({ apiKey: { expires_at: at } }: { apiKey: ApiKey }) {
   const { keys: text } = useText();
-  if (at === null) return <Time at={null} never={text.never} />;
+  if (at === null) return <Time value={null} emptyText={text.never} />;
   if (Date.parse(at) <= Date.now()) return <Badge kind="off">{text.expired}</Badge>;
-  return <Time at={at} />;
+  return <Time value={at} />;
 }

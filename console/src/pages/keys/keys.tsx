@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
-import { type More, useList } from '../../api/pages.js';
+import { type RowSource, useList } from '../../api/pages.js';
 import type { ApiKey, GetKeyPageData, GetKeyPageResponse } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
@@ -11,14 +11,14 @@ import { ListFoot } from '../../components/table/bars.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
-import { Cut, Time } from '../../components/text/values.js';
+import { Time, UserText } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import { Expiry, KeyDetails } from './key-details.js';
 import styles from './keys.module.css';
 import { NewKey } from './new-key.js';
 
 /** The columns of a CSV file. */
-const exported = ['name', 'scopes', 'last_used_at', 'expires_at', 'created_at', 'id'] as const;
+const csvColumns = ['name', 'scopes', 'last_used_at', 'expires_at', 'created_at', 'id'] as const;
 
 /** The filter for a part of a name. Separators of the grammar are escaped. */
 const nameFilter = (part: string) => `name:like:${part.replace(/[\\:,|;[\]]/g, '\\$&')}`;
@@ -28,7 +28,7 @@ export function Keys() {
   const { keys: text } = useText();
   const query = useSearch({ from: '/keys' });
   const navigate = useNavigate({ from: '/keys' });
-  const [opened, setOpened] = useState<ApiKey | 'new'>();
+  const [openKey, setOpenKey] = useState<ApiKey | 'new'>();
   const change = (next: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) =>
@@ -44,12 +44,12 @@ export function Keys() {
     key: ['keys', query.q ?? ''],
     read: read(50),
     // Another operator may create or revoke one.
-    every: 15_000,
+    refreshMs: 15_000,
   });
   const actions = (
     <>
-      <ExportMenu name="keys" columns={exported} read={read(100)} />
-      <Button kind="main" icon="plus" onClick={() => setOpened('new')}>
+      <ExportMenu name="keys" columns={csvColumns} read={read(100)} />
+      <Button kind="main" icon="plus" onClick={() => setOpenKey('new')}>
         {text.create}
       </Button>
     </>
@@ -57,29 +57,31 @@ export function Keys() {
   return (
     <Page title={text.title} actions={actions}>
       <FilterBar query={query} onChange={change} fields={[]} search={{ name: 'q', label: text.search }} />
-      <Panel flush>
+      <Panel hasNoPadding>
         <Loaded query={list} what={text.failed} rows={4}>
           {({ rows, first }) => (
             <>
               {rows.length === 0 && query.q === undefined && <Empty title={text.none}>{text.noneWhy}</Empty>}
               {rows.length === 0 && query.q !== undefined && <Empty title={text.noMatch} />}
-              {rows.length > 0 && <KeyTable rows={rows} more={list.more} onOpen={setOpened} />}
-              <ListFoot more={list.more} rows={rows.length}>
+              {rows.length > 0 && <KeyTable rows={rows} more={list.more} onOpen={setOpenKey} />}
+              <ListFoot source={list.more} rows={rows.length}>
                 {text.total(first.total)}
               </ListFoot>
             </>
           )}
         </Loaded>
       </Panel>
-      {opened === 'new' && <NewKey onClose={() => setOpened(undefined)} />}
-      {opened !== undefined && opened !== 'new' && <KeyDetails of={opened} onClose={() => setOpened(undefined)} />}
+      {openKey === 'new' && <NewKey onClose={() => setOpenKey(undefined)} />}
+      {openKey !== undefined && openKey !== 'new' && (
+        <KeyDetails apiKey={openKey} onClose={() => setOpenKey(undefined)} />
+      )}
     </Page>
   );
 }
 
 interface KeyTableProps {
   readonly rows: readonly ApiKey[];
-  readonly more: More;
+  readonly more: RowSource;
   readonly onOpen: (key: ApiKey) => void;
 }
 
@@ -87,31 +89,31 @@ function KeyTable({ rows, more, onOpen }: KeyTableProps) {
   const { keys: text } = useText();
   const scopesOf = ({ scopes }: ApiKey) => scopes.map((scope) => text.scopeNames[scope]).join(' · ');
   const columns: readonly Column<ApiKey>[] = [
-    { key: 'name', head: text.name, size: 'wide', cell: ({ name }) => <Cut strong of={name} /> },
-    { key: 'scopes', head: text.scopes, size: 'wide', cell: (key) => <Cut quiet of={scopesOf(key)} /> },
+    { key: 'name', head: text.name, size: 'wide', cell: ({ name }) => <UserText strong text={name} /> },
+    { key: 'scopes', head: text.scopes, size: 'wide', cell: (key) => <UserText quiet text={scopesOf(key)} /> },
     {
       key: 'used',
       head: text.lastUsed,
-      cell: ({ last_used_at }) => <Time at={last_used_at} never={text.never} />,
+      cell: ({ last_used_at }) => <Time value={last_used_at} emptyText={text.never} />,
     },
-    { key: 'expires', head: text.expires, cell: (key) => <Expiry of={key} /> },
-    { key: 'created', head: text.created, size: 'low', cell: ({ created_at }) => <Time at={created_at} /> },
+    { key: 'expires', head: text.expires, cell: (key) => <Expiry apiKey={key} /> },
+    { key: 'created', head: text.created, size: 'low', cell: ({ created_at }) => <Time value={created_at} /> },
   ];
   return (
     <Table
       label={text.list}
       columns={columns}
       rows={rows}
-      more={more}
+      source={more}
       idOf={({ id }) => id}
       nameOf={({ name }) => name}
       onOpen={onOpen}
       compact={(key) => (
         <div className={styles.compact}>
-          <Cut strong of={key.name} />
-          <Cut quiet of={scopesOf(key)} />
+          <UserText strong text={key.name} />
+          <UserText quiet text={scopesOf(key)} />
           <span className={styles.quiet}>
-            {text.lastUsed}: <Time at={key.last_used_at} never={text.never} />
+            {text.lastUsed}: <Time value={key.last_used_at} emptyText={text.never} />
           </span>
         </div>
       )}

@@ -31,7 +31,7 @@ interface Draft {
   readonly scopes: readonly Scope[];
   readonly expiry: Expiry;
 }
-const empty: Draft = { name: '', scopes: [], expiry: 'never' };
+const emptyDraft: Draft = { name: '', scopes: [], expiry: 'never' };
 
 /** The form for a key, and then the key itself, once. */
 export function NewKey({ onClose }: { onClose: () => void }) {
@@ -41,22 +41,22 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
       title={issued.name}
-      modal="required"
+      closing="button"
       onClose={onClose}
-      foot={
+      footer={
         <Button kind="main" onClick={onClose}>
           {text.done}
         </Button>
       }
     >
-      <Secret label={text.shownOnce} of={issued.token} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+      <Secret label={text.shownOnce} value={issued.token} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
     </Dialog>
   );
 }
 
 function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: IssuedApiKey) => void }) {
   const { keys: text, common } = useText();
-  const [draft, setDraft, forget] = useDraft<Draft>('key', empty);
+  const [draft, setDraft, forget] = useDraft<Draft>('key', emptyDraft);
   const client = useQueryClient();
   const create = useMutation({
     mutationFn: () => {
@@ -90,12 +90,12 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
       onSubmit={() => {
         if (isReady && !create.isPending) create.mutate();
       }}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.cancel}
           </Button>
-          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changes>
+          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changesData>
             {text.createAction}
           </Button>
         </>
@@ -135,7 +135,7 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
           options={(['never', 'd30', 'd90', 'd365'] as const).map((name) => [name, text.expiries[name]] as const)}
           onChoose={(expiry) => setDraft({ ...draft, expiry })}
         />
-        {error !== null && nameError === undefined && <Problem what={text.notCreated} error={error} />}
+        {error !== null && nameError === undefined && <Problem message={text.notCreated} error={error} />}
       </div>
     </Dialog>
   );

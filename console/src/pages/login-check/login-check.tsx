@@ -18,7 +18,7 @@ import { CreateUser, type NewMembers } from '../users/create-user.js';
 import styles from './login-check.module.css';
 import { type IdentityType, readType, typeOf } from './query.js';
 
-/** What a login with an identity would answer, also if nobody has the identity. */
+/** Shows the answer that a login with an identity would get, also if no user has the identity. */
 export function LoginCheck() {
   const { check: text, users } = useText();
   const search = useSearch({ from: '/users/login-check' });
@@ -43,7 +43,7 @@ export function LoginCheck() {
   return (
     <Page
       title={text.title}
-      above={
+      breadcrumbs={
         <>
           <Link to="/users">{users.title}</Link>
           <Icon name="chevronRight" size={12} />
@@ -71,7 +71,7 @@ export function LoginCheck() {
   );
 }
 
-interface Asked {
+interface LoginQuestion {
   readonly type: IdentityType;
   readonly value: string;
   readonly device: string;
@@ -79,10 +79,10 @@ interface Asked {
 }
 
 interface QuestionProps {
-  readonly start: Asked;
+  readonly start: LoginQuestion;
   readonly errors: { readonly [Name in 'value' | 'device' | 'address']: string | undefined };
   readonly busy: boolean;
-  readonly onAsk: (asked: Asked) => void;
+  readonly onAsk: (asked: LoginQuestion) => void;
 }
 
 function Question({ start, errors, busy, onAsk }: QuestionProps) {
@@ -161,15 +161,15 @@ function Answer({ value, diagnosis }: { value: string; diagnosis: LoginDiagnosis
   const navigate = useNavigate();
   const [members, setMembers] = useState<NewMembers>();
   const { user_id: id, checked_at } = diagnosis;
-  const again = () => client.invalidateQueries({ queryKey: ['login-check'] });
+  const checkAgain = () => client.invalidateQueries({ queryKey: ['login-check'] });
   const onRemedy = useRemedies({
     onAct: (act, about) =>
       void (id !== null && navigate({ to: '/users/$id', params: { id }, search: { act, ...(about && { about }) } })),
     onCreate: setMembers,
-    onDone: again,
+    onDone: checkAgain,
   });
   return (
-    <Panel title={user.login.title} note={user.login.checked(time(checked_at))} flush>
+    <Panel title={user.login.title} note={user.login.checked(time(checked_at))} hasNoPadding>
       <div className={styles.who}>
         {id === null ? <Notice kind="info">{text.nobody(value)}</Notice> : <Owner id={id} />}
       </div>
@@ -179,7 +179,7 @@ function Answer({ value, diagnosis }: { value: string; diagnosis: LoginDiagnosis
           start={members}
           onClose={() => {
             setMembers(undefined);
-            void again();
+            void checkAgain();
           }}
         />
       )}
@@ -187,7 +187,7 @@ function Answer({ value, diagnosis }: { value: string; diagnosis: LoginDiagnosis
   );
 }
 
-/** Who has the identity, with the way to the page. */
+/** The user who has the identity, with a link to the user's page. */
 function Owner({ id }: { id: string }) {
   const { check: text } = useText();
   const { data } = useQuery(userQuery(id));

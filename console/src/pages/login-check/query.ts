@@ -1,4 +1,4 @@
-/** The members of the URL of the page: the identity, and what else the answer depends on. */
+/** The members of the URL of the page: the identity, the device and the address. */
 export const members = ['type', 'value', 'device', 'address'] as const;
 
 const types = ['email', 'phone', 'username', 'external_id'] as const;

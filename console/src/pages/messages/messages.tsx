@@ -9,8 +9,8 @@ import type {
   RetryMessageData,
   RetryMessageResponse,
 } from '../../api/schema.js';
-import { useUsersOf } from '../../api/users.js';
-import { useCan } from '../../app/operator.js';
+import { useUsersOfPages } from '../../api/users.js';
+import { useHasScope } from '../../app/operator.js';
 import { Badge, type BadgeKind } from '../../components/badge/badge.js';
 import { Button } from '../../components/button/button.js';
 import { Segments } from '../../components/field/field.js';
@@ -22,7 +22,7 @@ import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { CompactHead, Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
-import { Cut, None, Num, nameOf, Time } from '../../components/text/values.js';
+import { None, Num, nameOf, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
 import styles from './messages.module.css';
@@ -40,12 +40,12 @@ const badges: Readonly<Record<OutboxMessage['state'], BadgeKind | undefined>> = 
 const isRetryable = ({ state }: OutboxMessage) => state === 'failed' || state === 'undelivered';
 
 /** The columns of a CSV file. */
-const exported = [
+const csvColumns = [
   ...(['updated_at', 'state', 'channel', 'kind', 'recipient', 'provider', 'last_error', 'attempts'] as const),
   ...(['user_id', 'id', 'created_at', 'expires_at'] as const),
 ];
 
-/** What is shown: what failed first, because it may need a person. */
+/** The views. Failed messages are the first view, because an operator may have to act. */
 const views = {
   failed: 'state:in:failed;expired;undelivered',
   queued: 'state:queued',
@@ -56,11 +56,11 @@ type View = keyof typeof views;
 const viewOf = (text: string | undefined): View =>
   Object.keys(views).includes(text ?? '') ? (text as View) : 'failed';
 
-/** The codes and notices that were sent, wait, or have failed, with the reason and a retry. */
+/** The codes and notices that are sent, waiting or failed, with the reason and a retry. */
 export function Messages() {
   const text = useText();
   const { messages } = text;
-  const can = useCan();
+  const can = useHasScope();
   const search = useSearch({ from: '/messages' });
   const navigate = useNavigate({ from: '/messages' });
   const view = viewOf(search.state);
@@ -77,16 +77,16 @@ export function Messages() {
     .filter((part) => part !== '')
     .join(',');
   const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) => {
-    const given = { sort: 'updated_at:desc', limit, ...(filter !== '' && { filter }) };
-    const call = { query: { ...given, ...(cursor !== undefined && { cursor }) }, signal };
+    const requestOptions = { sort: 'updated_at:desc', limit, ...(filter !== '' && { filter }) };
+    const call = { query: { ...requestOptions, ...(cursor !== undefined && { cursor }) }, signal };
     return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', call);
   };
   const query = useList<OutboxMessage, GetOutboxPageResponse>({
     key: ['outbox', 'page', filter],
     read: read(50),
-    every: 10_000,
+    refreshMs: 10_000,
   });
-  const users = useUsersOf(query.near.map((page) => page.map(({ user_id }) => user_id)));
+  const users = useUsersOfPages(query.near.map((page) => page.map(({ user_id }) => user_id)));
   const userOf = ({ user_id }: OutboxMessage) => {
     const user = users.get(user_id);
     return user === undefined ? messages.nobody : nameOf(user);
@@ -102,44 +102,44 @@ export function Messages() {
     {
       key: 'recipient',
       head: messages.recipient,
-      cell: (message) => (message.recipient === null ? <None /> : <Cut strong of={message.recipient} />),
+      cell: (message) => (message.recipient === null ? <None /> : <UserText strong text={message.recipient} />),
     },
-    { key: 'user', head: messages.user, size: 'low', cell: (message) => <Cut of={userOf(message)} /> },
+    { key: 'user', head: messages.user, size: 'low', cell: (message) => <UserText text={userOf(message)} /> },
     { key: 'kind', head: messages.kind, size: 'low', cell: ({ kind }) => messages.kinds[kind] ?? kind },
-    { key: 'why', head: messages.why, size: 'wide', cell: (message) => <Cut quiet of={why(message)} /> },
-    { key: 'at', head: messages.changed, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    { key: 'why', head: messages.why, size: 'wide', cell: (message) => <UserText quiet text={why(message)} /> },
+    { key: 'at', head: messages.changed, cell: ({ updated_at }) => <Time value={updated_at} /> },
     {
       key: 'retry',
       head: messages.action,
       cell: (message) => (isRetryable(message) && can('users:write') ? <Retry message={message} /> : null),
     },
   ];
-  const opened = query.data?.rows.find(({ id }) => id === search.open);
+  const openMessage = query.data?.rows.find(({ id }) => id === search.open);
   const detail =
-    opened === undefined ? undefined : (
+    openMessage === undefined ? undefined : (
       <Panel title={messages.detail}>
         <Facts
-          of={[
-            [messages.state, stateOf(opened)],
-            [messages.why, why(opened) === '' ? <None key="why" /> : why(opened)],
-            [messages.recipient, opened.recipient ?? <None key="to" />],
+          facts={[
+            [messages.state, stateOf(openMessage)],
+            [messages.why, why(openMessage) === '' ? <None key="why" /> : why(openMessage)],
+            [messages.recipient, openMessage.recipient ?? <None key="to" />],
             [
               messages.user,
-              users.has(opened.user_id) ? (
-                <Link key="who" to="/users/$id" params={{ id: opened.user_id }}>
-                  <bdi>{userOf(opened)}</bdi>
+              users.has(openMessage.user_id) ? (
+                <Link key="who" to="/users/$id" params={{ id: openMessage.user_id }}>
+                  <bdi>{userOf(openMessage)}</bdi>
                 </Link>
               ) : (
-                userOf(opened)
+                userOf(openMessage)
               ),
             ],
-            [messages.userId, <Id key="user" of={opened.user_id} name={messages.userId} />],
-            [messages.kind, messages.kinds[opened.kind] ?? opened.kind],
-            [messages.provider, opened.provider ?? <None key="provider" />],
-            [messages.attempts, <Num key="attempts" of={opened.attempts} />],
-            [messages.created, <Time key="created" at={opened.created_at} focusable />],
-            [messages.expires, <Time key="expires" at={opened.expires_at} focusable />],
-            [text.common.id, <Id key="id" of={opened.id} name={messages.detail} />],
+            [messages.userId, <Id key="user" value={openMessage.user_id} name={messages.userId} />],
+            [messages.kind, messages.kinds[openMessage.kind] ?? openMessage.kind],
+            [messages.provider, openMessage.provider ?? <None key="provider" />],
+            [messages.attempts, <Num key="attempts" value={openMessage.attempts} />],
+            [messages.created, <Time key="created" value={openMessage.created_at} focusable />],
+            [messages.expires, <Time key="expires" value={openMessage.expires_at} focusable />],
+            [text.common.id, <Id key="id" value={openMessage.id} name={messages.detail} />],
           ]}
         />
       </Panel>
@@ -160,7 +160,7 @@ export function Messages() {
             ]}
             onChoose={(state) => set({ state })}
           />
-          <ExportMenu name="messages" columns={exported} read={read(100)} />
+          <ExportMenu name="messages" columns={csvColumns} read={read(100)} />
         </>
       }
     >
@@ -181,7 +181,7 @@ export function Messages() {
         ]}
       />
       <MasterDetail detail={detail}>
-        <Panel flush>
+        <Panel hasNoPadding>
           <Loaded query={query} what={messages.failedToRead} rows={8}>
             {({ rows, first }) =>
               rows.length === 0 ? (
@@ -192,7 +192,7 @@ export function Messages() {
                     label={messages.title}
                     columns={columns}
                     rows={rows}
-                    more={query.more}
+                    source={query.more}
                     idOf={({ id }) => id}
                     nameOf={(message) =>
                       `${message.recipient ?? ''} ${messages.states[message.state] ?? message.state}`
@@ -201,8 +201,8 @@ export function Messages() {
                     openId={search.open}
                     compact={(message) => (
                       <>
-                        <CompactHead name={message.recipient ?? userOf(message)} at={message.updated_at} />
-                        <Cut quiet of={why(message)} />
+                        <CompactHead name={message.recipient ?? userOf(message)} time={message.updated_at} />
+                        <UserText quiet text={why(message)} />
                         <div className={styles.act}>
                           {stateOf(message)}
                           {message.state === 'failed' && can('users:write') && <Retry message={message} />}
@@ -210,7 +210,7 @@ export function Messages() {
                       </>
                     )}
                   />
-                  <ListFoot more={query.more} rows={rows.length}>
+                  <ListFoot source={query.more} rows={rows.length}>
                     {messages.count(first.total, !first.total_is_exact)}
                   </ListFoot>
                 </>
@@ -237,7 +237,7 @@ function Retry({ message: { id } }: { message: OutboxMessage }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['outbox'] }),
   });
   return (
-    <Button small changes icon="refresh" busy={retry.isPending} onClick={() => retry.mutate()}>
+    <Button small changesData icon="refresh" busy={retry.isPending} onClick={() => retry.mutate()}>
       {text.messages.retry}
     </Button>
   );

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { ProblemError } from '../../api/problem.js';
-import { useCan } from '../../app/operator.js';
+import { useHasScope } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { ConfirmDialog } from '../../components/dialog/dialog.js';
 import { Notice, Problem } from '../../components/state/state.js';
@@ -12,7 +12,7 @@ import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
 import { type Content, contentOf, emptyForm, type Form, fieldNames, isExactNumber } from './content.js';
 import { Curl } from './curl.js';
-import { check, messageFor, type Report } from './dry-run.js';
+import { messageFor, type Report, runDryRun } from './dry-run.js';
 import { DryRunPanel } from './dry-run-panel.js';
 import { ContentFields, type FieldErrors } from './fields.js';
 import styles from './notifications.module.css';
@@ -20,26 +20,26 @@ import { Preview } from './preview.js';
 import { PublicationPanel } from './publication-panel.js';
 import { dismiss, publication, publish } from './publish.js';
 import type { ReadIds } from './read-ids.js';
-import { nobody, Recipients, readTo, type To } from './recipients.js';
+import { type ChosenRecipients, noRecipients, Recipients, readChosen } from './recipients.js';
 
 /** Characters of a description. */
-const longest = 4096;
-/** Characters of a file that the draft keeps. A larger one has to be chosen again after a reload. */
-const largestDraft = 1_500_000;
+const maxLength = 4096;
+/** The maximum length of a file in a draft. The operator must choose a larger file again after a reload. */
+const maxDraftLength = 1_500_000;
 
 /** The form of a notification, with its dry run and the button that publishes it. */
 export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurlClose: () => void }) {
   const { notifications: text } = useText();
-  const can = useCan();
+  const can = useHasScope();
   const running = useStore(publication);
   const [form, setForm, forgetForm] = useDraft<Form>('notify', emptyForm);
-  const [to, setTo, forgetTo] = useRecipients();
-  useAsked(setTo);
-  const [hasTried, setTried] = useState(false);
+  const [recipients, setRecipients, forgetRecipients] = useRecipients();
+  useUrlRecipient(setRecipients);
+  const [hasSubmitted, setHasSubmitted] = useState(false);
   const [showsPreview, setShowsPreview] = useState(false);
-  const read = useMemo(() => readTo(to), [to]);
+  const read = useMemo(() => readChosen(recipients), [recipients]);
   const content = useMemo(() => contentOf(form), [form]);
-  const trial = useTrial(content, read);
+  const dryRun = useDryRun(content, read);
   if (!can('notifications:write')) return <Notice kind="locked">{text.needsRight}</Notice>;
   if (running !== undefined) {
     return (
@@ -47,25 +47,25 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
         publication={running}
         onAgain={() => {
           forgetForm();
-          forgetTo();
-          setTried(false);
-          trial.forget();
+          forgetRecipients();
+          setHasSubmitted(false);
+          dryRun.forget();
         }}
       />
     );
   }
-  const local = errorsOf(form, text);
-  const fieldErrors: FieldErrors = { ...(hasTried && local), ...trial.fieldErrors };
-  const wrongTo = hasTried ? recipientError(to, read, text) : undefined;
-  const isReady = Object.values(local).every((message) => message === undefined) && read.recipients.length > 0;
+  const localErrors = errorsOf(form, text);
+  const fieldErrors: FieldErrors = { ...(hasSubmitted && localErrors), ...dryRun.fieldErrors };
+  const recipientsMessage = hasSubmitted ? recipientError(recipients, read, text) : undefined;
+  const isReady = Object.values(localErrors).every((message) => message === undefined) && read.recipients.length > 0;
   return (
     <div className={styles.columns}>
       <form className={styles.form} noValidate onSubmit={(event) => event.preventDefault()}>
         <Recipients
-          to={to}
+          to={recipients}
           read={read}
-          error={wrongTo}
-          onChange={(change) => setTo((before) => ({ ...before, ...change }))}
+          error={recipientsMessage}
+          onChange={(change) => setRecipients((before) => ({ ...before, ...change }))}
         />
         <ContentFields
           form={form}
@@ -80,29 +80,29 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
           </Button>
         </div>
         <div className={cx(styles.shown, !showsPreview && styles.folded)}>
-          <Preview of={{ ...form, image: imageOf(form) }} />
+          <Preview content={{ ...form, image: imageOf(form) }} />
         </div>
       </aside>
       <div className={styles.form}>
         <DryRunPanel
-          report={trial.report}
-          isCurrent={trial.isCurrent}
-          progress={trial.progress}
+          report={dryRun.report}
+          isCurrent={dryRun.isCurrent}
+          progress={dryRun.progress}
           all={read.recipients.length}
           refused={read.refused}
-          isFile={to.mode !== 'people'}
-          onStop={trial.stop}
+          isFile={recipients.mode !== 'people'}
+          onStop={dryRun.stop}
           onRun={() => {
-            setTried(true);
-            if (isReady) void trial.run();
+            setHasSubmitted(true);
+            if (isReady) void dryRun.run();
           }}
         />
-        {trial.error !== undefined && <Problem what={text.dryRun.failed} error={trial.error} />}
+        {dryRun.error !== undefined && <Problem message={text.dryRun.failed} error={dryRun.error} />}
         <Publish
-          report={trial.isCurrent ? trial.report : undefined}
-          leftOut={(trial.report?.unknown.length ?? 0) + read.refused.length}
+          report={dryRun.isCurrent ? dryRun.report : undefined}
+          refusedCount={(dryRun.report?.unknown.length ?? 0) + read.refused.length}
           onPublish={(ids) => {
-            setTried(false);
+            setHasSubmitted(false);
             void publish(content, ids);
           }}
         />
@@ -118,24 +118,26 @@ const imageOf = ({ image, imageUrl }: Form): string | undefined =>
 
 /** The recipients as a draft. A large file is not kept over a reload, only its name. */
 function useRecipients() {
-  const [draft, setDraft, forget] = useDraft<To>('notify-to', nobody);
-  const [large, setLarge] = useState<To['file']>(null);
+  const [draft, setDraft, forget] = useDraft<ChosenRecipients>('notify-to', noRecipients);
+  const [largeFile, setLargeFile] = useState<ChosenRecipients['file']>(null);
   const to = useMemo(
     () =>
-      large !== null && draft.file?.name === large.name && draft.file.text === '' ? { ...draft, file: large } : draft,
-    [draft, large],
+      largeFile !== null && draft.file?.name === largeFile.name && draft.file.text === ''
+        ? { ...draft, file: largeFile }
+        : draft,
+    [draft, largeFile],
   );
-  const set = (change: (before: To) => To) => {
+  const set = (change: (before: ChosenRecipients) => ChosenRecipients) => {
     const next = change(to);
-    const isLarge = next.file !== null && next.file.text.length > largestDraft;
-    setLarge(isLarge ? next.file : null);
+    const isLarge = next.file !== null && next.file.text.length > maxDraftLength;
+    setLargeFile(isLarge ? next.file : null);
     setDraft(isLarge && next.file !== null ? { ...next, file: { name: next.file.name, text: '' } } : next);
   };
   return [to, set, forget] as const;
 }
 
 /** Adds the user whom the URL names. */
-function useAsked(setTo: (change: (before: To) => To) => void): void {
+function useUrlRecipient(setTo: (change: (before: ChosenRecipients) => ChosenRecipients) => void): void {
   const { to: asked } = useSearch({ from: '/notifications' });
   const navigate = useNavigate({ from: '/notifications' });
   const set = useRef(setTo);
@@ -149,13 +151,13 @@ function useAsked(setTo: (change: (before: To) => To) => void): void {
 }
 
 /** The dry run of a form. It is current until the form or the recipients change. */
-function useTrial(content: Content, read: ReadIds) {
-  const [done, setDone] = useState<{ content: Content; read: ReadIds; report?: Report; error?: unknown }>();
+function useDryRun(content: Content, read: ReadIds) {
+  const [lastRun, setLastRun] = useState<{ content: Content; read: ReadIds; report?: Report; error?: unknown }>();
   const [progress, setProgress] = useState<number>();
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
-  const isCurrent = done?.content === content && done.read === read;
-  const error = isCurrent ? done.error : undefined;
+  const isCurrent = lastRun?.content === content && lastRun.read === read;
+  const error = isCurrent ? lastRun.error : undefined;
   const fieldErrors: FieldErrors = Object.fromEntries(
     Object.entries(fieldNames).flatMap(([name, field]) => {
       const message = messageFor(error, name);
@@ -166,19 +168,19 @@ function useTrial(content: Content, read: ReadIds) {
     error instanceof ProblemError && error.errors.every(({ field }) => nameOfField(field) in fieldNames);
   return {
     ...{ isCurrent, fieldErrors, progress },
-    report: done?.report,
+    report: lastRun?.report,
     error: isAtFields ? undefined : error,
     stop: () => running.current?.abort(),
-    forget: () => setDone(undefined),
+    forget: () => setLastRun(undefined),
     async run() {
       const stopped = new AbortController();
       running.current = stopped;
       setProgress(0);
       try {
-        const report = await check(content, read.recipients, stopped.signal, setProgress);
-        setDone({ content, read, report });
+        const report = await runDryRun(content, read.recipients, stopped.signal, setProgress);
+        setLastRun({ content, read, report });
       } catch (reason) {
-        if (!stopped.signal.aborted) setDone({ content, read, error: reason });
+        if (!stopped.signal.aborted) setLastRun({ content, read, error: reason });
       }
       setProgress(undefined);
     },
@@ -187,7 +189,7 @@ function useTrial(content: Content, read: ReadIds) {
 
 const nameOfField = (field: string | undefined) => (field ?? '').replace(/^0\./, '');
 
-/** What is wrong before anything is sent. */
+/** The errors that the form finds before it sends anything. */
 function errorsOf({ type, number, description }: Form, text: Texts['notifications']): FieldErrors {
   const characters = [...description].length;
   return {
@@ -196,13 +198,17 @@ function errorsOf({ type, number, description }: Form, text: Texts['notification
     description:
       characters === 0
         ? text.descriptionMissing
-        : characters > longest
-          ? text.descriptionLong(characters, longest)
+        : characters > maxLength
+          ? text.descriptionLong(characters, maxLength)
           : undefined,
   };
 }
 
-function recipientError({ mode, file }: To, { recipients }: ReadIds, text: Texts['notifications']): string | undefined {
+function recipientError(
+  { mode, file }: ChosenRecipients,
+  { recipients }: ReadIds,
+  text: Texts['notifications'],
+): string | undefined {
   if (recipients.length > 0) return undefined;
   return mode === 'file' && file !== null && file.text !== '' ? text.to.noIds : text.to.none;
 }
@@ -210,12 +216,12 @@ function recipientError({ mode, file }: To, { recipients }: ReadIds, text: Texts
 interface PublishProps {
   /** A dry run of the form as it is. */
   readonly report: Report | undefined;
-  readonly leftOut: number;
+  readonly refusedCount: number;
   readonly onPublish: (ids: readonly string[]) => void;
 }
 
 /** The button with the number of people, and its question. */
-function Publish({ report, leftOut, onPublish }: PublishProps) {
+function Publish({ report, refusedCount, onPublish }: PublishProps) {
   const { publish: text } = useText().notifications;
   const [isAsked, setAsked] = useState(false);
   const people = report?.people.length ?? 0;
@@ -226,14 +232,14 @@ function Publish({ report, leftOut, onPublish }: PublishProps) {
       <Button
         kind="main"
         icon="send"
-        changes
+        changesData
         disabled={people === 0}
         reason={report === undefined ? text.needsCheck : people === 0 ? text.nobody : undefined}
         onClick={() => setAsked(true)}
       >
         {report === undefined ? text.action : text.to(people)}
       </Button>
-      {report !== undefined && people > 0 && leftOut > 0 && <span>{text.leftOut(leftOut)}</span>}
+      {report !== undefined && people > 0 && refusedCount > 0 && <span>{text.leftOut(refusedCount)}</span>}
       <p className={styles.quiet}>{text.final}</p>
       {isAsked && report !== undefined && (
         <ConfirmDialog

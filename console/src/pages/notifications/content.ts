@@ -46,9 +46,9 @@ export const fieldNames = {
 /** A notification without its users. */
 export type Content = Omit<NotificationInput, 'user_id' | 'user_ids'>;
 
-/** What the API gets. Empty fields are left out. */
+/** The content in the form of the API. Empty fields are left out. */
 export function contentOf(form: Form): Content {
-  const given = {
+  const optionalMembers = {
     notification_key: form.key.trim(),
     actor: form.actor.trim(),
     actor_id: form.actorId.trim(),
@@ -61,7 +61,7 @@ export function contentOf(form: Form): Content {
   return {
     notification_type: form.type.trim(),
     description: form.description,
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
+    ...Object.fromEntries(Object.entries(optionalMembers).filter(([, value]) => value !== '')),
     ...(number !== '' && { object_data_number: Number(number) }),
   };
 }

@@ -4,7 +4,7 @@ import { useText } from '../../text/text.js';
 import type { Content } from './content.js';
 
 /** People in the command at most. */
-const most = 100;
+const maxPeople = 100;
 
 interface CurlProps {
   readonly content: Content;
@@ -15,10 +15,10 @@ interface CurlProps {
 /** The same request for a shell. */
 export function Curl({ content, ids, onClose }: CurlProps) {
   const { curl } = useText().notifications;
-  const some = ids.slice(0, most);
-  const [only] = some;
-  const isOne = some.length === 1;
-  const body = isOne ? { user_id: only, ...content } : [{ user_ids: some, ...content }];
+  const shownIds = ids.slice(0, maxPeople);
+  const [firstId] = shownIds;
+  const isOne = shownIds.length === 1;
+  const body = isOne ? { user_id: firstId, ...content } : [{ user_ids: shownIds, ...content }];
   const path = `/admin/v1/notifications${isOne ? '' : '/batch'}`;
   const command = [
     `curl ${quoted(`${window.location.origin}${path}`)}`,
@@ -28,11 +28,11 @@ export function Curl({ content, ids, onClose }: CurlProps) {
     `--data-raw ${quoted(JSON.stringify(body))}`,
   ].join(' \\\n  ');
   return (
-    <Dialog title={curl.title} wide onClose={onClose}>
+    <Dialog title={curl.title} isWide onClose={onClose}>
       <p>
-        {curl.what} {ids.length > most && curl.few(most)}
+        {curl.what} {ids.length > maxPeople && curl.few(maxPeople)}
       </p>
-      <Secret label="curl" of={command} />
+      <Secret label="curl" value={command} />
     </Dialog>
   );
 }

@@ -6,7 +6,7 @@ import { Dialog } from '../../components/dialog/dialog.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Panel } from '../../components/panel/panel.js';
 import { Id } from '../../components/text/id.js';
-import { Cut, Num, nameOf } from '../../components/text/values.js';
+import { Num, nameOf, UserText } from '../../components/text/values.js';
 import { download } from '../../lib/download.js';
 import { useFormats, useText } from '../../text/text.js';
 import type { Report } from './dry-run.js';
@@ -36,8 +36,8 @@ export function DryRunPanel(props: DryRunProps) {
   return (
     <Panel
       title={text.title}
-      flush
-      note={report !== undefined && isCurrent && <Checked>{text.checked(time(report.at))}</Checked>}
+      hasNoPadding
+      note={report !== undefined && isCurrent && <Checked>{text.checked(time(report.endedAt))}</Checked>}
       actions={
         progress === undefined ? (
           <Button kind={report === undefined ? 'plain' : 'ghost'} icon="refresh" onClick={onRun}>
@@ -86,7 +86,7 @@ function Result({ report, refused, isFile }: DryRunProps & { report: Report }) {
   const [showsWho, setShowsWho] = useState(false);
   const { push, people, unknown } = report;
   const without = people.filter((person) => person.push.length === 0).length;
-  const wrong = unknown.length + refused.length;
+  const refusedCount = unknown.length + refused.length;
   const channels = [
     ['APNs', push.apns],
     ['FCM', push.fcm],
@@ -95,10 +95,10 @@ function Result({ report, refused, isFile }: DryRunProps & { report: Report }) {
   return (
     <>
       <dl className={styles.figures}>
-        <Figure name={text.reached} of={people.length} />
-        <Figure name={text.pushed} of={push.apns + push.fcm + push.web_push} />
-        <Figure name={text.muted} of={push.muted} />
-        <Figure name={text.refused} of={wrong} isBad={wrong > 0} />
+        <Figure name={text.reached} value={people.length} />
+        <Figure name={text.pushed} value={push.apns + push.fcm + push.web_push} />
+        <Figure name={text.muted} value={push.muted} />
+        <Figure name={text.refused} value={refusedCount} isBad={refusedCount > 0} />
       </dl>
       {unknown.length > 0 && (
         <Lines
@@ -144,12 +144,12 @@ function linesOf(lines: readonly number[]): [first: string, more: number] {
   return [first.join(', '), Math.max(0, lines.length - first.length)];
 }
 
-function Figure({ name, of, isBad = false }: { name: string; of: number; isBad?: boolean }) {
+function Figure({ name, value, isBad = false }: { name: string; value: number; isBad?: boolean }) {
   return (
     <div>
       <dt>{name}</dt>
       <dd className={isBad ? styles.bad : undefined}>
-        <Num of={of} scale="figure" />
+        <Num value={value} scale="figure" />
       </dd>
     </div>
   );
@@ -169,22 +169,22 @@ function Lines({ text, onDownload }: { text: string; onDownload: () => void }) {
 }
 
 /** People that are shown by name. */
-const named = 100;
+const maxNamed = 100;
 
 /** Each person with the devices that get a push. */
 function Who({ report, onClose }: { report: Report; onClose: () => void }) {
   const { notifications } = useText();
   const { dryRun: text } = notifications;
   const { delivery, common } = useText();
-  const shown = report.people.slice(0, named);
+  const shown = report.people.slice(0, maxNamed);
   const users = useUsersById(shown.map(({ id }) => id));
   const [only] = report.people.length === 1 ? shown : [];
   return (
     <Dialog
       title={text.who}
-      wide
+      isWide
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button
             icon="download"
@@ -198,13 +198,13 @@ function Who({ report, onClose }: { report: Report; onClose: () => void }) {
         </>
       }
     >
-      {report.people.length > named && <p>{text.first(named, report.people.length)}</p>}
+      {report.people.length > maxNamed && <p>{text.first(maxNamed, report.people.length)}</p>}
       <ul className={styles.who}>
         {shown.map(({ id, push }) => {
           const user = users.get(id);
           return (
             <li key={id}>
-              {user === undefined ? <Id of={id} short /> : <Cut strong of={nameOf(user)} />}
+              {user === undefined ? <Id value={id} short /> : <UserText strong text={nameOf(user)} />}
               {only === undefined ? (
                 <span className={styles.channels}>
                   {push.length === 0 && <span className={styles.quiet}>{text.noPush}</span>}

@@ -12,7 +12,7 @@ export interface Report {
   readonly unknown: readonly Recipient[];
   readonly push: DryRun['push'];
   /** The time at which the check ended. */
-  readonly at: string;
+  readonly endedAt: string;
 }
 
 export interface Person {
@@ -21,7 +21,7 @@ export interface Person {
 }
 
 /** Users of one request: the service lists the devices of as many. */
-const part = 100;
+const chunkSize = 100;
 
 /**
  * Asks the service who would get this notification, part by part. Writes nothing.
@@ -29,7 +29,7 @@ const part = 100;
  * @param onProgress called after each part with the number of users that were checked
  * @throws ProblemError if the content is not valid; what a request throws
  */
-export async function check(
+export async function runDryRun(
   content: Content,
   recipients: readonly Recipient[],
   signal: AbortSignal,
@@ -38,15 +38,15 @@ export async function check(
   const people: Person[] = [];
   const unknown: Recipient[] = [];
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
-  for (let at = 0; at < recipients.length; at += part) {
-    const some = recipients.slice(at, at + part);
-    const { result, missing } = await checkPart(content, some, signal);
+  for (let at = 0; at < recipients.length; at += chunkSize) {
+    const chunk = recipients.slice(at, at + chunkSize);
+    const { result, missing } = await checkPart(content, chunk, signal);
     unknown.push(...missing);
     for (const { user_id: id, push: pushes } of result?.items ?? []) people.push({ id, push: pushes });
     for (const channel of ['apns', 'fcm', 'web_push', 'muted'] as const) push[channel] += result?.push[channel] ?? 0;
-    onProgress(Math.min(at + part, recipients.length));
+    onProgress(Math.min(at + chunkSize, recipients.length));
   }
-  return { people, unknown, push, at: new Date().toISOString() };
+  return { people, unknown, push, endedAt: new Date().toISOString() };
 }
 
 async function checkPart(content: Content, recipients: readonly Recipient[], signal: AbortSignal) {
@@ -61,16 +61,16 @@ async function checkPart(content: Content, recipients: readonly Recipient[], sig
       });
       return { result, missing };
     } catch (error) {
-      const places = unknownPlaces(error);
-      if (places === undefined) throw error;
-      missing.push(...known.filter((_, place) => places.has(place)));
-      known = known.filter((_, place) => !places.has(place));
+      const missingIndexes = unknownIndexes(error);
+      if (missingIndexes === undefined) throw error;
+      missing.push(...known.filter((_, place) => missingIndexes.has(place)));
+      known = known.filter((_, place) => !missingIndexes.has(place));
     }
   }
 }
 
 /** The places of users that do not exist, if nothing else is wrong with the request. */
-export function unknownPlaces(error: unknown): ReadonlySet<number> | undefined {
+export function unknownIndexes(error: unknown): ReadonlySet<number> | undefined {
   if (!(error instanceof ProblemError) || error.errors.length === 0) return undefined;
   const places = error.errors.map(({ field, code }) => {
     const place = /^(?:0\.)?user_id(?:s\.(\d+))?$/.exec(field ?? '');

@@ -4,14 +4,14 @@ import type { Image } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { Field, Segments, TextArea } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
-import { Cut } from '../../components/text/values.js';
+import { UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { cx } from '../../lib/cx.js';
 import { useText } from '../../text/text.js';
 import { baseTypes, type Form, type UploadedImage } from './content.js';
 import styles from './notifications.module.css';
 
-/** What is wrong, by field. */
+/** The error of each field. */
 export type FieldErrors = { readonly [Name in keyof Form]?: string | undefined };
 
 interface FieldsProps {
@@ -162,13 +162,13 @@ function ImageField({ image, error, onChange }: ImageProps) {
   return (
     <div className={styles.image}>
       {image === null ? (
-        <Button small icon="plus" busy={busy} changes onClick={() => input.current?.click()}>
+        <Button small icon="plus" busy={busy} changesData onClick={() => input.current?.click()}>
           {text.image}
         </Button>
       ) : (
         <span className={styles.chip}>
           <Icon name="check" />
-          <Cut of={image.name} />
+          <UserText text={image.name} />
           <Button kind="ghost" small icon="cross" label={text.removeImage} onClick={() => onChange(null)} />
         </span>
       )}

@@ -11,7 +11,7 @@ import type {
   Notification,
 } from '../../api/schema.js';
 import { useUsersById } from '../../api/users.js';
-import { useCan } from '../../app/operator.js';
+import { useHasScope } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { Delivery, useDelivery } from '../../components/delivery/delivery.js';
 import { ConfirmDialog } from '../../components/dialog/dialog.js';
@@ -32,13 +32,13 @@ export function Find() {
   const { found: text } = useText().notifications;
   const { id = '' } = useSearch({ from: '/notifications' });
   const navigate = useNavigate({ from: '/notifications' });
-  const [typed, setTyped] = useState(id);
+  const [inputText, setInputText] = useState(id);
   const [isRefused, setRefused] = useState(false);
-  useEffect(() => setTyped(id), [id]);
+  useEffect(() => setInputText(id), [id]);
   const find = () => {
-    const wanted = typed.trim().toLowerCase();
-    setRefused(!idPattern.test(wanted));
-    if (idPattern.test(wanted)) void navigate({ search: (before) => ({ ...before, id: wanted }) });
+    const trimmedId = inputText.trim().toLowerCase();
+    setRefused(!idPattern.test(trimmedId));
+    if (idPattern.test(trimmedId)) void navigate({ search: (before) => ({ ...before, id: trimmedId }) });
   };
   return (
     <>
@@ -54,12 +54,12 @@ export function Find() {
           label={text.id}
           hint={text.hint}
           error={isRefused ? text.badId : undefined}
-          value={typed}
+          value={inputText}
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}
           data-search
-          onChange={(event) => setTyped(event.currentTarget.value)}
+          onChange={(event) => setInputText(event.currentTarget.value)}
         />
         <Button type="submit" icon="search">
           {text.find}
@@ -99,7 +99,7 @@ function Found({ id }: { id: string }) {
 function NotificationPanel({ trace }: { trace: DeliveryTrace }) {
   const { notifications } = useText();
   const { found: text } = notifications;
-  const can = useCan();
+  const can = useHasScope();
   const [isAsked, setAsked] = useState(false);
   const user = useUsersById([trace.user_id]).get(trace.user_id);
   const name = user === undefined ? trace.user_id.slice(0, 8) : nameOf(user);
@@ -120,7 +120,7 @@ function NotificationPanel({ trace }: { trace: DeliveryTrace }) {
       title={text.title}
       actions={
         can('notifications:write') && (
-          <Button kind="warn" small icon="trash" changes onClick={() => setAsked(true)}>
+          <Button kind="warn" small icon="trash" changesData onClick={() => setAsked(true)}>
             {text.remove}
           </Button>
         )
@@ -131,7 +131,7 @@ function NotificationPanel({ trace }: { trace: DeliveryTrace }) {
           <>
             {notification !== null && <Content notification={notification} />}
             <Facts
-              of={[
+              facts={[
                 [
                   text.user,
                   <Link key="user" to="/users/$id" params={{ id: trace.user_id }} search={{}}>
@@ -151,21 +151,21 @@ function NotificationPanel({ trace }: { trace: DeliveryTrace }) {
   function factsOf(one: Notification): [string, ReactNode][] {
     return [
       [notifications.type, one.notification_type],
-      [notifications.key, <Value key="key" of={one.notification_key} />],
-      [text.actor, <Value key="actor" of={one.actor} />],
-      [notifications.number, <Num key="number" of={one.object_data_number} />],
-      [text.text, <Value key="text" of={one.object_data_string} />],
-      [text.object, <Value key="object" of={one.object_id} isId />],
-      [text.created, <Time key="created" at={one.created_at} focusable />],
-      [text.changed, <Time key="changed" at={one.updated_at} focusable />],
+      [notifications.key, <Value key="key" value={one.notification_key} />],
+      [text.actor, <Value key="actor" value={one.actor} />],
+      [notifications.number, <Num key="number" value={one.object_data_number} />],
+      [text.text, <Value key="text" value={one.object_data_string} />],
+      [text.object, <Value key="object" value={one.object_id} isId />],
+      [text.created, <Time key="created" value={one.created_at} focusable />],
+      [text.changed, <Time key="changed" value={one.updated_at} focusable />],
     ];
   }
 }
 
 /** Text of an app: any direction, any length. */
-function Value({ of, isId = false }: { of: string | null; isId?: boolean }) {
-  if (of === null || of === '') return <None />;
-  return isId ? <Id of={of} short /> : <bdi>{of}</bdi>;
+function Value({ value, isId = false }: { value: string | null; isId?: boolean }) {
+  if (value === null || value === '') return <None />;
+  return isId ? <Id value={value} short /> : <bdi>{value}</bdi>;
 }
 
 function Content({ notification: { description, image } }: { notification: Notification }) {
@@ -204,7 +204,7 @@ function Remove({ id, name, onClose }: { id: string; name: string; onClose: () =
     <ConfirmDialog
       title={text.removeTitle}
       action={text.removeAction}
-      destructive
+      isDestructive
       busy={busy}
       error={error !== undefined && <Problem error={error} />}
       onConfirm={() => void remove()}

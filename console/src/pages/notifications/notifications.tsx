@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useCan } from '../../app/operator.js';
+import { useHasScope } from '../../app/operator.js';
 import { Button, ButtonLink } from '../../components/button/button.js';
 import { Page } from '../../components/panel/panel.js';
 import { useStore } from '../../lib/store.js';
@@ -12,7 +12,7 @@ import { publication } from './publish.js';
 /** Writes and publishes notifications, and finds one that was published. */
 export function Notifications() {
   const { notifications: text } = useText();
-  const can = useCan();
+  const can = useHasScope();
   const { view, id } = useSearch({ from: '/notifications' });
   const [showsCurl, setShowsCurl] = useState(false);
   const isFind = view === 'find' || id !== undefined;

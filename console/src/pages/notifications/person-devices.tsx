@@ -4,7 +4,7 @@ import { Badge } from '../../components/badge/badge.js';
 import { deviceName, userDevicesOf } from '../../components/delivery/delivery.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Loaded } from '../../components/state/state.js';
-import { Cut } from '../../components/text/values.js';
+import { UserText } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import styles from './notifications.module.css';
 
@@ -25,7 +25,7 @@ export function PersonDevices({ id, push }: { id: string; push: readonly DryRunP
             return (
               <li key={device.id} className={styles.ownDevice}>
                 <Icon name="phone" />
-                <Cut of={deviceName(device) ?? delivery.unnamed} />
+                <UserText text={deviceName(device) ?? delivery.unnamed} />
                 {own === undefined ? (
                   <span className={styles.quiet}>{notifications.dryRun.noPush}</span>
                 ) : (

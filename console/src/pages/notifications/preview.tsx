@@ -12,7 +12,7 @@ import styles from './preview.module.css';
 const devices = ['iphone', 'android', 'inbox'] as const;
 const themes = ['light', 'dark'] as const;
 
-/** What the preview shows of a notification. */
+/** The members of a notification that the preview shows. */
 export interface Previewed {
   readonly actor: string;
   readonly description: string;
@@ -23,10 +23,11 @@ export interface Previewed {
 }
 
 /** The notification as a phone shows it: a push on two systems, and the row of an inbox. */
-export function Preview({ of }: { of: Previewed }) {
+export function Preview({ content }: { content: Previewed }) {
   const { preview } = useText().notifications;
-  const own = useStore(consoleTheme);
-  const isDark = own === 'system' ? window.matchMedia('(prefers-color-scheme: dark)').matches : own === 'dark';
+  const defaultTheme = useStore(consoleTheme);
+  const isDark =
+    defaultTheme === 'system' ? window.matchMedia('(prefers-color-scheme: dark)').matches : defaultTheme === 'dark';
   const [device, setDevice] = useState<(typeof devices)[number]>('iphone');
   const [theme, setTheme] = useState<(typeof themes)[number]>(isDark ? 'dark' : 'light');
   return (
@@ -46,10 +47,14 @@ export function Preview({ of }: { of: Previewed }) {
         />
       </div>
       <div className={cx(styles.phone, styles[theme], styles[device])}>
-        {device === 'inbox' ? <Inbox of={of} /> : <LockScreen of={of} isApple={device === 'iphone'} />}
+        {device === 'inbox' ? (
+          <Inbox content={content} />
+        ) : (
+          <LockScreen content={content} isApple={device === 'iphone'} />
+        )}
       </div>
       <p className={styles.note}>
-        {preview.note} {of.image !== undefined && device !== 'inbox' && preview.noImage}
+        {preview.note} {content.image !== undefined && device !== 'inbox' && preview.noImage}
       </p>
     </section>
   );
@@ -63,7 +68,7 @@ function directionOf(text: string): 'rtl' | 'ltr' {
     : 'ltr';
 }
 
-function LockScreen({ of: { actor, description }, isApple }: { of: Previewed; isApple: boolean }) {
+function LockScreen({ content: { actor, description }, isApple }: { content: Previewed; isApple: boolean }) {
   const { preview } = useText().notifications;
   const { axisTime } = useFormats();
   const { data: entry } = useQuery(entryQuery);
@@ -103,7 +108,7 @@ function LockScreen({ of: { actor, description }, isApple }: { of: Previewed; is
   );
 }
 
-function Inbox({ of: { actor, description, number, text, image } }: { of: Previewed }) {
+function Inbox({ content: { actor, description, number, text, image } }: { content: Previewed }) {
   const { preview } = useText().notifications;
   return (
     <div className={styles.list}>

@@ -4,7 +4,7 @@ import { Notice, Problem } from '../../components/state/state.js';
 import { download } from '../../lib/download.js';
 import { useText } from '../../text/text.js';
 import styles from './notifications.module.css';
-import { canGoOn, dismiss, goOn, type Publication, stop } from './publish.js';
+import { canContinue, continuePublication, dismiss, type Publication, stop } from './publish.js';
 
 interface PanelProps {
   readonly publication: Publication;
@@ -18,7 +18,7 @@ export function PublicationPanel({ publication, onAgain }: PanelProps) {
   const { state, outcomes, error, plan } = publication;
   const isRunning = state === 'running' || state === 'stopping';
   const published = outcomes.filter(({ result }) => result === 'published');
-  const [only] = published.length === 1 && plan.ids.length === 1 ? published : [];
+  const [onlyRecipient] = published.length === 1 && plan.ids.length === 1 ? published : [];
   return (
     <Panel title={text.title}>
       <div className={styles.publication}>
@@ -42,14 +42,14 @@ export function PublicationPanel({ publication, onAgain }: PanelProps) {
                 {text.another}
               </Button>
             ) : (
-              canGoOn(publication) && (
-                <Button kind="main" icon="send" changes onClick={() => void goOn(publication)}>
+              canContinue(publication) && (
+                <Button kind="main" icon="send" changesData onClick={() => void continuePublication(publication)}>
                   {text.goOn}
                 </Button>
               )
             )}
-            {only?.id !== undefined && (
-              <ButtonLink to="/notifications" search={{ view: 'find', id: only.id }}>
+            {onlyRecipient?.id !== undefined && (
+              <ButtonLink to="/notifications" search={{ view: 'find', id: onlyRecipient.id }}>
                 {text.seeDelivery}
               </ButtonLink>
             )}
@@ -96,8 +96,8 @@ function Ended({ publication, published }: Pick<PanelProps, 'publication'> & { p
   const { state, outcomes, plan } = publication;
   const all = plan.ids.length;
   const gone = outcomes.length - published;
-  const after = canGoOn(publication) ? text.onlyOnce : state === 'done' ? '' : text.tooOld;
-  const said = {
+  const continueText = canContinue(publication) ? text.onlyOnce : state === 'done' ? '' : text.tooOld;
+  const endTexts = {
     done: text.done(published),
     stopped: text.stopped(published, all),
     failed: text.failed(published, all),
@@ -106,7 +106,7 @@ function Ended({ publication, published }: Pick<PanelProps, 'publication'> & { p
   const kind = state === 'done' ? 'good' : state === 'failed' ? 'bad' : 'warn';
   return (
     <Notice kind={kind} live>
-      {state !== 'running' && state !== 'stopping' && said[state]} {gone > 0 && text.gone(gone)} {after}
+      {state !== 'running' && state !== 'stopping' && endTexts[state]} {gone > 0 && text.gone(gone)} {continueText}
     </Notice>
   );
 }

@@ -8,11 +8,11 @@ import type {
   PublishNotificationsResponse,
 } from '../../api/schema.js';
 import { readStored, writeStored } from '../../lib/storage.js';
-import { createStore, type Store, valueThat } from '../../lib/store.js';
+import { createStore, firstValue, type Store } from '../../lib/store.js';
 import type { Content } from './content.js';
-import { unknownPlaces } from './dry-run.js';
+import { unknownIndexes } from './dry-run.js';
 
-/** What is published to whom. The key makes each part of it happen once, however often it is repeated. */
+/** The content and the recipients of a publication. Because of the key, each chunk is published once, however often it is sent. */
 interface Plan {
   readonly key: string;
   readonly content: Content;
@@ -36,24 +36,24 @@ export interface Publication {
 }
 
 /** Users of one request at most, and bytes of its answer, which repeats the content for each user. */
-const most = { users: 500, bytes: 2 ** 20 };
+const limits = { users: 500, bytes: 2 ** 20 };
 /** Attempts of one request while the service cannot be reached or is busy, and milliseconds before the second. */
 const attempts = { most: 6, first: 1000 };
 /** The service knows a key for 24 hours. After that a repeat would publish again. */
-const keyLife = 20 * 3_600_000;
+const keyLifeMs = 20 * 3_600_000;
 /** The draft of the plan: it is forgotten with all drafts when the operator signs out. */
-const stored = 'draft.publication';
+const storedPlan = 'draft.publication';
 
 /** The publication of this tab, if there is one. It goes on while the operator looks at other pages. */
 export const publication: Store<Publication | undefined> = createStore(unfinished());
 // The next operator must not see it.
 session.state.subscribe(() => {
-  if (session.state.get().is === 'out') dismiss();
+  if (session.state.get().status === 'out') dismiss();
 });
 
 /** A publication that a reload of the page interrupted. */
 function unfinished(): Publication | undefined {
-  const text = readStored('sessionStorage', stored);
+  const text = readStored('sessionStorage', storedPlan);
   if (text === undefined) return undefined;
   try {
     return { plan: JSON.parse(text) as Plan, state: 'interrupted', outcomes: [] };
@@ -63,18 +63,19 @@ function unfinished(): Publication | undefined {
 }
 
 /** Whether the rest can be published without publishing anything twice. */
-export const canGoOn = ({ plan, state }: Publication): boolean =>
-  ['stopped', 'interrupted', 'failed'].includes(state) && Date.now() - Date.parse(plan.startedAt) < keyLife;
+export const canContinue = ({ plan, state }: Publication): boolean =>
+  ['stopped', 'interrupted', 'failed'].includes(state) && Date.now() - Date.parse(plan.startedAt) < keyLifeMs;
 
 /** Publishes to these users. */
 export function publish(content: Content, ids: readonly string[]): Promise<void> {
   const plan: Plan = { key: crypto.randomUUID(), content, ids, startedAt: new Date().toISOString() };
-  writeStored('sessionStorage', stored, JSON.stringify(plan));
+  writeStored('sessionStorage', storedPlan, JSON.stringify(plan));
   return run({ plan, state: 'running', outcomes: [] });
 }
 
-/** Goes on with a publication that ended early. What was published is answered again, and not published again. */
-export const goOn = ({ plan }: Publication): Promise<void> => run({ plan, state: 'running', outcomes: [] });
+/** Continues a publication that ended early. Chunks that were published are not published again. */
+export const continuePublication = ({ plan }: Publication): Promise<void> =>
+  run({ plan, state: 'running', outcomes: [] });
 
 /** Ends after the request that runs now, so that the result is known for each user. */
 export function stop(): void {
@@ -84,26 +85,26 @@ export function stop(): void {
 
 /** Forgets a publication that has ended. */
 export function dismiss(): void {
-  writeStored('sessionStorage', stored, undefined);
+  writeStored('sessionStorage', storedPlan, undefined);
   publication.set(undefined);
 }
 
 async function run(started: Publication): Promise<void> {
   const { plan } = started;
   publication.set(started);
-  const leave = (event: BeforeUnloadEvent) => event.preventDefault();
-  window.addEventListener('beforeunload', leave);
+  const warnBeforeUnload = (event: BeforeUnloadEvent) => event.preventDefault();
+  window.addEventListener('beforeunload', warnBeforeUnload);
   let outcomes: readonly Outcome[] = [];
   const end = (state: Publication['state'], error?: unknown) => {
-    if (session.state.get().is === 'out') return;
-    if (state === 'done') writeStored('sessionStorage', stored, undefined);
+    if (session.state.get().status === 'out') return;
+    if (state === 'done') writeStored('sessionStorage', storedPlan, undefined);
     publication.set({ plan, state, outcomes, error });
   };
   try {
     const size = partSize(plan.content);
-    for (let at = 0; at < plan.ids.length; at += size) {
-      const ids = plan.ids.slice(at, at + size);
-      outcomes = [...outcomes, ...(await publishPart(plan.content, ids, `${plan.key}-${at}`))];
+    for (let offset = 0; offset < plan.ids.length; offset += size) {
+      const ids = plan.ids.slice(offset, offset + size);
+      outcomes = [...outcomes, ...(await publishPart(plan.content, ids, `${plan.key}-${offset}`))];
       if (publication.get()?.state === 'stopping' && outcomes.length < plan.ids.length) return end('stopped');
       publication.set({ plan, state: publication.get()?.state ?? 'running', outcomes });
     }
@@ -111,13 +112,13 @@ async function run(started: Publication): Promise<void> {
   } catch (error) {
     end('failed', error);
   } finally {
-    window.removeEventListener('beforeunload', leave);
+    window.removeEventListener('beforeunload', warnBeforeUnload);
   }
 }
 
 function partSize(content: Content): number {
   const bytes = new TextEncoder().encode(JSON.stringify(content)).length + 500;
-  return Math.max(1, Math.min(most.users, Math.floor(most.bytes / bytes)));
+  return Math.max(1, Math.min(limits.users, Math.floor(limits.bytes / bytes)));
 }
 
 /** Publishes to all of these users who still exist. */
@@ -126,16 +127,16 @@ async function publishPart(content: Content, ids: readonly string[], key: string
   for (let round = 0; known.length > 0; round += 1) {
     try {
       // Another body needs another key.
-      const made = await patiently(() => publishTo(content, known, round === 0 ? key : `${key}-${round}`));
-      const byUser = new Map(made.map(({ user_id, id }) => [user_id, id]));
+      const created = await withRetries(() => publishTo(content, known, round === 0 ? key : `${key}-${round}`));
+      const byUser = new Map(created.map(({ user_id, id }) => [user_id, id]));
       return ids.map((user_id) => {
         const id = byUser.get(user_id);
         return id === undefined ? { user_id, result: 'unknown_user' } : { user_id, result: 'published', id };
       });
     } catch (error) {
-      const places = unknownPlaces(error);
-      if (places === undefined) throw error;
-      known = known.filter((_, place) => !places.has(place));
+      const missingIndexes = unknownIndexes(error);
+      if (missingIndexes === undefined) throw error;
+      known = known.filter((_, place) => !missingIndexes.has(place));
     }
   }
   return ids.map((user_id) => ({ user_id, result: 'unknown_user' }));
@@ -153,8 +154,8 @@ async function publishTo(content: Content, ids: readonly string[], key: string):
   return request<PublishNotificationsData, PublishNotificationsResponse>('POST', '/admin/v1/notifications/batch', call);
 }
 
-/** Repeats a request whose answer was lost or that the service could not take. Its key makes that safe. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
+/** Repeats a request whose answer was lost, or that the service could not process. Its key makes this safe. */
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
@@ -162,8 +163,8 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
       const isRunning = error instanceof ProblemError && error.code === 'request_in_progress';
       const isStopped = publication.get()?.state !== 'running';
       if (attempt === attempts.most || isStopped || !(isRunning || isTemporary(error))) throw error;
-      const asked = error instanceof ProblemError ? (error.retryAfter ?? 0) * 1000 : 0;
-      await pause(Math.max(asked, attempts.first * 2 ** (attempt - 1)));
+      const retryAfterMs = error instanceof ProblemError ? (error.retryAfter ?? 0) * 1000 : 0;
+      await pause(Math.max(retryAfterMs, attempts.first * 2 ** (attempt - 1)));
     }
   }
 }
@@ -174,5 +175,5 @@ const isReachable = (now: Connection): now is Extract<Connection, { reachable: t
 async function pause(milliseconds: number): Promise<void> {
   const isLost = !connection.get().reachable;
   const time = new Promise((resolve) => setTimeout(resolve, milliseconds));
-  await (isLost ? Promise.race([time, valueThat(connection, isReachable)]) : time);
+  await (isLost ? Promise.race([time, firstValue(connection, isReachable)]) : time);
 }

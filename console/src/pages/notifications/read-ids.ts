@@ -22,7 +22,7 @@ const externalId = /^external:.{1,255}$/;
 /** Columns of CSV and members of NDJSON that can have the id of a user, the best first. */
 const idNames = ['user_id', 'userid', 'user', 'id', 'uuid'] as const;
 /** Characters of a refused line that are kept. */
-const shown = 200;
+const maxShownCharacters = 200;
 
 interface Found {
   readonly line: number;
@@ -38,7 +38,7 @@ export function readList(text: string): ReadIds {
       .filter((value) => value !== '')
       .map((value) => ({ line: index + 1, value })),
   );
-  return sorted(found, undefined);
+  return toReadIds(found, undefined);
 }
 
 /** The ids of a file: NDJSON, CSV, or one id on each line. */
@@ -48,19 +48,19 @@ export function readFileText(text: string): ReadIds {
   if (first.startsWith('{') || first.startsWith('"{')) return readNdjson(content);
   const rows = readCsv(content);
   const [head] = rows;
-  if (head === undefined) return sorted([], undefined);
+  if (head === undefined) return toReadIds([], undefined);
   const names = head.cells.map((cell) => cell.trim().toLowerCase());
   const name = idNames.find((one) => names.includes(one));
   if (name !== undefined) {
     const column = names.indexOf(name);
     const found = rows.slice(1).map(({ line, cells }) => ({ line, value: cells[column] ?? '' }));
-    return sorted(found, head.cells[column]?.trim());
+    return toReadIds(found, head.cells[column]?.trim());
   }
   const column = Math.max(
     0,
     names.findIndex((cell) => idPattern.test(cell) || externalId.test(cell)),
   );
-  return sorted(
+  return toReadIds(
     rows.map(({ line, cells }) => ({ line, value: cells[column] ?? '' })),
     undefined,
   );
@@ -80,22 +80,22 @@ function readNdjson(text: string): ReadIds {
       return [{ line: index + 1, value: line }];
     }
   });
-  return sorted(found, column);
+  return toReadIds(found, column);
 }
 
-function sorted(found: readonly Found[], column: string | undefined): ReadIds {
+function toReadIds(found: readonly Found[], column: string | undefined): ReadIds {
   const recipients: Recipient[] = [];
   const refused: { line: number; text: string }[] = [];
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   let repeated = 0;
   for (const { line, value } of found) {
     const trimmed = value.trim();
     const isExternal = externalId.test(trimmed);
     const id = isExternal ? trimmed : trimmed.toLowerCase();
-    if (!isExternal && !idPattern.test(id)) refused.push({ line, text: value.slice(0, shown) });
-    else if (seen.has(id)) repeated += 1;
+    if (!isExternal && !idPattern.test(id)) refused.push({ line, text: value.slice(0, maxShownCharacters) });
+    else if (seenIds.has(id)) repeated += 1;
     else recipients.push({ id, line });
-    seen.add(id);
+    seenIds.add(id);
   }
   return { recipients, refused, repeated, lines: found.length, column };
 }
@@ -119,14 +119,14 @@ function readCsv(text: string): Row[] {
     if (cells.some((one) => one.trim() !== '')) rows.push({ line: start, cells });
     [cells, cell, start] = [[], '', line];
   };
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] ?? '';
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index] ?? '';
     if (character === '\n') line += 1;
     if (isQuoted) {
       if (character !== '"') cell += character;
-      else if (text[at + 1] === '"') {
+      else if (text[index + 1] === '"') {
         cell += '"';
-        at += 1;
+        index += 1;
       } else isQuoted = false;
     } else if (character === '"' && cell.trim() === '') [isQuoted, cell] = [true, ''];
     else if (character === separator) {

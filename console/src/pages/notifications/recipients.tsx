@@ -6,23 +6,23 @@ import { useUsersById } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { Segments, TextArea } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
-import { Avatar, Cut, nameOf } from '../../components/text/values.js';
+import { Avatar, nameOf, UserText } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { useText } from '../../text/text.js';
 import styles from './notifications.module.css';
 import { type ReadIds, readFileText, readList } from './read-ids.js';
 
 /** The chosen recipients. */
-export interface To {
+export interface ChosenRecipients {
   readonly mode: 'people' | 'list' | 'file';
   readonly people: readonly string[];
   readonly list: string;
   readonly file: { readonly name: string; readonly text: string } | null;
 }
-export const nobody: To = { mode: 'people', people: [], list: '', file: null };
+export const noRecipients: ChosenRecipients = { mode: 'people', people: [], list: '', file: null };
 
-/** The ids of the chosen way. */
-export function readTo({ mode, people, list, file }: To): ReadIds {
+/** The ids of the chosen mode. */
+export function readChosen({ mode, people, list, file }: ChosenRecipients): ReadIds {
   if (mode === 'list') return readList(list);
   if (mode === 'file') return readFileText(file?.text ?? '');
   const recipients = people.map((id, index) => ({ id, line: index + 1 }));
@@ -30,14 +30,14 @@ export function readTo({ mode, people, list, file }: To): ReadIds {
 }
 
 /** People in the picker at most: the names of as many are read at once. */
-const most = 100;
-const largestFile = 20 * 2 ** 20;
+const maxPeople = 100;
+const maxFileBytes = 20 * 2 ** 20;
 
 interface RecipientsProps {
-  readonly to: To;
+  readonly to: ChosenRecipients;
   readonly read: ReadIds;
   readonly error: string | undefined;
-  readonly onChange: (change: Partial<To>) => void;
+  readonly onChange: (change: Partial<ChosenRecipients>) => void;
 }
 
 /** Chooses people by a search, by a list of ids, or by a file of ids. */
@@ -82,7 +82,7 @@ export function Recipients({ to, read, error, onChange }: RecipientsProps) {
   );
 }
 
-function useFound(search: string) {
+function useFoundUsers(search: string) {
   const [settled, setSettled] = useState('');
   useEffect(() => {
     const timer = setTimeout(() => setSettled(search.trim()), 150);
@@ -115,16 +115,16 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const users = useUsersById(ids);
-  const { found, settled } = useFound(search);
+  const { found, settled } = useFoundUsers(search);
   const options = search.trim() === '' ? [] : (found ?? []).filter((user) => !ids.includes(user.id));
   const current = options[Math.min(chosen, options.length - 1)];
-  const called = (one: string) => {
+  const nameById = (one: string) => {
     const user = users.get(one);
     return user === undefined ? one.slice(0, 8) : nameOf(user);
   };
 
   function add(user: User | undefined): void {
-    if (user === undefined || ids.length >= most) return;
+    if (user === undefined || ids.length >= maxPeople) return;
     onChange([...ids, user.id]);
     setSearch('');
     setChosen(0);
@@ -145,12 +145,12 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
       <div className={cx(styles.box, error !== undefined && styles.wrong)}>
         {ids.map((one) => (
           <span key={one} className={styles.chip}>
-            <Cut of={called(one)} />
+            <UserText text={nameById(one)} />
             <Button
               kind="ghost"
               small
               icon="cross"
-              label={text.to.remove(called(one))}
+              label={text.to.remove(nameById(one))}
               onClick={() => onChange(ids.filter((other) => other !== one))}
             />
           </span>
@@ -198,10 +198,10 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
             onPointerMove={() => setChosen(options.indexOf(user))}
           >
             <Avatar name={nameOf(user)} />
-            <Cut of={nameOf(user)} />
-            <Cut
+            <UserText text={nameOf(user)} />
+            <UserText
               quiet
-              of={[user.email, user.username, user.phone].find((one) => one !== null && one !== nameOf(user)) ?? ''}
+              text={[user.email, user.username, user.phone].find((one) => one !== null && one !== nameOf(user)) ?? ''}
             />
           </div>
         ))}
@@ -213,17 +213,17 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
   );
 
   function noteOf(): string {
-    if (ids.length >= most) return text.to.full(most);
+    if (ids.length >= maxPeople) return text.to.full(maxPeople);
     const isAnswered = settled === search.trim() && found !== undefined;
     return isAnswered && found.length === 0 ? text.to.nobody(settled) : text.to.searchHint;
   }
 }
 
 interface FileProps {
-  readonly file: To['file'];
+  readonly file: ChosenRecipients['file'];
   readonly read: ReadIds;
   readonly error: string | undefined;
-  readonly onChange: (change: Partial<To>) => void;
+  readonly onChange: (change: Partial<ChosenRecipients>) => void;
 }
 
 function FileOfIds({ file, read, error, onChange }: FileProps) {
@@ -234,7 +234,7 @@ function FileOfIds({ file, read, error, onChange }: FileProps) {
   async function choose({ currentTarget }: ChangeEvent<HTMLInputElement>): Promise<void> {
     const [chosen] = currentTarget.files ?? [];
     if (chosen === undefined) return;
-    const isTooLarge = chosen.size > largestFile;
+    const isTooLarge = chosen.size > maxFileBytes;
     setRefusal(isTooLarge ? text.to.tooLarge : undefined);
     if (!isTooLarge) onChange({ file: { name: chosen.name, text: await chosen.text() } });
     // The same file can be chosen again, after a change.
@@ -248,7 +248,7 @@ function FileOfIds({ file, read, error, onChange }: FileProps) {
         {file !== null && (
           <span className={styles.chip}>
             <Icon name="list" />
-            <Cut of={file.name} />
+            <UserText text={file.name} />
             {!isEmpty && <span className={styles.quiet}>{text.to.lines(read.lines)}</span>}
             <Button
               kind="ghost"

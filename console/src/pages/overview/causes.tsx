@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useCan } from '../../app/operator.js';
+import { useHasScope } from '../../app/operator.js';
 import { Dot } from '../../components/badge/badge.js';
 import { Panel } from '../../components/panel/panel.js';
 import { Bar } from '../../components/plot/bar.js';
@@ -12,7 +12,7 @@ import { channelsOf, type Figures, type Span, spans } from './statistics.js';
 import { useProviders } from './warnings.js';
 
 /** The type of event that a cause is recorded as. Causes that are not recorded open no list. */
-const eventsOf: Readonly<Record<string, string>> = {
+const eventTypes: Readonly<Record<string, string>> = {
   wrong_secret: 'login.rejected',
   wrong_second_factor: 'login.rejected',
   locked_by_guesses: 'login.refused_locked',
@@ -20,11 +20,11 @@ const eventsOf: Readonly<Record<string, string>> = {
 };
 
 /** Why logins were refused, the most frequent cause first. A cause opens its events. */
-export function Causes({ figures: { of }, span }: { figures: Figures; span: Span }) {
+export function Causes({ figures: { metric }, span }: { figures: Figures; span: Span }) {
   const { overview } = useText();
   const { number } = useFormats();
-  const can = useCan();
-  const failed = of('logins.failed');
+  const can = useHasScope();
+  const failed = metric('logins.failed');
   const causes = [...failed.labels].sort((one, other) => other.total - one.total);
   const from = new Date(Math.floor((Date.now() - spans[span].length) / 60_000) * 60_000).toISOString();
   return (
@@ -35,7 +35,7 @@ export function Causes({ figures: { of }, span }: { figures: Figures; span: Span
         <ul className={styles.causes}>
           {causes.map(({ label, total }) => {
             const name = overview.causeNames[label] ?? label;
-            const type = eventsOf[label];
+            const type = eventTypes[label];
             return (
               <li key={label}>
                 <div className={styles.cause}>
@@ -46,9 +46,9 @@ export function Causes({ figures: { of }, span }: { figures: Figures; span: Span
                   ) : (
                     <span>{name}</span>
                   )}
-                  <Num of={total} />
+                  <Num value={total} />
                 </div>
-                <Bar parts={[{ tone: 'bad', value: total }]} of={causes[0]?.total ?? 1} />
+                <Bar parts={[{ tone: 'bad', value: total }]} total={causes[0]?.total ?? 1} />
               </li>
             );
           })}
@@ -61,10 +61,10 @@ export function Causes({ figures: { of }, span }: { figures: Figures; span: Span
 /** The outcomes of messages and pushes, by channel. */
 export function Channels({ figures }: { figures: Figures }) {
   const { overview } = useText();
-  const can = useCan();
+  const can = useHasScope();
   const rows = channelsOf(figures);
   return (
-    <Panel flush title={overview.channels} foot={can('admin') ? <Providers figures={figures} /> : undefined}>
+    <Panel hasNoPadding title={overview.channels} footer={can('admin') ? <Providers figures={figures} /> : undefined}>
       <table className={styles.channels}>
         <caption className="hidden-text">{overview.channels}</caption>
         <thead>
@@ -98,13 +98,13 @@ export function Channels({ figures }: { figures: Figures }) {
                 />
               </td>
               <td>
-                <Num of={sent} />
+                <Num value={sent} />
               </td>
               <td>
-                <Num of={others} />
+                <Num value={others} />
               </td>
               <td className={failed > 0 ? styles.bad : undefined}>
-                <Num of={failed} />
+                <Num value={failed} />
               </td>
             </tr>
           ))}
@@ -115,14 +115,14 @@ export function Channels({ figures }: { figures: Figures }) {
 }
 
 /**
- * Whether each provider of SMS works, and how many messages have arrived. One line, also before the answer: nothing moves
+ * Whether each provider works, and how many messages have arrived. One line, also before the answer: nothing moves
  * when it arrives.
  */
-function Providers({ figures: { of } }: { figures: Figures }) {
+function Providers({ figures: { metric } }: { figures: Figures }) {
   const { overview } = useText();
   const { time, percent } = useFormats();
   const providers = useProviders();
-  const [arrived, lost] = [of('messages.delivered').total, of('messages.undelivered').total];
+  const [arrived, lost] = [metric('messages.delivered').total, metric('messages.undelivered').total];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section className={styles.providers} aria-label={overview.providers} tabIndex={0}>
@@ -141,10 +141,10 @@ function Providers({ figures: { of } }: { figures: Figures }) {
 }
 
 /** How long the oldest job of the queue has waited. */
-export function Queue({ figures: { of, times, step } }: { figures: Figures }) {
+export function Queue({ figures: { metric, times, step } }: { figures: Figures }) {
   const { overview } = useText();
   const { number } = useFormats();
-  const { values, total } = of('queue.age');
+  const { values, total } = metric('queue.age');
   return (
     <Panel title={overview.queue}>
       <Plot
@@ -155,7 +155,7 @@ export function Queue({ figures: { of, times, step } }: { figures: Figures }) {
           {
             ...{ key: 'age', name: overview.oldestJob, note: overview.longest(number(total)), unit: 's', values },
             ...{ look: 'line', tone: 'accent', height: 190 },
-            ...(total > 5 && { limit: { at: 5, name: overview.tooLong } }),
+            ...(total > 5 && { limit: { value: 5, name: overview.tooLong } }),
           },
         ]}
       />

@@ -2,21 +2,21 @@ import { useFormats, useText } from '../../text/text.js';
 import styles from './overview.module.css';
 import type { Figures as Values } from './statistics.js';
 
-/** The six figures of a span, each with a line that says more. */
-export function Figures({ of, before }: Values) {
+/** The six figures of a time span, each with an explanation. */
+export function Figures({ metric, before }: Values) {
   const { overview } = useText();
   const { number, percent } = useFormats();
-  const approved = of('logins.approved').total;
-  const failed = of('logins.failed').total;
+  const approved = metric('logins.approved').total;
+  const failed = metric('logins.failed').total;
   // In tenths of a percent, so that a tiny change is "0%", not "-0%".
   const change =
     before === undefined || before.total === 0
       ? undefined
       : Math.round((approved / before.total - 1) * 1000) / 1000 || 0;
-  const streams = of('streams.open').values;
-  const locks = of('locks');
+  const streams = metric('streams.open').values;
+  const locks = metric('locks');
   const byOperator = locks.labels.find(({ label }) => label === 'operator')?.total ?? 0;
-  const devices = of('devices.new').total;
+  const devices = metric('devices.new').total;
   const figures = [
     [
       overview.signedIn,
@@ -36,7 +36,7 @@ export function Figures({ of, before }: Values) {
       number(devices, 'figure'),
       overview.ofSignIns(percent(approved === 0 ? 0 : Math.min(1, devices / approved))),
     ],
-    [overview.sessionChecks, number(of('sessions.verified').total, 'figure'), overview.valid],
+    [overview.sessionChecks, number(metric('sessions.verified').total, 'figure'), overview.valid],
     [
       overview.liveStreams,
       number(Math.round(streams.at(-2) ?? 0), 'figure'),
@@ -49,7 +49,7 @@ export function Figures({ of, before }: Values) {
         <div key={name}>
           <dt>{name}</dt>
           <dd className={styles.figure}>
-            <Figure of={value} />
+            <Figure text={value} />
           </dd>
           <dd className={styles.quiet}>{more}</dd>
         </div>
@@ -59,8 +59,8 @@ export function Figures({ of, before }: Values) {
 }
 
 /** A number with its unit after it, smaller: "214.6 million". */
-function Figure({ of }: { of: string }) {
-  const [, value, unit] = /^(.*?)(?:\s(\D+))?$/.exec(of) ?? [];
+function Figure({ text }: { text: string }) {
+  const [, value, unit] = /^(.*?)(?:\s(\D+))?$/.exec(text) ?? [];
   return (
     <>
       {value}

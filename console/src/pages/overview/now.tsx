@@ -10,7 +10,7 @@ import { Panel, Rows } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
 import { useText } from '../../text/text.js';
 
-const shown = 8;
+const maxEvents = 8;
 
 function useLatest(isAllowed: boolean, every: number | false = false) {
   return useQuery({
@@ -34,7 +34,7 @@ export function useAwaitsLatest(isAllowed: boolean): boolean {
 /** The last events. New ones are added until the operator pauses; then a button adds them. */
 export function Now() {
   const { overview } = useText();
-  const [held, setHeld] = useState<readonly AuditEvent[]>();
+  const [waiting, setWaiting] = useState<readonly AuditEvent[]>();
   const [isStreamed, setStreamed] = useState(false);
   const query = useLatest(true, !isStreamed && 5000);
   const { refetch } = query;
@@ -43,27 +43,27 @@ export function Now() {
     refresh: useCallback(() => void refetch(), [refetch]),
   });
   useEffect(() => setStreamed(state === 'live'), [state]);
-  const events = (held ?? rows ?? []).slice(0, shown);
-  const newer = held === undefined ? 0 : (rows ?? []).findIndex(({ id }) => id === held[0]?.id);
+  const events = (waiting ?? rows ?? []).slice(0, maxEvents);
+  const newer = waiting === undefined ? 0 : (rows ?? []).findIndex(({ id }) => id === waiting[0]?.id);
   return (
     <Panel
-      flush
+      hasNoPadding
       title={overview.now}
-      foot={<Link to="/audit">{overview.allEvents}</Link>}
+      footer={<Link to="/audit">{overview.allEvents}</Link>}
       actions={
         <>
           {newer > 0 && (
-            <Button small kind="ghost" onClick={() => setHeld(rows)}>
+            <Button small kind="ghost" onClick={() => setWaiting(rows)}>
               {overview.waitingEvents(newer)}
             </Button>
           )}
           <Button
             small
             kind="ghost"
-            icon={held === undefined ? 'pause' : 'play'}
-            onClick={() => setHeld(held === undefined ? rows : undefined)}
+            icon={waiting === undefined ? 'pause' : 'play'}
+            onClick={() => setWaiting(waiting === undefined ? rows : undefined)}
           >
-            {held === undefined ? overview.pause : overview.resume}
+            {waiting === undefined ? overview.pause : overview.resume}
           </Button>
         </>
       }

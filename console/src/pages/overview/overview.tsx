@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { operatorQuery, useCan } from '../../app/operator.js';
+import { operatorQuery, useHasScope } from '../../app/operator.js';
 import { Segments } from '../../components/field/field.js';
 import { Page } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
@@ -16,7 +16,7 @@ import { FailingChannels, useFailures, Warnings } from './warnings.js';
 /** Warnings, the figures of a time span, and the latest events. */
 export function Overview() {
   const { overview } = useText();
-  const can = useCan();
+  const can = useHasScope();
   const span = spanOf(useSearch({ from: '/' }).span);
   const navigate = useNavigate({ from: '/' });
   const figures = useFigures(span);

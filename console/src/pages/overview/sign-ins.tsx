@@ -9,10 +9,10 @@ export function SignIns({ figures, span }: { figures: Figures; span: Span }) {
   const { overview } = useText();
   const { number } = useFormats();
   const navigate = useNavigate();
-  const { of, times, step, before } = figures;
-  const approved = of('logins.approved');
-  const failed = of('logins.failed');
-  const locks = of('locks');
+  const { metric, times, step, before } = figures;
+  const approved = metric('logins.approved');
+  const failed = metric('logins.failed');
+  const locks = metric('locks');
   const noteOf = ({ total, values }: typeof approved) =>
     overview.totalAndPeak(number(total, 'figure'), number(Math.max(0, ...values)));
   return (

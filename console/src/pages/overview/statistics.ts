@@ -14,7 +14,7 @@ export type Span = keyof typeof spans;
 export const spanOf = (text: string | undefined): Span =>
   Object.keys(spans).includes(text ?? '') ? (text as Span) : '24h';
 
-const shown = [
+const metricNames = [
   ...['logins.approved', 'logins.failed', 'locks', 'devices.new', 'sessions.verified', 'streams.open', 'queue.age'],
   ...['messages.sent', 'messages.failed', 'messages.expired', 'messages.delivered', 'messages.undelivered'],
   ...['pushes.sent', 'pushes.failed', 'pushes.gone', 'pushes.expired', 'pushes.dropped'],
@@ -22,11 +22,11 @@ const shown = [
 
 type Metric = GetStatisticsResponse['metrics'][number];
 
-/** The statistics of a span. Metrics are never missing: what did not happen is 0. */
+/** The statistics of a span. A metric without events is 0 and never missing. */
 export interface Figures {
   readonly times: readonly string[];
   readonly step: number;
-  of(metric: string): Metric;
+  metric(name: string): Metric;
   /** Approved logins of the span before. */
   readonly before: Metric | undefined;
 }
@@ -57,13 +57,13 @@ export function useFigures(span: Span) {
     queryKey: ['statistics', span],
     queryFn: async ({ signal }): Promise<Figures> => {
       const [now, before] = await Promise.all([
-        read(shown, span, 0, signal),
+        read(metricNames, span, 0, signal),
         read(['logins.approved'], span, spans[span].back, signal),
       ]);
       return {
         times: now.buckets,
         step: spans[span].step,
-        of: (metric) => now.metrics.find((one) => one.metric === metric) ?? empty,
+        metric: (name) => now.metrics.find((one) => one.metric === name) ?? empty,
         before: before.metrics[0],
       };
     },
@@ -73,9 +73,9 @@ export function useFigures(span: Span) {
 }
 
 /** The outcomes of messages and pushes in the span, by channel. */
-export function channelsOf({ of }: Figures) {
+export function channelsOf({ metric }: Figures) {
   const totalOf = (metrics: readonly string[], channel: string) =>
-    metrics.reduce((sum, metric) => sum + (of(metric).labels.find(({ label }) => label === channel)?.total ?? 0), 0);
+    metrics.reduce((sum, name) => sum + (metric(name).labels.find(({ label }) => label === channel)?.total ?? 0), 0);
   const messages = { sent: ['messages.sent'], failed: ['messages.failed', 'messages.expired'], others: [] };
   const pushes = {
     sent: ['pushes.sent'],

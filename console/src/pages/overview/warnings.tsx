@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { request } from '../../api/client.js';
 import type { GetOutboxPageData, GetOutboxPageResponse, GetSystemData, GetSystemResponse } from '../../api/schema.js';
-import { operatorQuery, useCan } from '../../app/operator.js';
+import { operatorQuery, useHasScope } from '../../app/operator.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
 import { Time } from '../../components/text/values.js';
@@ -27,25 +27,30 @@ export function useFailures() {
   });
 }
 
-/** The configured providers of SMS. Undefined until the answer has arrived. Only operators may read them. */
+type Provider = GetSystemResponse['providers'][number];
+
+/** The configured providers, with the names that people know. Undefined until the answer has arrived. Only operators may read them. */
 export function useProviders() {
+  const { overview } = useText();
+  const nameOf = ({ channel, name }: Provider) =>
+    channel === 'push' ? (overview.channelNames[name] ?? name) : overview.providerOf[channel](name);
   const query = useQuery({
     queryKey: ['system'],
     queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
     refetchInterval: 30_000,
-    enabled: useCan()('admin'),
+    enabled: useHasScope()('admin'),
   });
-  return query.data?.providers;
+  return query.data?.providers.map((provider) => ({ ...provider, name: nameOf(provider) }));
 }
 
-/** The providers of SMS that fail now. */
+/** The providers that fail now. */
 function useFailingProviders() {
   return (useProviders() ?? []).flatMap(({ name, failing_since, last_error }) =>
     failing_since === null ? [] : [{ name, since: failing_since, error: last_error ?? '' }],
   );
 }
 
-/** What the doctor has found. Only operators may read it. */
+/** The findings of the doctor. Only operators may read them. */
 function useFindings(isAllowed: boolean) {
   return useQuery({
     queryKey: ['system'],
@@ -56,17 +61,17 @@ function useFindings(isAllowed: boolean) {
   });
 }
 
-/** What needs a person. Nothing: one green line. */
+/** The warnings of the overview, or one green line if there are none. */
 export function Warnings() {
   const { overview, messages } = useText();
-  const can = useCan();
+  const can = useHasScope();
   const { data, error, refetch, dataUpdatedAt } = useFailures();
   const last = data?.data[0];
   const failing = useFailingProviders();
   return (
     <section aria-label={overview.warnings} className={styles.warnings}>
       {error !== null && data === undefined && (
-        <Problem what={overview.messagesFailed} error={error} onRetry={() => void refetch()} />
+        <Problem message={overview.messagesFailed} error={error} onRetry={() => void refetch()} />
       )}
       {last !== undefined && data !== undefined && (
         <div className={styles.warning} role="status">
@@ -79,7 +84,7 @@ export function Warnings() {
               messages.kinds[last.kind] ?? last.kind,
               last.last_error ?? (messages.states[last.state] ?? last.state).toLocaleLowerCase(),
             )}{' '}
-            <Time at={last.updated_at} />
+            <Time value={last.updated_at} />
           </p>
         </div>
       )}
@@ -87,12 +92,16 @@ export function Warnings() {
         <div key={name} className={styles.warning} role="status">
           <Icon name="circleCross" className={styles.bad} />
           <p>
-            <strong>{overview.failingProvider(name)}</strong> {reason} <Time at={since} />
+            <strong>{overview.failingProvider(name)}</strong> {reason} <Time value={since} />
           </p>
         </div>
       ))}
       {data !== undefined && (can('admin') || last === undefined) && (
-        <Findings isAllowed={can('admin')} hasFailures={last !== undefined || failing.length > 0} at={dataUpdatedAt} />
+        <Findings
+          isAllowed={can('admin')}
+          hasFailures={last !== undefined || failing.length > 0}
+          checkedAt={dataUpdatedAt}
+        />
       )}
     </section>
   );
@@ -103,28 +112,28 @@ interface FindingsProps {
   /** Another line says that messages or providers have failed. */
   readonly hasFailures: boolean;
   /** When the messages were read. */
-  readonly at: number;
+  readonly checkedAt: number;
 }
 
 /** One line, also while the doctor has not answered: the overview does not wait for it, and nothing moves when it answers. */
-function Findings({ isAllowed, hasFailures, at }: FindingsProps) {
+function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
   const { overview } = useText();
   const { data, error } = useFindings(isAllowed);
   const { isPending: awaitsRole } = useQuery(operatorQuery);
-  const worst = data?.find(({ level }) => level === 'fail') ?? data?.[0];
-  if (worst !== undefined && data !== undefined) {
+  const worstLevel = data?.find(({ level }) => level === 'fail') ?? data?.[0];
+  if (worstLevel !== undefined && data !== undefined) {
     return (
       <div key="findings" className={styles.warning} role="status">
         <Icon
-          name={worst.level === 'fail' ? 'circleCross' : 'warning'}
-          className={worst.level === 'fail' ? styles.bad : styles.warn}
+          name={worstLevel.level === 'fail' ? 'circleCross' : 'warning'}
+          className={worstLevel.level === 'fail' ? styles.bad : styles.warn}
         />
         <p className={styles.line}>
           <Link to="/system">
             <strong>{overview.findings(data.length)}</strong>
           </Link>{' '}
-          <bdi title={worst.detail}>
-            {worst.what}: {worst.detail}
+          <bdi title={worstLevel.detail}>
+            {worstLevel.what}: {worstLevel.detail}
           </bdi>
         </p>
       </div>
@@ -143,7 +152,7 @@ function Findings({ isAllowed, hasFailures, at }: FindingsProps) {
         <strong>{textOf()}</strong>{' '}
         {!isUnknown && (
           <span className={styles.quiet}>
-            {overview.checked} <Time at={new Date(at).toISOString()} />
+            {overview.checked} <Time value={new Date(checkedAt).toISOString()} />
           </span>
         )}
       </p>
@@ -152,14 +161,14 @@ function Findings({ isAllowed, hasFailures, at }: FindingsProps) {
 }
 
 /** Fewer failures, or a smaller part of all, are usual: wrong numbers, and phones that are off. */
-const tooMany = { count: 3, part: 0.1 };
+const failureLimit = { count: 3, part: 0.1 };
 
 /** The channels whose provider fails often. */
 export function FailingChannels({ figures }: { figures: Figures }) {
   const { overview } = useText();
   const { number } = useFormats();
   const failing = channelsOf(figures).filter(
-    ({ sent, failed }) => failed >= tooMany.count && failed / (sent + failed) >= tooMany.part,
+    ({ sent, failed }) => failed >= failureLimit.count && failed / (sent + failed) >= failureLimit.part,
   );
   if (failing.length === 0) return null;
   return (

@@ -8,7 +8,7 @@ import { Empty } from '../../components/state/state.js';
 import { BulkBar, ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
-import { Cut, None, Num } from '../../components/text/values.js';
+import { None, Num, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
 
@@ -27,14 +27,14 @@ const rows: readonly Row[] = [
 ];
 
 const columns: readonly Column<Row>[] = [
-  { key: 'name', head: 'User', size: 'wide', cell: ({ name }) => <Cut strong of={name} /> },
+  { key: 'name', head: 'User', size: 'wide', cell: ({ name }) => <UserText strong text={name} /> },
   {
     key: 'state',
     head: 'State',
     cell: ({ state }) => (state === 'active' ? 'Active' : <Badge kind="until">Locked until 15:48</Badge>),
   },
   { key: 'phone', head: 'Phone', size: 'low', cell: () => <None /> },
-  { key: 'devices', head: 'Devices', number: true, sort: 'devices', cell: ({ devices }) => <Num of={devices} /> },
+  { key: 'devices', head: 'Devices', isNumber: true, sort: 'devices', cell: ({ devices }) => <Num value={devices} /> },
 ];
 
 /** A list with its filters in the URL, a selection, and hostile names. */
@@ -64,7 +64,7 @@ export function List() {
         ]}
         search={{ name: 'q', label: 'Name' }}
       />
-      <Panel title={parts.list} flush>
+      <Panel title={parts.list} hasNoPadding>
         {shown.length === 0 ? (
           <Empty title="Nobody matches" />
         ) : (
@@ -76,8 +76,8 @@ export function List() {
             nameOf={({ name }) => name}
             onOpen={({ name }) => toast.done(name)}
             selection={{ ids, onChange: setIds }}
-            sort={{ by: sort, onChange: setSort }}
-            compact={({ name }) => <Cut strong of={name} />}
+            sort={{ value: sort, onChange: setSort }}
+            compact={({ name }) => <UserText strong text={name} />}
           />
         )}
         <ListFoot rows={shown.length}>4 of 4</ListFoot>

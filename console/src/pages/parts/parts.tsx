@@ -49,7 +49,7 @@ function Buttons() {
       <div className={styles.row}>
         <Button kind="main">Publish</Button>
         <Button busy>Publishing</Button>
-        <Button changes>Lock…</Button>
+        <Button changesData>Lock…</Button>
         <Button kind="ghost">Show as JSON</Button>
         <Button small icon="copy">
           Small
@@ -73,9 +73,9 @@ function Buttons() {
         <ConfirmDialog
           title="Erase Grace Hopper?"
           action="Erase for good"
-          destructive
-          typed="grace"
-          milder={<>Only want to keep them out? Deactivate instead.</>}
+          isDestructive
+          confirmText="grace"
+          alternative={<>Only want to keep them out? Deactivate instead.</>}
           onConfirm={() => setOpen(false)}
           onClose={() => setOpen(false)}
         >
@@ -135,7 +135,7 @@ function Fields() {
         />
         <div className={styles.row}>
           <Checkbox label="Ticked" defaultChecked />
-          <Checkbox label="Some" some />
+          <Checkbox label="Some" isPartial />
           <Checkbox label="Empty" />
           <Switch label="On" checked={on} onChange={() => setOn(!on)} />
           <Segments
@@ -160,19 +160,19 @@ function Values() {
     <Panel title={parts.values}>
       <div className={styles.stack}>
         <Facts
-          of={[
-            ['Id', <Id key="id" of="a8502ad9-a2a6-4760-b743-453657117d2f" />],
-            ['Short', <Id key="short" of="a8502ad9-a2a6-4760-b743-453657117d2f" short />],
-            ['Today', <Time key="today" at={now} focusable />],
-            ['Long ago', <Time key="then" at="2017-10-19T17:02:03.181879Z" focusable />],
-            ['Never', <Time key="never" at={null} never="never" />],
-            ['Number', <Num key="number" of={9999} />],
-            ['Axis', <Num key="axis" of={10_500} scale="axis" />],
-            ['Figure', <Num key="figure" of={214_600_000} scale="figure" />],
-            ['None', <Num key="none" of={null} />],
+          facts={[
+            ['Id', <Id key="id" value="a8502ad9-a2a6-4760-b743-453657117d2f" />],
+            ['Short', <Id key="short" value="a8502ad9-a2a6-4760-b743-453657117d2f" short />],
+            ['Today', <Time key="today" value={now} focusable />],
+            ['Long ago', <Time key="then" value="2017-10-19T17:02:03.181879Z" focusable />],
+            ['Never', <Time key="never" value={null} emptyText="never" />],
+            ['Number', <Num key="number" value={9999} />],
+            ['Axis', <Num key="axis" value={10_500} scale="axis" />],
+            ['Figure', <Num key="figure" value={214_600_000} scale="figure" />],
+            ['None', <Num key="none" value={null} />],
           ]}
         />
-        <Secret label="New key, shown once" of="psk_7Qm0vR2eXy4TtB1uN9wKcLzJ5hGdSfA8pOiUyEr3WqZxCvBnMlKjHg6FdSa2" />
+        <Secret label="New key, shown once" value="psk_7Qm0vR2eXy4TtB1uN9wKcLzJ5hGdSfA8pOiUyEr3WqZxCvBnMlKjHg6FdSa2" />
       </div>
     </Panel>
   );
@@ -207,9 +207,16 @@ function History() {
     <Panel title={parts.timeline}>
       <Timeline
         entries={[
-          { id: '1', at, icon: 'lock', tone: 'bad', title: 'Locked by guesses for 8 minutes', detail: '5th lock' },
-          { id: '2', at, icon: 'circleCross', tone: 'bad', title: '25 refusals in 31 minutes, wrong secret' },
-          { id: '3', at, icon: 'circleCheck', tone: 'good', title: 'Signed in', detail: 'iPhone 15 Pro' },
+          {
+            id: '1',
+            time: at,
+            icon: 'lock',
+            tone: 'bad',
+            title: 'Locked by guesses for 8 minutes',
+            detail: '5th lock',
+          },
+          { id: '2', time: at, icon: 'circleCross', tone: 'bad', title: '25 refusals in 31 minutes, wrong secret' },
+          { id: '3', time: at, icon: 'circleCheck', tone: 'good', title: 'Signed in', detail: 'iPhone 15 Pro' },
         ]}
       />
     </Panel>
@@ -238,7 +245,7 @@ function Plots() {
             ...{
               values: signIns,
               before: quarters.map((index) => curve(index, 500)),
-              limit: { at: 600, name: 'warn' },
+              limit: { value: 600, name: 'warn' },
             },
           },
           {
@@ -267,7 +274,7 @@ function WithoutData() {
         <Empty title="No webhook yet" action={<Button icon="plus">Add webhook</Button>}>
           Tell your own servers what happens here.
         </Empty>
-        <Problem what="The list could not be read." error={new NetworkError()} onRetry={nothing} />
+        <Problem message="The list could not be read." error={new NetworkError()} onRetry={nothing} />
         <Notice kind="locked">Support agents can see this, but not change it. Ask an operator.</Notice>
         <Notice kind="info">Your session ended. Sign in again; this page and what you typed stay.</Notice>
         <Notice kind="warn">Keep a copy first?</Notice>

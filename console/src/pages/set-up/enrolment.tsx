@@ -1,8 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
-import { activateRole, type Enrolling, finishEnrolment, openSession, startEnrolment } from '../../api/enrolment.js';
-import { answer, type PendingLogin, type Step, startWithPassword, thisDevice } from '../../api/login.js';
+import {
+  activateRole,
+  type EnrolmentAuthorization,
+  finishEnrolment,
+  openSession,
+  startEnrolment,
+} from '../../api/enrolment.js';
+import { answerLogin, type PendingLogin, type Step, startWithPassword, thisDevice } from '../../api/login.js';
 import type { GetAccountData, GetAccountResponse } from '../../api/schema.js';
 import type { SetUpFactor } from '../../api/set-up.js';
 import { entryQuery } from '../../app/operator.js';
@@ -16,14 +22,14 @@ import styles from './set-up.module.css';
 
 type State =
   /** The login has not begun. */
-  | { readonly is: 'signed-out' }
+  | { readonly status: 'signed-out' }
   /** The login needs its second step. */
-  | { readonly is: 'pending'; readonly login: PendingLogin; readonly who: string }
+  | { readonly status: 'pending'; readonly login: PendingLogin; readonly who: string }
   /** The user has no second factor yet. */
-  | { readonly is: 'enrolling'; readonly as: Enrolling; readonly factor: SetUpFactor }
+  | { readonly status: 'enrolling'; readonly authorization: EnrolmentAuthorization; readonly factor: SetUpFactor }
   /** The user has a second factor, and must prove it again to activate the role. */
-  | { readonly is: 'proving'; readonly as: Enrolling; readonly hasApp: boolean }
-  | { readonly is: 'done'; readonly codes: readonly string[] };
+  | { readonly status: 'proving'; readonly authorization: EnrolmentAuthorization; readonly hasApp: boolean }
+  | { readonly status: 'done'; readonly codes: readonly string[] };
 
 /**
  * The page behind a link that gives a role to an existing user. The role takes effect when the user has proved a second
@@ -32,7 +38,7 @@ type State =
 export function Enrolment({ secret, onDone }: { secret: string; onDone: () => void }) {
   const { setUp, signIn } = useText();
   const { data: entry } = useQuery(entryQuery);
-  const [state, setState] = useState<State>({ is: 'signed-out' });
+  const [state, setState] = useState<State>({ status: 'signed-out' });
   const [password, setPassword] = useState('');
   const [failure, setFailure] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -55,17 +61,22 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
 
   /** Continues after a step of the login. @param entered the password of the first step */
   async function continueAfter(step: Step, who: string, entered: string): Promise<void> {
-    if (step.is === 'rejected') throw new WrongSecret();
-    if (step.is === 'pending') return setState({ is: 'pending', login: step.login, who });
-    const as = await openSession(step.token);
-    const account = await request<GetAccountData, GetAccountResponse>('GET', '/v1/account', { as });
+    if (step.status === 'rejected') throw new WrongSecret();
+    if (step.status === 'pending') return setState({ status: 'pending', login: step.login, who });
+    const authorization = await openSession(step.token);
+    const account = await request<GetAccountData, GetAccountResponse>('GET', '/v1/account', { authorization });
     const kinds = account.second_factors.map(({ type }) => type);
-    if (kinds.length > 0) setState({ is: 'proving', as, hasApp: kinds.includes('totp') });
-    else setState({ is: 'enrolling', as, factor: await startEnrolment(as, 'totp', { password: entered, secret }) });
+    if (kinds.length > 0) setState({ status: 'proving', authorization, hasApp: kinds.includes('totp') });
+    else
+      setState({
+        status: 'enrolling',
+        authorization,
+        factor: await startEnrolment(authorization, 'totp', { password: entered, secret }),
+      });
   }
 
-  const error = failure !== undefined && <EnrolmentFailure of={failure} />;
-  if (state.is === 'done') {
+  const error = failure !== undefined && <EnrolmentFailure error={failure} />;
+  if (state.status === 'done') {
     if (state.codes.length > 0) return <RecoveryCodes codes={state.codes} onDone={onDone} />;
     return (
       <section className={styles.card}>
@@ -87,59 +98,65 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
       </header>
       <section className={styles.card}>
         <div className={styles.single}>
-          {state.is === 'signed-out' && (
+          {state.status === 'signed-out' && (
             <FirstStep
-              {...{ busy, error, titled: false, identity: undefined }}
-              onPassword={(given) => {
-                setPassword(given.password);
+              {...{ busy, error, hasTitle: false, identity: undefined }}
+              onPassword={(input) => {
+                setPassword(input.password);
                 const device = thisDevice(entry?.device_id ?? null);
                 void run(async () =>
-                  continueAfter(await startWithPassword(given, device), given.identity, given.password),
+                  continueAfter(await startWithPassword(input, device), input.identity, input.password),
                 );
               }}
             />
           )}
-          {state.is === 'pending' && (
+          {state.status === 'pending' && (
             <SecondStep
-              {...{ busy, error, titled: false, login: state.login, who: state.who }}
+              {...{ busy, error, hasTitle: false, login: state.login, who: state.who }}
               onSecret={(get) =>
-                run(async () => continueAfter(await answer(state.login.id, await get()), state.who, password))
+                run(async () => continueAfter(await answerLogin(state.login.id, await get()), state.who, password))
               }
-              onRestart={() => setState({ is: 'signed-out' })}
+              onRestart={() => setState({ status: 'signed-out' })}
             />
           )}
-          {state.is === 'enrolling' && (
+          {state.status === 'enrolling' && (
             <>
               <h2>{setUp.factor}</h2>
               <FactorStep
                 {...{ busy, failure, factor: state.factor }}
                 onKind={(kind) =>
                   void run(async () => {
-                    setState({ ...state, factor: await startEnrolment(state.as, kind, { password, secret }) });
+                    setState({
+                      ...state,
+                      factor: await startEnrolment(state.authorization, kind, { password, secret }),
+                    });
                   })
                 }
                 onComplete={(proof) =>
                   void run(async () => {
-                    setState({ is: 'done', codes: await finishEnrolment(state.as, state.factor.id, proof) });
+                    setState({
+                      status: 'done',
+                      codes: await finishEnrolment(state.authorization, state.factor.id, proof),
+                    });
                   })
                 }
               />
             </>
           )}
-          {state.is === 'proving' && (
+          {state.status === 'proving' && (
             <form
               className={styles.fields}
               onSubmit={(event) => {
                 event.preventDefault();
                 void run(async () => {
-                  await activateRole(state.as, secret, state.hasApp ? code : undefined);
-                  setState({ is: 'done', codes: [] });
+                  await activateRole(state.authorization, secret, state.hasApp ? code : undefined);
+                  setState({ status: 'done', codes: [] });
                 });
               }}
             >
               <p>{state.hasApp ? setUp.nextCode : signIn.passkeyTitle}</p>
               {state.hasApp && (
-                <CodeField label={signIn.code} value={code} onChange={setCode} onComplete={setCode} focused />
+                <CodeField label={signIn.code} value={code} onChange={setCode} onComplete={setCode} hasInitialFocus />
               )}
               {error}
               <Button type="submit" kind="main" busy={busy} disabled={state.hasApp && code.length < 6}>
@@ -156,7 +173,7 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
 /** The login was rejected: the password, or the secret of the second step, was wrong. */
 class WrongSecret extends Error {}
 
-function EnrolmentFailure({ of }: { of: unknown }) {
+function EnrolmentFailure({ error }: { error: unknown }) {
   const { signIn } = useText();
-  return <Failure of={of instanceof WrongSecret ? undefined : of} wrong={signIn.refused} />;
+  return <Failure error={error instanceof WrongSecret ? undefined : error} wrong={signIn.refused} />;
 }

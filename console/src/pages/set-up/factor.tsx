@@ -18,11 +18,12 @@ interface FactorProps {
   readonly onComplete: (proof: { code?: string; response?: Record<string, unknown> }) => void;
 }
 
-/** The second factor: an authenticator app, or a passkey. */
+/** The step in which the user adds a second factor: an authenticator app or a passkey. */
 export function FactorStep({ factor, busy, failure, onKind, onComplete }: FactorProps) {
   const { setUp } = useText();
   const [kind, setKind] = useState<'totp' | 'passkey'>('totp');
-  const isHere = factor !== undefined && (kind === 'totp' ? factor.totp !== undefined : factor.passkey !== undefined);
+  const isSupported =
+    factor !== undefined && (kind === 'totp' ? factor.totp !== undefined : factor.passkey !== undefined);
   return (
     <div className={styles.factor}>
       <Segments
@@ -37,17 +38,17 @@ export function FactorStep({ factor, busy, failure, onKind, onComplete }: Factor
           onKind(next);
         }}
       />
-      {isHere && factor.totp !== undefined && (
+      {isSupported && factor.totp !== undefined && (
         <App totp={factor.totp} {...{ busy, failure }} onCode={(code) => onComplete({ code })} />
       )}
-      {isHere && factor.passkey !== undefined && (
+      {isSupported && factor.passkey !== undefined && (
         <Passkey
           options={factor.passkey.options}
           {...{ busy, failure }}
           onResponse={(response) => onComplete({ response })}
         />
       )}
-      {!isHere &&
+      {!isSupported &&
         (failure === undefined ? <Skeleton rows={4} /> : <Problem error={failure} onRetry={() => onKind(kind)} />)}
     </div>
   );
@@ -71,7 +72,7 @@ function App({ totp, busy, failure, onCode }: AppProps) {
   const missing = 6 - code.length;
   return (
     <div className={styles.app}>
-      <QrCode of={totp.uri} label={setUp.qr} />
+      <QrCode text={totp.uri} label={setUp.qr} />
       <form
         className={styles.fields}
         onSubmit={(event) => {
@@ -83,7 +84,7 @@ function App({ totp, busy, failure, onCode }: AppProps) {
           <span className={styles.label}>{setUp.scan}</span>
           <div className={styles.well}>
             <code>{totp.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
-            <Id of={totp.secret} name={setUp.copyKey} bare />
+            <Id value={totp.secret} name={setUp.copyKey} hidesValue />
           </div>
         </div>
         <CodeField
@@ -94,7 +95,7 @@ function App({ totp, busy, failure, onCode }: AppProps) {
           onChange={setCode}
           onComplete={onCode}
           disabled={busy}
-          focused
+          hasInitialFocus
         />
         {failure !== undefined && !isWrong(failure) && <Problem error={failure} />}
         <Button
@@ -122,7 +123,7 @@ function Passkey({ options, busy, failure, onResponse }: PasskeyProps) {
   const { setUp } = useText();
   const [hasFailed, setFailed] = useState(false);
   if (!hasPasskeys()) return <Notice kind="warn">{setUp.passkeyUnsupported}</Notice>;
-  const make = async () => {
+  const onCreate = async () => {
     setFailed(false);
     try {
       onResponse(await createPasskey(options));
@@ -139,7 +140,7 @@ function Passkey({ options, busy, failure, onResponse }: PasskeyProps) {
         </Notice>
       )}
       {failure !== undefined && !isWrong(failure) && <Problem error={failure} />}
-      <Button kind="main" icon="passkey" busy={busy} onClick={() => void make()}>
+      <Button kind="main" icon="passkey" busy={busy} onClick={() => void onCreate()}>
         {setUp.makePasskey}
       </Button>
     </div>

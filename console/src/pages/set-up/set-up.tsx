@@ -29,13 +29,13 @@ export function SetUpPage({ onDone }: { onDone: () => void }) {
   }, [setUp]);
 
   return (
-    <Entrance foot={setUp.footer}>
+    <Entrance note={setUp.footer}>
       <div className={styles.column}>
         {result !== undefined ? (
           <RecoveryCodes
             codes={result.recovery_codes}
             onDone={() => {
-              session.adopt(result.session);
+              session.startWithSession(result.session);
               onDone();
             }}
           />

@@ -13,7 +13,7 @@ import { Button } from '../../components/button/button.js';
 import { Field, Switch } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
-import { Cut } from '../../components/text/values.js';
+import { UserText } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { language } from '../../lib/preferences.js';
 import { useText } from '../../text/text.js';
@@ -49,7 +49,7 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
   };
 
   /** Sends the form; a refused field opens its step, and an ended link ends the page. */
-  async function send(call: () => Promise<void>): Promise<void> {
+  async function submitStep(call: () => Promise<void>): Promise<void> {
     setBusy(true);
     setProblem(undefined);
     setFailure(undefined);
@@ -67,12 +67,12 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
     }
   }
   const begin = (kind: 'totp' | 'passkey') =>
-    send(async () => {
+    submitStep(async () => {
       setFactor(await startFactor(operator, kind));
       setStep('factor');
     });
   const complete = (proof: { code?: string; response?: Record<string, unknown> }) =>
-    send(async () => {
+    submitStep(async () => {
       if (factor === undefined) return;
       onResult(await completeSetUp(operator, { ...proof, factor_id: factor.id }, thisDevice(null)));
     });
@@ -141,7 +141,7 @@ function StepFrame({ number, state, title, note, summary, onChange, children }: 
       <div className={styles.inner}>
         <h2>{title}</h2>
         {state === 'open' && note !== undefined && <p className={styles.note}>{note}</p>}
-        {state === 'done' && summary !== undefined && <Cut of={summary} />}
+        {state === 'done' && summary !== undefined && <UserText text={summary} />}
         {state === 'open' && children}
       </div>
       {state === 'done' && (

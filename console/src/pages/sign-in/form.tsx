@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { session } from '../../api/client.js';
 import {
-  answer,
+  answerLogin,
   isWrongSecret,
   logInWithPasskey,
   type PendingLogin,
@@ -23,14 +23,14 @@ type Way = 'code' | 'recovery' | 'passkey';
 type Pending = { readonly login: PendingLogin; readonly who: string };
 
 interface FormProps {
-  /** The form has a page of its own: it shows its title. */
-  readonly titled?: boolean;
+  /** Whether the form shows its title, because it is the only content of the page. */
+  readonly hasTitle?: boolean;
   /** Who was signed in. */
   readonly identity?: string;
 }
 
 /** The login: password or passkey, then the second factor, then the session of the console. */
-export function SignInForm({ titled = false, identity }: FormProps) {
+export function SignInForm({ hasTitle = false, identity }: FormProps) {
   const text = useText();
   const { data: entry } = useQuery(entryQuery);
   const [pending, setPending] = useState<Pending>();
@@ -39,22 +39,22 @@ export function SignInForm({ titled = false, identity }: FormProps) {
   const device = thisDevice(entry?.device_id ?? null);
 
   /** Runs one step of the login. `wrong`: what to show if the secret was wrong. */
-  async function run(step: () => Promise<Step>, who: string, wrong: string): Promise<boolean> {
+  async function run(step: () => Promise<Step>, who: string, wrongText: string): Promise<boolean> {
     setBusy(true);
     setError(undefined);
     try {
       const next = await step();
-      if (next.is === 'pending') setPending({ login: next.login, who });
-      else if (next.is === 'approved') await session.begin(next.token);
+      if (next.status === 'pending') setPending({ login: next.login, who });
+      else if (next.status === 'approved') await session.start(next.token);
       else
         setError(
           <Notice kind="bad" live>
-            {wrong}
+            {wrongText}
           </Notice>,
         );
-      return next.is !== 'rejected';
+      return next.status !== 'rejected';
     } catch (failure) {
-      setError(<Failure of={failure} wrong={wrong} />);
+      setError(<Failure error={failure} wrong={wrongText} />);
       return false;
     } finally {
       setBusy(false);
@@ -64,7 +64,7 @@ export function SignInForm({ titled = false, identity }: FormProps) {
   if (pending === undefined) {
     return (
       <FirstStep
-        {...{ titled, busy, error, identity }}
+        {...{ hasTitle, busy, error, identity }}
         onPassword={(given) => void run(() => startWithPassword(given, device), given.identity, text.signIn.refused)}
         onPasskey={() => void run(() => logInWithPasskey(device), '', text.signIn.passkeyFailed)}
       />
@@ -72,9 +72,9 @@ export function SignInForm({ titled = false, identity }: FormProps) {
   }
   return (
     <SecondStep
-      {...{ titled, busy, error }}
+      {...{ hasTitle, busy, error }}
       {...pending}
-      onSecret={(secret, wrong) => run(async () => answer(pending.login.id, await secret()), pending.who, wrong)}
+      onSecret={(secret, wrong) => run(async () => answerLogin(pending.login.id, await secret()), pending.who, wrong)}
       onRestart={() => {
         setPending(undefined);
         setError(undefined);
@@ -84,15 +84,15 @@ export function SignInForm({ titled = false, identity }: FormProps) {
 }
 
 /** Why a login did not go on. `wrong`: what to show if the secret was wrong; `undefined` as error means this too. */
-export function Failure({ of, wrong }: { of: unknown; wrong: string }) {
+export function Failure({ error, wrong }: { error: unknown; wrong: string }) {
   const { signIn } = useText();
-  if (of instanceof DOMException)
+  if (error instanceof DOMException)
     return (
       <Notice kind="bad" live>
         {signIn.passkeyFailed}
       </Notice>
     );
-  const code = of instanceof ProblemError ? of.code : '';
+  const code = error instanceof ProblemError ? error.code : '';
   if (code === 'second_factor_required') {
     return (
       <Notice kind="locked" live>
@@ -112,17 +112,17 @@ export function Failure({ of, wrong }: { of: unknown; wrong: string }) {
         {signIn.roleInactive}
       </Notice>
     );
-  if (of === undefined || isWrongSecret(of))
+  if (error === undefined || isWrongSecret(error))
     return (
       <Notice kind="bad" live>
         {wrong}
       </Notice>
     );
-  return <Problem error={of} />;
+  return <Problem error={error} />;
 }
 
 interface FirstProps {
-  readonly titled: boolean;
+  readonly hasTitle: boolean;
   readonly busy: boolean;
   readonly error: ReactNode;
   readonly identity: string | undefined;
@@ -132,7 +132,7 @@ interface FirstProps {
 }
 
 /** The name and the password, or a passkey. */
-export function FirstStep({ titled, busy, error, identity, onPassword, onPasskey }: FirstProps) {
+export function FirstStep({ hasTitle, busy, error, identity, onPassword, onPasskey }: FirstProps) {
   const { signIn } = useText();
   const [isShown, setShown] = useState(false);
   const [hasPin, setHasPin] = useState(false);
@@ -147,7 +147,7 @@ export function FirstStep({ titled, busy, error, identity, onPassword, onPasskey
         onPassword({ identity: value('username'), password: value('password'), ...(hasPin && { pin: value('pin') }) });
       }}
     >
-      {titled && <h1>{signIn.title}</h1>}
+      {hasTitle && <h1>{signIn.title}</h1>}
       <Field
         label={signIn.identity}
         name="username"
@@ -157,7 +157,7 @@ export function FirstStep({ titled, busy, error, identity, onPassword, onPasskey
         required
         defaultValue={identity}
         data-first-focus={identity === undefined || undefined}
-        autoFocus={titled}
+        autoFocus={hasTitle}
       />
       <Field
         label={signIn.password}
@@ -188,7 +188,7 @@ export function FirstStep({ titled, busy, error, identity, onPassword, onPasskey
 }
 
 interface SecondProps extends Pending {
-  readonly titled: boolean;
+  readonly hasTitle: boolean;
   readonly busy: boolean;
   readonly error: ReactNode;
   readonly onSecret: (secret: () => Promise<string>, wrong: string) => Promise<boolean>;
@@ -196,7 +196,7 @@ interface SecondProps extends Pending {
 }
 
 /** The second factor of a login. */
-export function SecondStep({ titled, busy, error, login, who, onSecret, onRestart }: SecondProps) {
+export function SecondStep({ hasTitle, busy, error, login, who, onSecret, onRestart }: SecondProps) {
   const { signIn } = useText();
   const [way, setWay] = useState<Way>(login.takesCode ? 'code' : 'passkey');
   const [value, setValue] = useState('');
@@ -206,7 +206,7 @@ export function SecondStep({ titled, busy, error, login, who, onSecret, onRestar
     passkey: [signIn.passkeyTitle, signIn.passkeyFor, signIn.passkeyFailed],
   } as const;
   const [title, explanation, wrong] = words[way];
-  const others = (
+  const otherWays = (
     [
       ['code', signIn.useCode, login.takesCode],
       ['passkey', signIn.usePasskey, login.passkey !== undefined && hasPasskeys()],
@@ -216,8 +216,8 @@ export function SecondStep({ titled, busy, error, login, who, onSecret, onRestar
 
   async function submit(secret: string): Promise<void> {
     if (busy) return;
-    const get = way === 'passkey' ? () => signChallenge(login.passkey) : async () => secret;
-    if (!(await onSecret(get, wrong))) setValue('');
+    const getText = way === 'passkey' ? () => signChallenge(login.passkey) : async () => secret;
+    if (!(await onSecret(getText, wrong))) setValue('');
   }
 
   return (
@@ -229,7 +229,7 @@ export function SecondStep({ titled, busy, error, login, who, onSecret, onRestar
       }}
     >
       <div>
-        {titled ? <h1>{title}</h1> : <h3>{title}</h3>}
+        {hasTitle ? <h1>{title}</h1> : <h3>{title}</h3>}
         <p className={styles.explanation}>
           {explanation} <strong dir="auto">{who}</strong>.
         </p>
@@ -241,7 +241,7 @@ export function SecondStep({ titled, busy, error, login, who, onSecret, onRestar
           onChange={setValue}
           onComplete={(code) => void submit(code)}
           disabled={busy}
-          focused
+          hasInitialFocus
         />
       )}
       {way === 'recovery' && (
@@ -266,7 +266,7 @@ export function SecondStep({ titled, busy, error, login, who, onSecret, onRestar
         {way === 'passkey' ? signIn.usePasskey : signIn.submit}
       </Button>
       <div className={styles.ways}>
-        {others.map(([other, name]) => (
+        {otherWays.map(([other, name]) => (
           <button
             key={other}
             type="button"

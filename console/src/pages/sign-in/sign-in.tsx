@@ -11,10 +11,10 @@ export function SignInPage() {
     document.title = `${signIn.title} · Postern`;
   }, [signIn]);
   return (
-    <Entrance foot={signIn.only}>
+    <Entrance note={signIn.only}>
       <div className={styles.column}>
         <section className={styles.card}>
-          <SignInForm titled />
+          <SignInForm hasTitle />
         </section>
         <p className={styles.lost}>
           {signIn.lostPhone} <code>postern operators invite</code> {signIn.onServer}

@@ -15,7 +15,7 @@ import styles from './system.module.css';
 type System = GetSystemResponse;
 const day = 86_400_000;
 
-/** The processes, the queue, the database, the settings, and what the doctor says. */
+/** The findings of the doctor, the processes, the queue, the database and the settings. */
 export function SystemPage() {
   const { system } = useText();
   const query = useQuery({
@@ -28,11 +28,11 @@ export function SystemPage() {
       <Loaded query={query} what={system.failed} rows={12}>
         {(data) => (
           <>
-            <Findings of={data.findings} />
-            <Processes of={data} />
-            <Storage of={data} />
-            <Settings of={data.settings} />
-            <Migrations of={data.migrations} />
+            <Findings findings={data.findings} />
+            <Processes system={data} />
+            <Storage system={data} />
+            <Settings settings={data.settings} />
+            <Migrations migrations={data.migrations} />
           </>
         )}
       </Loaded>
@@ -42,13 +42,17 @@ export function SystemPage() {
 
 const icons = { ok: 'circleCheck', warn: 'warning', fail: 'circleCross' } as const;
 
-function Findings({ of }: { of: System['findings'] }) {
+function Findings({ findings }: { findings: System['findings'] }) {
   const { system } = useText();
-  const bad = of.filter(({ level }) => level !== 'ok').length;
+  const findingCount = findings.filter(({ level }) => level !== 'ok').length;
   return (
-    <Panel flush title={system.doctor} note={bad === 0 ? system.allWell : system.attention(bad)}>
+    <Panel
+      hasNoPadding
+      title={system.doctor}
+      note={findingCount === 0 ? system.allWell : system.attention(findingCount)}
+    >
       <Rows label={system.doctor}>
-        {of.map(({ level, what, detail }) => (
+        {findings.map(({ level, what, detail }) => (
           <li key={`${what} ${detail}`} className={styles.finding}>
             <span className={styles[level]}>
               <Icon name={icons[level]} />
@@ -95,12 +99,12 @@ function Grid({ label, heads, numbers = false, stacks = false, children }: GridP
   );
 }
 
-function Processes({ of: { instances, version, queue } }: { of: System }) {
+function Processes({ system: { instances, version, queue } }: { system: System }) {
   const { system } = useText();
   const { number, duration } = useFormats();
   const waits = queue.due === 0 ? system.noneDue : system.oldest(duration(queue.oldest_seconds * 1000));
   return (
-    <Panel flush title={system.processes} note={system.versionOf(version)}>
+    <Panel hasNoPadding title={system.processes} note={system.versionOf(version)}>
       <Grid
         stacks
         label={system.processes}
@@ -115,15 +119,15 @@ function Processes({ of: { instances, version, queue } }: { of: System }) {
             <td data-head={system.version}>{one.version}</td>
             <td data-head="Node.js">{one.node}</td>
             <td data-head={system.streams}>
-              <Num of={one.streams} />
+              <Num value={one.streams} />
             </td>
             <td data-head={system.started}>
-              <Time at={one.started_at} />
+              <Time value={one.started_at} />
             </td>
             <td data-head={system.seen}>
               {one.is_lost ? (
                 <Badge kind="bad">
-                  {system.lost} <Time at={one.seen_at} />
+                  {system.lost} <Time value={one.seen_at} />
                 </Badge>
               ) : (
                 system.runs
@@ -139,7 +143,7 @@ function Processes({ of: { instances, version, queue } }: { of: System }) {
 
 const mebibytes = (bytes: number) => bytes / 1_048_576;
 
-function Storage({ of: { database } }: { of: System }) {
+function Storage({ system: { database } }: { system: System }) {
   const { system } = useText();
   const { number } = useFormats();
   const size = (bytes: number) => `${number(Math.round(mebibytes(bytes) * 10) / 10)} MiB`;
@@ -161,7 +165,7 @@ function Storage({ of: { database } }: { of: System }) {
     <Panel title={system.database} note={`PostgreSQL ${database.version}`}>
       <div className={styles.storage}>
         <Facts
-          of={[
+          facts={[
             [system.size, size(database.bytes)],
             [system.connections, system.of(number(database.connections), number(database.max_connections))],
           ]}
@@ -182,7 +186,7 @@ function Storage({ of: { database } }: { of: System }) {
               <th scope="row">{table.name}</th>
               <td>{size(table.bytes)}</td>
               <td>
-                <Num of={table.rows} />
+                <Num value={table.rows} />
               </td>
             </tr>
           ))}
@@ -192,16 +196,16 @@ function Storage({ of: { database } }: { of: System }) {
   );
 }
 
-function Settings({ of }: { of: System['settings'] }) {
+function Settings({ settings }: { settings: System['settings'] }) {
   const { system } = useText();
-  const groups = [...new Set(of.map(({ group }) => group))];
+  const groups = [...new Set(settings.map(({ group }) => group))];
   return (
     <Panel title={system.settings} note={system.settingsNote}>
       {groups.map((group) => (
         <details key={group} className={styles.group}>
           <summary>{group}</summary>
           <Facts
-            of={of
+            facts={settings
               .filter((setting) => setting.group === group)
               .map(({ name, value, is_hidden, is_set }) => [
                 name,
@@ -216,15 +220,21 @@ function Settings({ of }: { of: System['settings'] }) {
   );
 }
 
-function Migrations({ of }: { of: System['migrations'] }) {
+function Migrations({ migrations }: { migrations: System['migrations'] }) {
   const { system } = useText();
-  const pending = of.filter(({ applied_at }) => applied_at === null).length;
+  const pending = migrations.filter(({ applied_at }) => applied_at === null).length;
   return (
-    <Panel title={system.migrations} note={pending === 0 ? system.allApplied(of.length) : system.pending(pending)}>
+    <Panel
+      title={system.migrations}
+      note={pending === 0 ? system.allApplied(migrations.length) : system.pending(pending)}
+    >
       <details className={styles.group}>
         <summary>{system.showAll}</summary>
         <Facts
-          of={of.map(({ name, applied_at }) => [name, <Time key={name} at={applied_at} never={system.waits} />])}
+          facts={migrations.map(({ name, applied_at }) => [
+            name,
+            <Time key={name} value={applied_at} emptyText={system.waits} />,
+          ])}
         />
       </details>
     </Panel>

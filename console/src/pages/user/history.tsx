@@ -13,13 +13,13 @@ import type {
 import { Badge } from '../../components/badge/badge.js';
 import { Button, ButtonLink } from '../../components/button/button.js';
 import { Delivery, useDelivery } from '../../components/delivery/delivery.js';
-import { lookOf, useDetail, useVerb } from '../../components/event/event.js';
+import { eventLook, useDetail, useVerb } from '../../components/event/event.js';
 import { Segments } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Panel, Rows } from '../../components/panel/panel.js';
 import { Loaded, Problem } from '../../components/state/state.js';
 import { ScrollList } from '../../components/table/scroll-list.js';
-import { Cut, Num, Time } from '../../components/text/values.js';
+import { Num, Time, UserText } from '../../components/text/values.js';
 import { Timeline, type TimelineEntry } from '../../components/timeline/timeline.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
@@ -38,7 +38,7 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
   const { inbox } = useText().user;
   const list = useList<Notification, GetUserNotificationPageResponse>(inboxList(id));
   return (
-    <Panel anchor="inbox" title={inbox.title} note={list.data && <Num of={list.data.first.total} />} flush>
+    <Panel anchor="inbox" title={inbox.title} note={list.data && <Num value={list.data.first.total} />} hasNoPadding>
       <Loaded query={list}>
         {({ rows }) =>
           rows.length === 0 ? (
@@ -46,7 +46,7 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
           ) : (
             <div className={styles.inbox}>
               <div className={styles.entries}>
-                <ScrollList label={inbox.title} rows={rows} idOf={(one) => one.id} more={list.more}>
+                <ScrollList label={inbox.title} rows={rows} idOf={(one) => one.id} source={list.more}>
                   {(one) => (
                     <button
                       type="button"
@@ -54,8 +54,8 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
                       aria-expanded={one.id === open}
                       onClick={() => onOpen(one.id === open ? undefined : one.id)}
                     >
-                      <Cut of={one.description} />
-                      <Time at={one.created_at} />
+                      <UserText text={one.description} />
+                      <Time value={one.created_at} />
                       <span className={styles.quiet}>{one.notification_type}</span>
                     </button>
                   )}
@@ -95,7 +95,7 @@ export function Messages({ id, mayChange }: { id: string; mayChange: boolean }) 
   const { messages: text } = useText().user;
   const query = useQuery(messagesQuery(id));
   return (
-    <Panel anchor="messages" title={text.title} note={query.data && <Num of={query.data.page.total} />} flush>
+    <Panel anchor="messages" title={text.title} note={query.data && <Num value={query.data.page.total} />} hasNoPadding>
       <Loaded query={query}>
         {({ data }) =>
           data.length === 0 ? (
@@ -132,19 +132,19 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
     <li className={styles.row}>
       <Icon name={channel === 'email' ? 'mail' : 'message'} />
       <div className={styles.who}>
-        <Cut of={messages.kinds[kind] ?? kind} />
-        <Cut quiet of={recipient ?? '—'} />
+        <UserText text={messages.kinds[kind] ?? kind} />
+        <UserText quiet text={recipient ?? '—'} />
         {last_error !== null && <div className={styles.quiet}>{last_error}</div>}
       </div>
       <span className={styles.end}>
-        <Time at={updated_at} />
+        <Time value={updated_at} />
         {hasFailed ? (
           <Badge kind="bad">{text.messages.states[state]}</Badge>
         ) : (
           <span className={styles.quiet}>{text.messages.states[state]}</span>
         )}
         {(state === 'failed' || state === 'undelivered') && mayChange && (
-          <Button small changes onClick={() => void retry()}>
+          <Button small changesData onClick={() => void retry()}>
             {text.messages.retry}
           </Button>
         )}
@@ -153,14 +153,14 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
   );
 }
 
-/** What happened, newest first, with repeats folded. */
+/** The events of the user, newest first. Repeated events are one entry. */
 export function Activity({ id, kind, onKind }: { id: string; kind: Kind | undefined; onKind: (kind?: Kind) => void }) {
   const { activity: text } = useText().user;
   const [isLong, setLong] = useState(false);
   // After older pages were read, each refresh would read all pages again.
   const list = useList<AuditEvent, GetUserActivityPageResponse>({
     ...activityList(id, kind),
-    every: isLong ? false : 30_000,
+    refreshMs: isLong ? false : 30_000,
   });
   const { more } = list;
   const readOlder = () => {
@@ -207,14 +207,14 @@ function useEntries(): (events: readonly AuditEvent[]) => TimelineEntry[] {
   const { activity } = useText().user;
   const { duration } = useFormats();
   return (events) => {
-    const folds: AuditEvent[][] = [];
+    const eventGroups: AuditEvent[][] = [];
     for (const event of events) {
       // A lock is recorded among the refusals that caused it. The refusals still become one entry.
-      const same = folds.slice(-2).find((fold) => fold[0]?.type === event.type);
-      if (same === undefined) folds.push([event]);
-      else same.push(event);
+      const sameGroup = eventGroups.slice(-2).find((fold) => fold[0]?.type === event.type);
+      if (sameGroup === undefined) eventGroups.push([event]);
+      else sameGroup.push(event);
     }
-    return folds.flatMap((fold) => {
+    return eventGroups.flatMap((fold) => {
       const [newest] = fold;
       const oldest = fold.at(-1);
       if (newest === undefined || oldest === undefined) return [];
@@ -223,7 +223,7 @@ function useEntries(): (events: readonly AuditEvent[]) => TimelineEntry[] {
       const times = span < 1000 ? activity.times(fold.length) : activity.timesIn(fold.length, duration(span));
       const repeats = fold.length > 1 ? [times] : [];
       return {
-        ...{ id: newest.id, at: newest.created_at, ...lookOf(newest.type), title: verb(newest.type) },
+        ...{ id: newest.id, time: newest.created_at, ...eventLook(newest.type), title: verb(newest.type) },
         detail: [...repeats, ...details].join(' · '),
       };
     });

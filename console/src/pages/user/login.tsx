@@ -13,7 +13,7 @@ import { devicesQuery, diagnosisQuery } from './queries.js';
 import styles from './user.module.css';
 
 /** The number of devices that have a tab. If there are more, a list of the others replaces the last tab. */
-const tabs = 3;
+const maxTabs = 3;
 
 interface LoginProps {
   readonly id: string;
@@ -38,14 +38,14 @@ export function Login({ id, device, onChoose, onRemedy }: PanelProps) {
     <Panel
       anchor="login"
       title={user.login.title}
-      flush
+      hasNoPadding
       note={data === undefined ? undefined : user.login.checked(time(data.checked_at))}
       actions={
         <Button kind="ghost" icon="refresh" busy={query.isFetching} onClick={() => void query.refetch()}>
           {user.login.again}
         </Button>
       }
-      foot={
+      footer={
         data !== undefined && (
           <div className={styles.foot}>
             <span>{factor}</span>
@@ -61,7 +61,7 @@ export function Login({ id, device, onChoose, onRemedy }: PanelProps) {
         {(diagnosis) => <Diagnosis diagnosis={diagnosis} onRemedy={onRemedy} />}
       </Loaded>
       {showsJson && data !== undefined && (
-        <Dialog title={user.login.title} wide onClose={() => setShowsJson(false)}>
+        <Dialog title={user.login.title} isWide onClose={() => setShowsJson(false)}>
           <pre className={styles.json}>{JSON.stringify(data, null, 2)}</pre>
         </Dialog>
       )}
@@ -83,16 +83,16 @@ function Views({ id, device, onChoose }: LoginProps) {
   const { user } = useText();
   const { data } = useQuery(devicesQuery(id));
   const devices = data?.data ?? [];
-  const shown = devices.length > tabs ? tabs - 1 : tabs;
-  const first = devices.slice(0, shown);
-  const others = devices.slice(shown);
+  const shownCount = devices.length > maxTabs ? maxTabs - 1 : maxTabs;
+  const first = devices.slice(0, shownCount);
+  const others = devices.slice(shownCount);
   const answers = useQueries({
     queries: [undefined, ...first.map((each) => each.id)].map((each) => diagnosisQuery(id, each)),
   });
-  const named = (each: UserDevice) => deviceName(each) ?? user.devices.unnamed;
+  const nameOrUnnamed = (each: UserDevice) => deviceName(each) ?? user.devices.unnamed;
   const tab = (name: string, answer: LoginDiagnosis | undefined) => (
     <span className={styles.tab}>
-      {answer !== undefined && <VerdictIcon of={answer} />}
+      {answer !== undefined && <VerdictIcon diagnosis={answer} />}
       <bdi>{name}</bdi>
       {answer !== undefined && <span className="hidden-text">{user.login.answers[answer.verdict]}</span>}
     </span>
@@ -105,7 +105,7 @@ function Views({ id, device, onChoose }: LoginProps) {
           value={device ?? ''}
           options={[
             ['', tab(user.login.newDevice, answers[0]?.data)],
-            ...first.map((each, index) => [each.id, tab(named(each), answers[index + 1]?.data)] as const),
+            ...first.map((each, index) => [each.id, tab(nameOrUnnamed(each), answers[index + 1]?.data)] as const),
           ]}
           onChoose={(chosen) => onChoose(chosen === '' ? undefined : chosen)}
         />
@@ -115,7 +115,7 @@ function Views({ id, device, onChoose }: LoginProps) {
           <Select
             label={user.login.view}
             value={others.some((each) => each.id === device) ? (device ?? '') : ''}
-            options={[['', `+ ${others.length}`], ...others.map((each) => [each.id, named(each)] as const)]}
+            options={[['', `+ ${others.length}`], ...others.map((each) => [each.id, nameOrUnnamed(each)] as const)]}
             onChoose={(chosen) => onChoose(chosen === '' ? undefined : chosen)}
           />
         </div>

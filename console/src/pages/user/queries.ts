@@ -16,13 +16,13 @@ import type {
   ListUserExternalIdentitiesData,
   LoginDiagnosis,
 } from '../../api/schema.js';
-import { keyOfUser } from '../../api/users.js';
+import { userKey } from '../../api/users.js';
 import { userDevicesOf } from '../../components/delivery/delivery.js';
 
 /** @param device undefined: a new device */
 export const diagnosisQuery = (id: string, device: string | undefined) =>
   queryOptions({
-    queryKey: [...keyOfUser(id), 'diagnosis', device ?? 'new'],
+    queryKey: [...userKey(id), 'diagnosis', device ?? 'new'],
     queryFn: ({ signal }) =>
       request<DiagnoseUserLoginData, LoginDiagnosis>('GET', '/admin/v1/users/{id}/login-diagnosis', {
         path: { id },
@@ -35,7 +35,7 @@ export const diagnosisQuery = (id: string, device: string | undefined) =>
 /** The accounts at OpenID providers with which the user can log in. */
 export const accountsQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOfUser(id), 'accounts'],
+    queryKey: [...userKey(id), 'accounts'],
     queryFn: ({ signal }) =>
       request<ListUserExternalIdentitiesData, ExternalIdentity[]>('GET', '/admin/v1/users/{id}/external-identities', {
         path: { id },
@@ -53,13 +53,13 @@ export function useProviders(id: string): readonly string[] {
 
 export const devicesQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOfUser(id), 'devices'],
+    queryKey: [...userKey(id), 'devices'],
     queryFn: ({ signal }) => userDevicesOf(id, signal),
   });
 
 export const tokensQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOfUser(id), 'tokens'],
+    queryKey: [...userKey(id), 'tokens'],
     queryFn: ({ signal }) =>
       request<GetUserTokenPageData, GetUserTokenPageResponse>('GET', '/admin/v1/users/{id}/tokens/page', {
         path: { id },
@@ -70,7 +70,7 @@ export const tokensQuery = (id: string) =>
 
 export const sessionsQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOfUser(id), 'sessions'],
+    queryKey: [...userKey(id), 'sessions'],
     queryFn: ({ signal }) =>
       request<GetUserSessionPageData, GetUserSessionPageResponse>('GET', '/admin/v1/users/{id}/sessions/page', {
         path: { id },
@@ -81,7 +81,7 @@ export const sessionsQuery = (id: string) =>
 
 export const inboxQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOfUser(id), 'inbox'],
+    queryKey: [...userKey(id), 'inbox'],
     queryFn: ({ signal }) =>
       request<GetUserNotificationPageData, GetUserNotificationPageResponse>(
         'GET',
@@ -92,7 +92,7 @@ export const inboxQuery = (id: string) =>
 
 /** How the list of the user's notifications is read. */
 export const inboxList = (id: string) => ({
-  key: [...keyOfUser(id), 'inbox', 'list'],
+  key: [...userKey(id), 'inbox', 'list'],
   read: (cursor: string | undefined, signal: AbortSignal) =>
     request<GetUserNotificationPageData, GetUserNotificationPageResponse>(
       'GET',
@@ -103,7 +103,7 @@ export const inboxList = (id: string) => ({
 
 export const messagesQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOfUser(id), 'messages'],
+    queryKey: [...userKey(id), 'messages'],
     queryFn: ({ signal }) =>
       request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', {
         query: { filter: `user_id:${id}`, limit: 20 },
@@ -122,7 +122,7 @@ export type Kind = keyof typeof kinds;
 
 /** How the list of what happened to the user is read. */
 export const activityList = (id: string, kind: Kind | undefined) => ({
-  key: [...keyOfUser(id), 'activity', kind ?? 'all'],
+  key: [...userKey(id), 'activity', kind ?? 'all'],
   read: (cursor: string | undefined, signal: AbortSignal) =>
     request<GetUserActivityPageData, GetUserActivityPageResponse>('GET', '/admin/v1/users/{id}/activity/page', {
       path: { id },
@@ -137,5 +137,5 @@ export const activityList = (id: string, kind: Kind | undefined) => ({
 
 /** Reads everything about the user again, after an act. */
 export function refresh(client: QueryClient, id: string): Promise<void> {
-  return client.invalidateQueries({ queryKey: keyOfUser(id) });
+  return client.invalidateQueries({ queryKey: userKey(id) });
 }

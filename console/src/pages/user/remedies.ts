@@ -1,6 +1,6 @@
 import { request, send } from '../../api/client.js';
 import type { LoginRemedy, RetryMessageData } from '../../api/schema.js';
-import { useCan } from '../../app/operator.js';
+import { useHasScope } from '../../app/operator.js';
 import type { RemedyAction } from '../../components/diagnosis/diagnosis.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
@@ -25,10 +25,10 @@ interface Handlers {
   readonly onDone: () => Promise<void>;
 }
 
-/** What the button of a remedy does: a request, or the dialog with the question or the form. */
+/** The action of a remedy's button: a request, or a dialog. */
 export function useRemedies({ onAct, onCreate, onDone }: Handlers): RemedyAction {
   const { user } = useText();
-  const can = useCan();
+  const can = useHasScope();
   return (remedy) => {
     const { action, scope, body } = remedy;
     if (scope === null || !can(scope)) return undefined;

@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../../components/dialog/dialog.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Panel, Rows } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
-import { Cut, Time } from '../../components/text/values.js';
+import { Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
 import { devicesQuery, refresh, sessionsQuery, tokensQuery } from './queries.js';
@@ -24,14 +24,14 @@ interface SideProps {
 export function Devices({ user, mayChange, onLogOutAll }: SideProps & { onLogOutAll: () => void }) {
   const { devices: text } = useText().user;
   const query = useQuery(devicesQuery(user.id));
-  const [asked, setAsked] = useState<UserDevice>();
+  const [dialogDevice, setDialogDevice] = useState<UserDevice>();
   const all = useText().user.logOutEverywhere;
   return (
     <Panel
       anchor="devices"
       title={text.title}
       note={query.data?.page.total}
-      flush
+      hasNoPadding
       actions={
         mayChange &&
         query.data?.data.length !== 0 && (
@@ -48,13 +48,19 @@ export function Devices({ user, mayChange, onLogOutAll }: SideProps & { onLogOut
           ) : (
             <Rows label={text.title}>
               {data.map((device) => (
-                <DeviceRow key={device.id} device={device} onLogOut={mayChange ? () => setAsked(device) : undefined} />
+                <DeviceRow
+                  key={device.id}
+                  device={device}
+                  onLogOut={mayChange ? () => setDialogDevice(device) : undefined}
+                />
               ))}
             </Rows>
           )
         }
       </Loaded>
-      {asked !== undefined && <LogOutDevice user={user} device={asked} onClose={() => setAsked(undefined)} />}
+      {dialogDevice !== undefined && (
+        <LogOutDevice user={user} device={dialogDevice} onClose={() => setDialogDevice(undefined)} />
+      )}
     </Panel>
   );
 }
@@ -71,7 +77,7 @@ function DeviceRow({ device, onLogOut }: { device: UserDevice; onLogOut: (() => 
     <li className={styles.row}>
       <Icon name={isDesktop ? 'laptop' : 'phone'} />
       <div className={styles.who}>
-        <Cut strong of={name} />
+        <UserText strong text={name} />
         <div className={styles.quiet}>{about}</div>
         <div className={styles.quiet}>{text.last(time(device.last_login_at))}</div>
       </div>
@@ -123,7 +129,12 @@ export function Tokens({ user }: Pick<SideProps, 'user'>) {
   const { data: devices } = useQuery(devicesQuery(user.id));
   const names = new Map(devices?.data.map((device) => [device.id, deviceName(device)]));
   return (
-    <Panel anchor="sessions" title={text.tokens.title} note={text.tokens.sessions(sessions?.page.total ?? 0)} flush>
+    <Panel
+      anchor="sessions"
+      title={text.tokens.title}
+      note={text.tokens.sessions(sessions?.page.total ?? 0)}
+      hasNoPadding
+    >
       <Loaded query={query}>
         {({ data }) => {
           const active = data.filter((token) => token.active);
@@ -134,14 +145,14 @@ export function Tokens({ user }: Pick<SideProps, 'user'>) {
                 <li key={token.id} className={styles.row}>
                   <Icon name="key" />
                   <div className={styles.who}>
-                    <Cut strong of={names.get(token.device_id) ?? text.devices.unnamed} />
+                    <UserText strong text={names.get(token.device_id) ?? text.devices.unnamed} />
                     <div className={styles.quiet}>
                       {text.login.ways[token.authenticator] ?? token.authenticator} ·{' '}
                       {text.tokens.expires(time(token.expires_at))}
                     </div>
                   </div>
                   <span className={styles.end}>
-                    <Time at={token.created_at} />
+                    <Time value={token.created_at} />
                     {text.tokens.sessions(
                       sessions?.data.filter(({ authentication_id }) => authentication_id === token.id).length ?? 0,
                     )}

@@ -2,22 +2,22 @@ import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { User } from '../../api/schema.js';
-import { changeUser, exportOf, isLocked, keyOfUser, unlockUser, userQuery } from '../../api/users.js';
+import { changeUser, isLocked, readUserExport, unlockUser, userKey, userQuery } from '../../api/users.js';
 import { useShortcuts } from '../../app/keyboard.js';
-import { useCan, useMayChange } from '../../app/operator.js';
-import { queryOf } from '../../app/search.js';
+import { useHasScope, useMayChange } from '../../app/operator.js';
+import { queryWith } from '../../app/search.js';
 import { Badge } from '../../components/badge/badge.js';
 import { Button } from '../../components/button/button.js';
 import { Menu, type MenuItem } from '../../components/menu/menu.js';
 import { Page } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { Id } from '../../components/text/id.js';
-import { Avatar, Cut, nameOf } from '../../components/text/values.js';
+import { Avatar, nameOf, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
 import { useFormats, useText } from '../../text/text.js';
 import { ActDialog } from './acts/dialogs.js';
-import { acts, actsOfAdmins, type OpenAct } from './acts/run.js';
+import { acts, adminActs, type OpenAct } from './acts/run.js';
 import { Activity, Inbox, Messages } from './history.js';
 import { Login } from './login.js';
 import { diagnosisQuery, type Kind, kinds, refresh } from './queries.js';
@@ -44,7 +44,7 @@ export function UserPage() {
 
 function UserView({ user }: { user: User }) {
   const { user: text, acts: actTexts, notifications } = useText();
-  const can = useCan();
+  const can = useHasScope();
   const search = useSearch({ from: '/users/$id' });
   const navigate = useNavigate({ from: '/users/$id' });
   const client = useQueryClient();
@@ -53,7 +53,7 @@ function UserView({ user }: { user: User }) {
   const mayChange = useMayChange()(user);
   const choose = (change: { readonly [Name in Member]?: string | undefined }) =>
     void navigate({
-      search: (before) => queryOf(...members)({ ...before, ...change }),
+      search: (before) => queryWith(...members)({ ...before, ...change }),
       replace: true,
       resetScroll: false,
     });
@@ -75,7 +75,7 @@ function UserView({ user }: { user: User }) {
   ]);
   const isAdmin = can('admin');
   const act = acts.find((each) => each === search.act);
-  const mayAct = act !== undefined && mayChange && (isAdmin || !actsOfAdmins.includes(act));
+  const mayAct = act !== undefined && mayChange && (isAdmin || !adminActs.includes(act));
   const items = useMenuItems(user, openAct, run);
   const kind = Object.keys(kinds).find((each): each is Kind => each === search.kind);
   return (
@@ -90,10 +90,10 @@ function UserView({ user }: { user: User }) {
           )}
           {mayChange && (
             <>
-              <Button icon="lock" changes onClick={() => openAct('lock')}>
+              <Button icon="lock" changesData onClick={() => openAct('lock')}>
                 {text.lock}
               </Button>
-              <Button icon="logout" changes onClick={() => openAct('logOut')}>
+              <Button icon="logout" changesData onClick={() => openAct('logOut')}>
                 {text.logOut}
               </Button>
             </>
@@ -130,10 +130,10 @@ function UserView({ user }: { user: User }) {
   );
 }
 
-/** The rarely needed acts, behind "…". */
+/** The menu "…" with the less frequent acts. */
 function useMenuItems(user: User, openAct: OpenAct, run: ReturnType<typeof useActs>): MenuItem[] {
   const { user: text, acts: actTexts } = useText();
-  const isAdmin = useCan()('admin');
+  const isAdmin = useHasScope()('admin');
   const mayChange = useMayChange()(user);
   const isActive = user.status === 'active';
   return [
@@ -141,27 +141,33 @@ function useMenuItems(user: User, openAct: OpenAct, run: ReturnType<typeof useAc
     ...(mayChange
       ? [
           isActive
-            ? { name: text.deactivate, icon: 'ban' as const, run: () => openAct('deactivate'), changes: true }
+            ? { name: text.deactivate, icon: 'ban' as const, run: () => openAct('deactivate'), changesData: true }
             : {
                 name: text.reactivate,
                 icon: 'check' as const,
-                changes: true,
+                changesData: true,
                 run: () => void run(text.reactivate, text.reactivated, () => changeUser(user.id, { status: 'active' })),
               },
           ...(isAdmin
-            ? [{ name: actTexts.role.open, icon: 'shield' as const, changes: true, run: () => openAct('role') }]
+            ? [{ name: actTexts.role.open, icon: 'shield' as const, changesData: true, run: () => openAct('role') }]
             : []),
           ...(isAdmin && user.role !== 'user' && !user.role_active
             ? [
                 {
                   name: actTexts.activation.open,
                   icon: 'link' as const,
-                  changes: true,
+                  changesData: true,
                   run: () => openAct('activation'),
                 },
               ]
             : []),
-          { name: text.erase, icon: 'trash' as const, destructive: true, changes: true, run: () => openAct('erase') },
+          {
+            name: text.erase,
+            icon: 'trash' as const,
+            destructive: true,
+            changesData: true,
+            run: () => openAct('erase'),
+          },
         ]
       : []),
   ];
@@ -170,7 +176,7 @@ function useMenuItems(user: User, openAct: OpenAct, run: ReturnType<typeof useAc
 /** Scrolls to the panel that the hash of the URL names, also after the panels above it have their data. */
 function useAnchor(id: string): void {
   const hash = useLocation({ select: (location) => location.hash });
-  const isArriving = useIsFetching({ queryKey: keyOfUser(id), predicate: ({ state }) => state.data === undefined }) > 0;
+  const isArriving = useIsFetching({ queryKey: userKey(id), predicate: ({ state }) => state.data === undefined }) > 0;
   const reached = useRef('');
   useEffect(() => {
     if (hash === '' || reached.current === hash) return;
@@ -179,7 +185,7 @@ function useAnchor(id: string): void {
   }, [hash, isArriving]);
 }
 
-/** Runs an act that needs no question, and says how it went. */
+/** Runs an act that needs no dialog, and shows its result. */
 function useActs(user: User) {
   const client = useQueryClient();
   const { user: text } = useText();
@@ -196,7 +202,7 @@ function useActs(user: User) {
 
 async function exportUser({ id }: User, failed: string): Promise<void> {
   try {
-    download(`user-${id}.json`, await exportOf(id), 'application/json');
+    download(`user-${id}.json`, await readUserExport(id), 'application/json');
   } catch (error) {
     toast.failed(failed, error);
   }
@@ -214,7 +220,7 @@ function Head({ user }: { user: User }) {
       <Avatar name={name} large />
       <div className={styles.who}>
         <div className={styles.name}>
-          <Cut of={name} />
+          <UserText text={name} />
           {lock !== null && (
             <Badge kind={lock.until === null ? 'forGood' : 'until'}>
               {lock.until === null ? text.lockedForGood : text.lockedUntil(time(lock.until))}
@@ -231,9 +237,9 @@ function Head({ user }: { user: User }) {
         </div>
         <div className={styles.identities}>
           {identities.map((value) => (
-            <Cut key={value} of={value ?? ''} />
+            <UserText key={value} text={value ?? ''} />
           ))}
-          <Id of={user.id} />
+          <Id value={user.id} />
         </div>
       </div>
     </div>

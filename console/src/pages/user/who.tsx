@@ -5,7 +5,7 @@ import { Button } from '../../components/button/button.js';
 import { Icon, type IconName } from '../../components/icon/icon.js';
 import { Facts, Panel, Rows } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
-import { Cut, None, Time } from '../../components/text/values.js';
+import { None, Time, UserText } from '../../components/text/values.js';
 import { useFormats, useText } from '../../text/text.js';
 import type { Act, OpenAct } from './acts/run.js';
 import { accountsQuery, useProviders } from './queries.js';
@@ -18,11 +18,11 @@ interface WhoProps {
   readonly onAct: OpenAct;
 }
 
-/** Who the user is. */
+/** The profile of the user. */
 export function Who({ user, mayChange, onAct }: WhoProps) {
   const { user: text, acts, users } = useText();
   const { who } = text;
-  const shown = (value: string | null) => (value === null ? <None /> : <Cut of={value} />);
+  const shown = (value: string | null) => (value === null ? <None /> : <UserText text={value} />);
   return (
     <Panel
       anchor="who"
@@ -30,10 +30,10 @@ export function Who({ user, mayChange, onAct }: WhoProps) {
       actions={
         mayChange && (
           <>
-            <Button small changes onClick={() => onAct('profile')}>
+            <Button small changesData onClick={() => onAct('profile')}>
               {acts.edit}
             </Button>
-            <Button small changes onClick={() => onAct('addresses')}>
+            <Button small changesData onClick={() => onAct('addresses')}>
               {acts.editAddresses}
             </Button>
           </>
@@ -41,7 +41,7 @@ export function Who({ user, mayChange, onAct }: WhoProps) {
       }
     >
       <Facts
-        of={[
+        facts={[
           [acts.profile.name, shown(user.name === '' ? null : user.name)],
           [who.username, shown(user.username)],
           [who.phone, shown(user.phone)],
@@ -49,9 +49,9 @@ export function Who({ user, mayChange, onAct }: WhoProps) {
           [who.externalId, shown(user.external_id)],
           [who.role, users.roles[user.role]],
           [who.locale, shown(user.locale)],
-          [who.created, <Time key="created" at={user.created_at} focusable />],
-          [who.changed, <Time key="changed" at={user.updated_at} focusable />],
-          [who.metadata, <Metadata key="metadata" of={user.metadata} />],
+          [who.created, <Time key="created" value={user.created_at} focusable />],
+          [who.changed, <Time key="changed" value={user.updated_at} focusable />],
+          [who.metadata, <Metadata key="metadata" metadata={user.metadata} />],
         ]}
       />
     </Panel>
@@ -59,8 +59,8 @@ export function Who({ user, mayChange, onAct }: WhoProps) {
 }
 
 /** The members of the metadata. Values other than text are JSON, as the API has them. */
-function Metadata({ of }: { of: User['metadata'] }) {
-  const members = Object.entries(of);
+function Metadata({ metadata }: { metadata: User['metadata'] }) {
+  const members = Object.entries(metadata);
   if (members.length === 0) return <None />;
   return (
     <ul className={styles.metadata}>
@@ -82,12 +82,12 @@ export function Factors({ user, mayChange, onAct }: WhoProps) {
   const policy = acts.policy.values[user.second_factor ?? 'byDefault'];
   const open = (act: Act, verb: string, what: string) =>
     mayChange ? (
-      <Button key={act} kind="ghost" small changes label={acts.of(verb, what)} onClick={() => onAct(act)}>
+      <Button key={act} kind="ghost" small changesData label={acts.of(verb, what)} onClick={() => onAct(act)}>
         {verb}
       </Button>
     ) : null;
   return (
-    <Panel anchor="factors" title={factors.title} flush>
+    <Panel anchor="factors" title={factors.title} hasNoPadding>
       <Rows label={factors.title}>
         <FactorRow icon="key" name={factors.password} more={user.has_password ? factors.onFile : acts.factor.notSet}>
           {open('password', user.has_password ? acts.change : acts.set, factors.password)}
@@ -153,11 +153,11 @@ export function Accounts({ user, mayChange, onAct }: WhoProps) {
   return (
     <Panel
       title={text.title}
-      flush
+      hasNoPadding
       actions={
         mayChange &&
         providers.length > 0 && (
-          <Button small changes onClick={() => onAct('link')}>
+          <Button small changesData onClick={() => onAct('link')}>
             {text.link}
           </Button>
         )
@@ -174,14 +174,14 @@ export function Accounts({ user, mayChange, onAct }: WhoProps) {
                   <Icon name="link" />
                   <div className={styles.who}>
                     {provider}
-                    <Cut quiet of={subject} />
+                    <UserText quiet text={subject} />
                     <div className={styles.quiet}>{text.since(time(created_at))}</div>
                   </div>
                   {mayChange && (
                     <Button
                       kind="ghost"
                       small
-                      changes
+                      changesData
                       label={`${text.unlink} ${provider} ${subject}`}
                       onClick={() => onAct('unlink', id)}
                     >

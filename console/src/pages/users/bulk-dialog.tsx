@@ -19,14 +19,14 @@ interface BulkDialogProps {
   readonly onStarted: () => void;
 }
 
-/** Says what happens and asks, then works in the background, with progress and a file of the results. */
+/** Explains a bulk action and asks for confirmation. Then the action runs in the background, with its progress and a file of the results. */
 export function BulkDialog({ action, chosen, people, onClose, onStarted }: BulkDialogProps) {
   const { users } = useText();
   const start = useBulk();
   const [until, setUntil] = useState('');
   const [reason, setReason] = useState('');
-  const [only] = people.length === 1 && 'ids' in chosen && chosen.ids.length === 1 ? people : [];
-  const who = only === undefined ? groupName() : nameOf(only);
+  const [onlyUser] = people.length === 1 && 'ids' in chosen && chosen.ids.length === 1 ? people : [];
+  const usersText = onlyUser === undefined ? groupName() : nameOf(onlyUser);
 
   function groupName(): string {
     return 'ids' in chosen ? users.selectedUsers(chosen.ids.length) : users.allUsers;
@@ -41,11 +41,11 @@ export function BulkDialog({ action, chosen, people, onClose, onStarted }: BulkD
   const isDestructive = action === 'delete' || action === 'deactivate';
   return (
     <ConfirmDialog
-      title={users.questions[action](who)}
+      title={users.questions[action](usersText)}
       action={users.actions[action]}
-      destructive={isDestructive}
-      typed={isDestructive ? confirmation(only, chosen, users.actions[action]) : undefined}
-      milder={action === 'delete' ? users.milder : undefined}
+      isDestructive={isDestructive}
+      confirmText={isDestructive ? confirmation(onlyUser, chosen, users.actions[action]) : undefined}
+      alternative={action === 'delete' ? users.milder : undefined}
       onClose={onClose}
       onConfirm={() => {
         onStarted();
@@ -74,7 +74,7 @@ export function BulkDialog({ action, chosen, people, onClose, onStarted }: BulkD
   );
 }
 
-/** What has to be typed: the name of one user, the number of several, or the verb for a list of unknown length. */
+/** The text that the operator must type: the name of one user, the number of several, or the verb if the number is unknown. */
 function confirmation(only: User | undefined, chosen: Chosen, verb: string): string {
   if (only !== undefined) return only.username ?? only.id.slice(0, 8);
   return 'ids' in chosen ? String(chosen.ids.length) : verb;

@@ -77,12 +77,12 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
         const given = Object.entries(form).filter(([, value]) => value.trim() !== '');
         create.mutate(Object.fromEntries(given) as CreateUserData['body']);
       }}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.cancel}
           </Button>
-          <Button type="submit" kind="main" busy={create.isPending} changes>
+          <Button type="submit" kind="main" busy={create.isPending} changesData>
             {users.create}
           </Button>
         </>

@@ -5,7 +5,7 @@ export const members = [
 export type UsersQuery = { readonly [Name in (typeof members)[number]]?: string };
 
 /** The start of a day of the operator, as the API writes times. Undefined for a text that is no day. */
-function startOf(day: string | undefined, plusDays = 0): string | undefined {
+function startOfDay(day: string | undefined, plusDays = 0): string | undefined {
   const [year = 0, month = 0, date = 0] = /^\d{4}-\d\d-\d\d$/.test(day ?? '') ? (day ?? '').split('-').map(Number) : [];
   const time = new Date(year, month - 1, date + plusDays);
   return year === 0 || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
@@ -16,19 +16,19 @@ const locks: Readonly<Record<string, string>> = {
   guesses: 'guess_locked:true',
   none: 'locked:false,guess_locked:false',
 };
-const clause = (name: string, value: string | undefined) => (value === undefined ? [] : [`${name}:${value}`]);
+const filterClause = (name: string, value: string | undefined) => (value === undefined ? [] : [`${name}:${value}`]);
 
 /** The filter of the API. Undefined without one. */
 export function filterOf(query: UsersQuery): string | undefined {
   const clauses = [
-    ...clause('status', query.status),
-    ...clause('role', query.role),
-    ...clause('factor', query.factor),
+    ...filterClause('status', query.status),
+    ...filterClause('role', query.role),
+    ...filterClause('factor', query.factor),
     ...(locks[query.lock ?? ''] === undefined ? [] : [locks[query.lock ?? '']]),
-    ...clause('created_at:gte', startOf(query.from)),
-    ...clause('created_at:lt', startOf(query.until, 1)),
-    ...clause('last_login_at:gte', startOf(query.since)),
-    ...clause('last_login_at:lt', startOf(query.notSince)),
+    ...filterClause('created_at:gte', startOfDay(query.from)),
+    ...filterClause('created_at:lt', startOfDay(query.until, 1)),
+    ...filterClause('last_login_at:gte', startOfDay(query.since)),
+    ...filterClause('last_login_at:lt', startOfDay(query.notSince)),
   ];
   return clauses.length === 0 ? undefined : clauses.join(',');
 }

@@ -1,7 +1,7 @@
 import type { User } from '../../api/schema.js';
 import { Badge } from '../../components/badge/badge.js';
 import type { Column } from '../../components/table/row.js';
-import { Cut, None, nameOf, Time } from '../../components/text/values.js';
+import { None, nameOf, Time, UserText } from '../../components/text/values.js';
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
 import styles from './users.module.css';
@@ -21,28 +21,32 @@ export function columnsOf(users: UserTexts): readonly Column<User>[] {
         factors.length === 0 ? (
           <None />
         ) : (
-          <Cut quiet of={[...new Set(factors.map(({ type }) => users.kinds[type]))].join(', ')} />
+          <UserText quiet text={[...new Set(factors.map(({ type }) => users.kinds[type]))].join(', ')} />
         ),
     },
-    { key: 'login', head: users.lastSignIn, cell: (user) => <Time at={user.last_login_at} never={users.never} /> },
-    { key: 'created', head: users.created, sort: 'created_at', cell: (user) => <Time at={user.created_at} /> },
+    {
+      key: 'login',
+      head: users.lastSignIn,
+      cell: (user) => <Time value={user.last_login_at} emptyText={users.never} />,
+    },
+    { key: 'created', head: users.created, sort: 'created_at', cell: (user) => <Time value={user.created_at} /> },
   ];
 }
 
-/** Two lines: the name, and what the user signs in with. */
+/** Two lines: the name, and the identities of the user. */
 function Identity({ user }: { user: User }) {
   const { users } = useText();
   const { name, username, email, phone, external_id } = user;
   const identities = [username, email, external_id].filter((value) => value !== null && value !== name);
   return (
     <div className={styles.identity}>
-      {name === '' ? <span className={styles.noName}>{users.noName}</span> : <Cut strong of={name} />}
-      <Cut quiet of={identities.length > 0 ? identities.join(' · ') : (phone ?? user.id)} />
+      {name === '' ? <span className={styles.noName}>{users.noName}</span> : <UserText strong text={name} />}
+      <UserText quiet text={identities.length > 0 ? identities.join(' · ') : (phone ?? user.id)} />
     </div>
   );
 }
 
-/** What is not normal has a badge. */
+/** The state of a user. Unusual states have a badge. */
 function State({ user: { status, lock, guess_locks: guesses } }: { user: User }) {
   const { users } = useText();
   if (status === 'deactivated') return <Badge kind="off">{users.deactivated}</Badge>;
@@ -50,7 +54,7 @@ function State({ user: { status, lock, guess_locks: guesses } }: { user: User })
   if (lock) {
     return (
       <Badge kind="until">
-        {users.lockedUntil} <Time at={lock.until} />
+        {users.lockedUntil} <Time value={lock.until} />
       </Badge>
     );
   }
@@ -63,8 +67,8 @@ export function CompactUser({ user }: { user: User }) {
   const isNormal = user.status === 'active' && user.lock === null && user.guess_locks.length === 0;
   return (
     <div className={styles.identity}>
-      <Cut strong of={nameOf(user)} />
-      <Cut quiet of={[user.username, user.email, user.phone].find((value) => value !== null) ?? user.id} />
+      <UserText strong text={nameOf(user)} />
+      <UserText quiet text={[user.username, user.email, user.phone].find((value) => value !== null) ?? user.id} />
       {!isNormal && (
         <div>
           <State user={user} />

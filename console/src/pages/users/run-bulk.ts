@@ -3,7 +3,7 @@ import { readLines } from '../../api/ndjson.js';
 import { ProblemError } from '../../api/problem.js';
 import type { BulkAction, BulkRequest, BulkResult, GetUserPageData, GetUserPageResponse } from '../../api/schema.js';
 
-/** Which users: those with these ids, or all of a list. */
+/** The users of a bulk action: those with these ids, or all users of a list. */
 export type Chosen = { readonly ids: readonly string[] } | { readonly search?: string; readonly filter?: string };
 
 export interface Tally {
@@ -16,21 +16,22 @@ export interface Tally {
 }
 
 /** Users of one request. A stop takes effect between two requests, so that the result of each user is known. */
-const part = 100;
+const chunkSize = 100;
 
 async function* partsOf(chosen: Chosen): AsyncGenerator<readonly string[]> {
   if ('ids' in chosen) {
-    for (let at = 0; at < chosen.ids.length; at += part) yield chosen.ids.slice(at, at + part);
+    for (let offset = 0; offset < chosen.ids.length; offset += chunkSize)
+      yield chosen.ids.slice(offset, offset + chunkSize);
     return;
   }
-  // The users who match now. Users who are created later are left out.
-  const now = new Date().toISOString();
-  const filter = [chosen.filter, `created_at:lte:${now}`].filter((clause) => clause !== undefined).join(',');
+  // The users who match at this moment. Users who are created later are left out.
+  const createdBefore = new Date().toISOString();
+  const filter = [chosen.filter, `created_at:lte:${createdBefore}`].filter((clause) => clause !== undefined).join(',');
   const query = {
     ...(chosen.search !== undefined && { search: chosen.search }),
     filter,
     sort: 'created_at:asc',
-    limit: part,
+    limit: chunkSize,
   };
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page: GetUserPageResponse = await request<GetUserPageData, GetUserPageResponse>(
@@ -83,9 +84,9 @@ export async function runBulk(
     }
     // The database may have done a write that it did not confirm.
     const isUnknown = ending.code === 'storage_unavailable';
-    const goesOn = onProgress({ ...counts, lines, unknown: isUnknown ? [...waiting] : [] });
+    const continues = onProgress({ ...counts, lines, unknown: isUnknown ? [...waiting] : [] });
     if (ending.summary?.complete !== true) return ending.code ?? 'internal_error';
-    if (!goesOn) return undefined;
+    if (!continues) return undefined;
   }
   return undefined;
 }

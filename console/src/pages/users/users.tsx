@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { useList } from '../../api/pages.js';
 import type { BulkAction, GetUserPageData, GetUserPageResponse, User } from '../../api/schema.js';
-import { operatorQuery, useCan } from '../../app/operator.js';
+import { operatorQuery, useHasScope } from '../../app/operator.js';
 import { Button, ButtonLink } from '../../components/button/button.js';
 import { FilterBar, type FilterField } from '../../components/filter/filter-bar.js';
 import { Page, Panel } from '../../components/panel/panel.js';
@@ -13,7 +13,7 @@ import { BulkBar, ListFoot } from '../../components/table/bars.js';
 import { Table } from '../../components/table/table.js';
 import { nameOf } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
-import { keep, kept } from '../../lib/kept.js';
+import { readFromEntry, storeInEntry } from '../../lib/history-state.js';
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
 import { typeOf } from '../login-check/query.js';
@@ -55,18 +55,18 @@ const bulkActions = [
 /** The list of users: search, filters, and actions on one or many users. */
 export function Users() {
   const { users, imports } = useText();
-  const can = useCan();
+  const can = useHasScope();
   const { isFetched: isKnown } = useQuery(operatorQuery);
   const query = useSearch({ from: '/users' });
   const navigate = useNavigate({ from: '/users' });
   const found = useUsers(query);
   const [ids, setIds] = useSelection();
-  const [takesAll, setTakesAll] = useState(false);
-  const [asked, setAsked] = useState<{ readonly action: BulkAction; readonly all: boolean }>();
+  const [isAllMatching, setIsAllMatching] = useState(false);
+  const [dialog, setDialog] = useState<{ readonly action: BulkAction; readonly all: boolean }>();
   const [isCreating, setIsCreating] = useState(false);
   const clear = () => {
     setIds(new Set());
-    setTakesAll(false);
+    setIsAllMatching(false);
   };
   const change = (next: Readonly<Record<string, string | undefined>>) => {
     clear();
@@ -75,7 +75,7 @@ export function Users() {
   const filter = filterOf(query);
   const list = { ...(query.q !== undefined && { search: query.q }), ...(filter !== undefined && { filter }) };
   const isFiltered = query.q !== undefined || filter !== undefined;
-  const chosen: Chosen = asked?.all === true ? list : { ids: [...ids] };
+  const chosen: Chosen = dialog?.all === true ? list : { ids: [...ids] };
   const shown = found.data?.rows ?? [];
   const isAllSelected = shown.length > 0 && shown.every(({ id }) => ids.has(id));
   return (
@@ -85,7 +85,7 @@ export function Users() {
         // Before the role is known, the buttons take up their space, so that nothing moves when they appear.
         <div className={cx(styles.actions, !isKnown && styles.awaited)}>
           {(can('users:read') || !isKnown) && (
-            <Button icon="download" onClick={() => setAsked({ action: 'export', all: true })}>
+            <Button icon="download" onClick={() => setDialog({ action: 'export', all: true })}>
               {users.exportAll}
             </Button>
           )}
@@ -106,11 +106,11 @@ export function Users() {
         query={query}
         onChange={change}
         fields={fieldsOf(users)}
-        search={{ name: 'q', label: users.search, focused: true }}
+        search={{ name: 'q', label: users.search, hasInitialFocus: true }}
       >
         {found.data !== undefined && <Total page={found.data.first} isFiltered={isFiltered} />}
       </FilterBar>
-      <Panel flush>
+      <Panel hasNoPadding>
         {/* The role decides whether rows have a box to select them, so the list waits for it. */}
         <Loaded query={isKnown ? found : { ...found, data: undefined, error: null }} rows={12}>
           {({ rows, last }) => (
@@ -131,10 +131,10 @@ export function Users() {
               )}
               {isAllSelected && last.next_cursor !== null && (
                 <div className={styles.note}>
-                  {takesAll ? (
+                  {isAllMatching ? (
                     users.allSelected
                   ) : (
-                    <Button small onClick={() => setTakesAll(true)}>
+                    <Button small onClick={() => setIsAllMatching(true)}>
                       {users.allThatMatch}
                     </Button>
                   )}
@@ -147,7 +147,7 @@ export function Users() {
                   label={users.list}
                   columns={columnsOf(users)}
                   rows={rows}
-                  more={found.more}
+                  source={found.more}
                   idOf={({ id }) => id}
                   nameOf={nameOf}
                   onOpen={({ id }) => void navigate({ to: '/users/$id', params: { id }, search: {} })}
@@ -155,41 +155,41 @@ export function Users() {
                     selection: {
                       ids,
                       onChange: (next: ReadonlySet<string>) => {
-                        setTakesAll(false);
+                        setIsAllMatching(false);
                         setIds(next);
                       },
                     },
                   })}
-                  sort={{ by: query.sort ?? 'created_at:desc', onChange: (sort) => change({ sort }) }}
+                  sort={{ value: query.sort ?? 'created_at:desc', onChange: (sort) => change({ sort }) }}
                   compact={(user) => <CompactUser user={user} />}
                 />
               )}
-              <ListFoot more={found.more} rows={rows.length} holds={last.partial !== undefined} />
+              <ListFoot source={found.more} rows={rows.length} isPaused={last.partial !== undefined} />
             </>
           )}
         </Loaded>
       </Panel>
       <BulkBar count={ids.size} onClear={clear}>
         {bulkActions.map(([action, icon]) => (
-          <Button key={action} kind="ghost" small icon={icon} onClick={() => setAsked({ action, all: takesAll })}>
+          <Button key={action} kind="ghost" small icon={icon} onClick={() => setDialog({ action, all: isAllMatching })}>
             {users.actions[action]}…
           </Button>
         ))}
-        <Button kind="ghost" small icon="download" onClick={() => setAsked({ action: 'export', all: takesAll })}>
+        <Button kind="ghost" small icon="download" onClick={() => setDialog({ action: 'export', all: isAllMatching })}>
           {users.actions.export}
         </Button>
-        <Button kind="warn" small icon="trash" onClick={() => setAsked({ action: 'delete', all: takesAll })}>
+        <Button kind="warn" small icon="trash" onClick={() => setDialog({ action: 'delete', all: isAllMatching })}>
           {users.actions.delete}…
         </Button>
       </BulkBar>
-      {asked !== undefined && (
+      {dialog !== undefined && (
         <BulkDialog
-          action={asked.action}
+          action={dialog.action}
           chosen={chosen}
           people={shown.filter(({ id }) => ids.has(id))}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setDialog(undefined)}
           onStarted={() => {
-            setAsked(undefined);
+            setDialog(undefined);
             clear();
           }}
         />
@@ -201,9 +201,9 @@ export function Users() {
 
 /** The selected users. They stay selected when the operator comes back from the page of one of them. */
 function useSelection() {
-  const [ids, setIds] = useState<ReadonlySet<string>>(() => kept('selected') ?? new Set());
+  const [ids, setIds] = useState<ReadonlySet<string>>(() => readFromEntry('selected') ?? new Set());
   const change = (next: ReadonlySet<string>) => {
-    keep('selected', next);
+    storeInEntry('selected', next);
     setIds(next);
   };
   return [ids, change] as const;

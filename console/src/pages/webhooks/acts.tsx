@@ -19,12 +19,12 @@ import { SecretDialog } from './secret-dialog.js';
 import styles from './webhooks.module.css';
 
 interface ActProps {
-  readonly of: Webhook;
+  readonly webhook: Webhook;
   readonly onClose: () => void;
 }
 
 /** Asks, replaces the secret, and shows the new one once. */
-export function RotateSecret({ of: webhook, onClose }: ActProps) {
+export function RotateSecret({ webhook, onClose }: ActProps) {
   const { webhooks: text } = useText();
   const { moment } = useFormats();
   const client = useQueryClient();
@@ -35,8 +35,8 @@ export function RotateSecret({ of: webhook, onClose }: ActProps) {
         path: { id: webhook.id },
         headers: { 'Idempotency-Key': crypto.randomUUID() },
       }),
-    async onSuccess(made) {
-      setSecret(made.secret);
+    async onSuccess(rotated) {
+      setSecret(rotated.secret);
       await client.invalidateQueries({ queryKey: webhooksKey });
     },
   });
@@ -47,7 +47,7 @@ export function RotateSecret({ of: webhook, onClose }: ActProps) {
       title={text.rotateTitle(webhookName(webhook))}
       action={text.rotateAction}
       busy={rotate.isPending}
-      error={rotate.error !== null && <Problem what={text.notRotated} error={rotate.error} />}
+      error={rotate.error !== null && <Problem message={text.notRotated} error={rotate.error} />}
       onConfirm={() => rotate.mutate()}
       onClose={onClose}
     >
@@ -57,8 +57,8 @@ export function RotateSecret({ of: webhook, onClose }: ActProps) {
   );
 }
 
-/** Enables a webhook, and replays what happened meanwhile if the operator wants that. */
-export function EnableWebhook({ of: webhook, onClose }: ActProps) {
+/** Enables a webhook. On request, it replays the events since the webhook was disabled. */
+export function EnableWebhook({ webhook, onClose }: ActProps) {
   const { webhooks: text } = useText();
   const { moment } = useFormats();
   const client = useQueryClient();
@@ -80,7 +80,7 @@ export function EnableWebhook({ of: webhook, onClose }: ActProps) {
       title={text.enableTitle(webhookName(webhook))}
       action={text.enableAction}
       busy={enable.isPending}
-      error={enable.error !== null && <Problem what={text.notChanged} error={enable.error} />}
+      error={enable.error !== null && <Problem message={text.notChanged} error={enable.error} />}
       onConfirm={() => enable.mutate()}
       onClose={onClose}
     >
@@ -97,7 +97,7 @@ export function EnableWebhook({ of: webhook, onClose }: ActProps) {
 }
 
 /** Deletes a webhook after its name was typed. `onPause`: the milder way. */
-export function DeleteWebhook({ of: webhook, onPause, onClose }: ActProps & { onPause: (() => void) | undefined }) {
+export function DeleteWebhook({ webhook, onPause, onClose }: ActProps & { onPause: (() => void) | undefined }) {
   const { webhooks: text } = useText();
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -116,17 +116,17 @@ export function DeleteWebhook({ of: webhook, onPause, onClose }: ActProps & { on
     <ConfirmDialog
       title={text.deleteTitle(name)}
       action={text.deleteAction}
-      destructive
-      typed={name}
+      isDestructive
+      confirmText={name}
       busy={remove.isPending}
-      error={remove.error !== null && <Problem what={text.notDeleted} error={remove.error} />}
-      milder={
+      error={remove.error !== null && <Problem message={text.notDeleted} error={remove.error} />}
+      alternative={
         onPause && (
           <>
             {text.pauseInstead}{' '}
             <Button
               small
-              changes
+              changesData
               onClick={() => {
                 onPause();
                 onClose();

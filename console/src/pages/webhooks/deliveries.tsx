@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useList } from '../../api/pages.js';
 import type { GetWebhookDeliveryPageResponse, Webhook, WebhookDelivery } from '../../api/schema.js';
-import { noUser, useUsersOf } from '../../api/users.js';
+import { noUserId, useUsersOfPages } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { Segments } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
@@ -13,7 +13,7 @@ import { ListFoot } from '../../components/table/bars.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { CompactHead, Table } from '../../components/table/table.js';
-import { Cut, Num, nameOf, Time } from '../../components/text/values.js';
+import { Num, nameOf, Time, UserText } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import { DeliveryPanel } from './delivery.js';
 import { eventTypes } from './event-choice.js';
@@ -29,13 +29,13 @@ const icons: Readonly<Record<ReturnType<typeof outcomeOf>, IconName>> = {
 };
 
 /** The columns of a CSV file. */
-const exported = [
+const csvColumns = [
   ...(['created_at', 'type', 'state', 'attempts', 'status', 'error', 'duration_ms', 'last_attempt_at'] as const),
   ...(['next_attempt_at', 'user_id', 'sequence', 'event_id', 'id'] as const),
 ];
 
 /** The deliveries of a webhook, and the open one with its request and answer. */
-export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: () => void }) {
+export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: () => void }) {
   const { webhooks: text } = useText();
   const search = useSearch({ from: '/webhooks/$id' });
   const navigate = useNavigate({ from: '/webhooks/$id' });
@@ -54,9 +54,9 @@ export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: (
   const list = useList<WebhookDelivery, GetWebhookDeliveryPageResponse>({
     key: [...webhooksKey, 'deliveries', webhook.id, filter],
     read: readDeliveries(webhook.id, filter, 50),
-    every: 5000,
+    refreshMs: 5000,
   });
-  const users = useUsersOf(list.near.map((page) => page.map(({ user_id }) => user_id)));
+  const users = useUsersOfPages(list.near.map((page) => page.map(({ user_id }) => user_id)));
   const inList = list.data?.rows.find(({ id }) => id === search.open);
   // A link may lead to a delivery that is not on the page.
   const single = useQuery({
@@ -64,13 +64,13 @@ export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: (
     queryFn: ({ signal }) => readDeliveries(webhook.id, `id:${search.open ?? ''}`, 1)(undefined, signal),
     enabled: search.open !== undefined && list.data !== undefined && inList === undefined,
   });
-  const opened = search.open === undefined ? undefined : (inList ?? single.data?.data[0]);
+  const openDelivery = search.open === undefined ? undefined : (inList ?? single.data?.data[0]);
   const result = (delivery: WebhookDelivery) => {
     if (delivery.status !== null) return String(delivery.status);
     return delivery.error ?? (delivery.attempts === 0 ? text.notTried : '');
   };
   const userOf = ({ user_id }: WebhookDelivery) => {
-    if (user_id === noUser) return '';
+    if (user_id === noUserId) return '';
     const user = users.get(user_id);
     return user === undefined ? user_id.slice(0, 8) : nameOf(user);
   };
@@ -82,17 +82,27 @@ export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: (
   );
   const columns: readonly Column<WebhookDelivery>[] = [
     { key: 'state', head: text.state, cell: outcome },
-    { key: 'type', head: text.event, size: 'wide', cell: ({ type }) => <Cut strong of={type} /> },
-    { key: 'user', head: text.user, size: 'low', late: true, cell: (delivery) => <Cut of={userOf(delivery)} /> },
-    { key: 'result', head: text.answer, cell: (delivery) => <Cut quiet of={result(delivery)} /> },
-    { key: 'tries', head: text.tries, number: true, size: 'low', cell: ({ attempts }) => <Num of={attempts} /> },
-    { key: 'at', head: text.time, cell: (delivery) => <Time at={delivery.last_attempt_at ?? delivery.created_at} /> },
+    { key: 'type', head: text.event, size: 'wide', cell: ({ type }) => <UserText strong text={type} /> },
+    {
+      key: 'user',
+      head: text.user,
+      size: 'low',
+      isLate: true,
+      cell: (delivery) => <UserText text={userOf(delivery)} />,
+    },
+    { key: 'result', head: text.answer, cell: (delivery) => <UserText quiet text={result(delivery)} /> },
+    { key: 'tries', head: text.tries, isNumber: true, size: 'low', cell: ({ attempts }) => <Num value={attempts} /> },
+    {
+      key: 'at',
+      head: text.time,
+      cell: (delivery) => <Time value={delivery.last_attempt_at ?? delivery.created_at} />,
+    },
   ];
   const isFiltered = filter !== '';
   return (
     <Panel
       title={text.deliveries}
-      flush
+      hasNoPadding
       actions={
         <>
           <Segments<View>
@@ -104,7 +114,7 @@ export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: (
           <Button icon="refresh" onClick={onReplay}>
             {text.replay}
           </Button>
-          <ExportMenu name="deliveries" columns={exported} read={readDeliveries(webhook.id, filter, 100)} />
+          <ExportMenu name="deliveries" columns={csvColumns} read={readDeliveries(webhook.id, filter, 100)} />
         </>
       }
     >
@@ -119,13 +129,13 @@ export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: (
         />
       </div>
       <MasterDetail
-        even
+        hasEqualWidths
         detail={
-          opened === undefined ? undefined : (
+          openDelivery === undefined ? undefined : (
             <DeliveryPanel
               webhook={webhook}
-              delivery={opened}
-              user={userOf(opened)}
+              delivery={openDelivery}
+              user={userOf(openDelivery)}
               onClose={() => set({ open: undefined })}
             />
           )
@@ -143,22 +153,22 @@ export function Deliveries({ of: webhook, onReplay }: { of: Webhook; onReplay: (
                   label={text.deliveries}
                   columns={columns}
                   rows={rows}
-                  more={list.more}
+                  source={list.more}
                   idOf={({ id }) => id}
                   nameOf={(delivery) => `${delivery.type} ${text.outcomes[outcomeOf(delivery)]}`}
                   onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
                   openId={search.open}
                   compact={(delivery) => (
                     <>
-                      <CompactHead name={delivery.type} at={delivery.last_attempt_at ?? delivery.created_at} />
+                      <CompactHead name={delivery.type} time={delivery.last_attempt_at ?? delivery.created_at} />
                       <div className={styles.compactState}>
                         {outcome(delivery)}
-                        <Cut quiet of={result(delivery)} />
+                        <UserText quiet text={result(delivery)} />
                       </div>
                     </>
                   )}
                 />
-                <ListFoot more={list.more} rows={rows.length}>
+                <ListFoot source={list.more} rows={rows.length}>
                   {text.totalDeliveries(first.total, !first.total_is_exact)}
                 </ListFoot>
               </>

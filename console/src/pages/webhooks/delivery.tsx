@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Webhook, WebhookDelivery } from '../../api/schema.js';
-import { noUser } from '../../api/users.js';
-import { useCan } from '../../app/operator.js';
+import { noUserId } from '../../api/users.js';
+import { useHasScope } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { Facts } from '../../components/panel/panel.js';
 import { Id } from '../../components/text/id.js';
-import { Cut, Num, Time } from '../../components/text/values.js';
+import { Num, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
 import { Answer, Sent } from './exchange.js';
@@ -25,7 +25,7 @@ interface DeliveryPanelProps {
 export function DeliveryPanel({ webhook, delivery, user, onClose }: DeliveryPanelProps) {
   const { webhooks: text, common } = useText();
   const { time } = useFormats();
-  const can = useCan();
+  const can = useHasScope();
   const client = useQueryClient();
   const replay = useMutation({
     mutationFn: () => replayWebhook(webhook.id, { delivery_ids: [delivery.id] }),
@@ -42,29 +42,29 @@ export function DeliveryPanel({ webhook, delivery, user, onClose }: DeliveryPane
     <span className={styles.person}>
       {can('users:read') ? (
         <Link to="/users/$id" params={{ id: delivery.user_id }} search={{}}>
-          <Cut of={user} />
+          <UserText text={user} />
         </Link>
       ) : (
-        <Cut of={user} />
+        <UserText text={user} />
       )}
-      <Id short of={delivery.user_id} name={text.userId} />
+      <Id short value={delivery.user_id} name={text.userId} />
     </span>
   );
   return (
     <section className={styles.delivery} aria-label={delivery.type}>
       <header className={styles.deliveryHead}>
         <h3>{delivery.type}</h3>
-        <Button small changes icon="refresh" busy={replay.isPending} onClick={() => replay.mutate()}>
+        <Button small changesData icon="refresh" busy={replay.isPending} onClick={() => replay.mutate()}>
           {text.replayOne}
         </Button>
         <Button small kind="ghost" icon="cross" label={common.close} onClick={onClose} />
       </header>
       <Facts
-        of={[
-          ...(delivery.user_id === noUser ? [] : [[text.user, person] as const]),
-          [text.sequence, <Num key="sequence" of={delivery.sequence} />],
-          [text.recorded, <Time key="created" at={delivery.created_at} focusable />],
-          [text.tries, <Num key="tries" of={attempts} />],
+        facts={[
+          ...(delivery.user_id === noUserId ? [] : [[text.user, person] as const]),
+          [text.sequence, <Num key="sequence" value={delivery.sequence} />],
+          [text.recorded, <Time key="created" value={delivery.created_at} focusable />],
+          [text.tries, <Num key="tries" value={attempts} />],
         ]}
       />
       <Sent

@@ -74,7 +74,7 @@ export function EventChoice({ value, onChange, error }: EventChoiceProps) {
                 <Checkbox
                   label={text.groups[group] ?? group}
                   checked={isWhole}
-                  some={count > 0 && !isWhole}
+                  isPartial={count > 0 && !isWhole}
                   onChange={() => set(types, !isWhole)}
                 />
               )}

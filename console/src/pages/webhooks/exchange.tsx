@@ -28,7 +28,7 @@ export function Sent({ title, url, id, body }: SentProps) {
     <div className={styles.exchange}>
       <div className={styles.exchangeHead}>
         <p className={styles.label}>{title}</p>
-        {body !== null && <Id bare of={body} name={text.body} />}
+        {body !== null && <Id hidesValue value={body} name={text.body} />}
       </div>
       <pre className={styles.well}>
         {`POST ${path}\nwebhook-id: ${id}\n\n`}

@@ -15,13 +15,13 @@ const msPerDay = 86_400_000;
 /** Days without success after which Postern disables a webhook. */
 const daysToDisable = 5;
 
-/** What is wrong, since when, what happens by itself, and what to do. Nothing while all is well. */
+/** A warning about a webhook that fails or is disabled, with buttons. Nothing if the webhook works. */
 export function Trouble({
-  of: webhook,
+  webhook,
   onReplay,
   onEnable,
 }: {
-  of: Webhook;
+  webhook: Webhook;
   onReplay: () => void;
   onEnable: () => void;
 }) {
@@ -63,26 +63,26 @@ export function Trouble({
 }
 
 /** Where events go, how the latest deliveries ended, and the settings. */
-export function Health({ of: webhook }: { of: Webhook }) {
+export function Health({ webhook }: { webhook: Webhook }) {
   const { webhooks: text } = useText();
   const { moment } = useFormats();
   const { url, pending, previous_secret_until: until } = webhook;
   return (
-    <Panel flush>
+    <Panel hasNoPadding>
       <div className={styles.target}>
         <code>{url}</code>
-        <Id bare of={url} name={text.url} />
+        <Id hidesValue value={url} name={text.url} />
       </div>
       <Strip id={webhook.id} />
       <dl className={styles.cells}>
         <Cell name={text.waiting} note={pending === 0 ? text.nothingWaits : text.oneDay}>
-          <span className={styles.figure}>{pending >= 1000 ? text.manyWaiting : <Num of={pending} />}</span>
+          <span className={styles.figure}>{pending >= 1000 ? text.manyWaiting : <Num value={pending} />}</span>
         </Cell>
         <Cell name={text.lastSuccess}>
-          <Time at={webhook.last_success_at} never={text.never} />
+          <Time value={webhook.last_success_at} emptyText={text.never} />
         </Cell>
         <Cell name={text.lastFailure} note={webhook.last_failure_at === null ? undefined : webhook.last_error}>
-          <Time at={webhook.last_failure_at} never={text.never} />
+          <Time value={webhook.last_failure_at} emptyText={text.never} />
         </Cell>
         <Cell name={text.events}>{webhook.events.join(', ')}</Cell>
         <Cell name={text.filter}>{webhook.filter === '' ? <None /> : <code>{webhook.filter}</code>}</Cell>
@@ -91,7 +91,7 @@ export function Health({ of: webhook }: { of: Webhook }) {
           {text.hidden}
         </Cell>
         <Cell name={text.created}>
-          <Time at={webhook.created_at} />
+          <Time value={webhook.created_at} />
         </Cell>
       </dl>
     </Panel>
@@ -114,7 +114,7 @@ export const outcomeOf = ({ state, attempts }: Pick<WebhookDelivery, 'state' | '
 const outcomes = ['delivered', 'retried', 'waits', 'failed'] as const satisfies readonly Outcome[];
 
 /** The places of the strip: it is as wide with few deliveries as with many, so that a bar keeps its size. */
-const places = 90;
+const stripLength = 90;
 
 /** One bar for each of the latest deliveries, the oldest at the left. */
 function Strip({ id }: { id: string }) {
@@ -125,7 +125,7 @@ function Strip({ id }: { id: string }) {
     (outcome) => [outcome, latest.filter((one) => outcomeOf(one) === outcome).length] as const,
   );
   const shown = counts.filter(([, count]) => count > 0);
-  const step = 100 / places;
+  const step = 100 / stripLength;
   return (
     <div className={styles.strip}>
       <svg
@@ -136,8 +136,8 @@ function Strip({ id }: { id: string }) {
           shown.map(([outcome, n]) => `${text.outcomes[outcome]}: ${n}`).join(', '),
         )}
       >
-        {Array.from({ length: places }, (_, place) => {
-          const delivery = latest[place - (places - latest.length)];
+        {Array.from({ length: stripLength }, (_, place) => {
+          const delivery = latest[place - (stripLength - latest.length)];
           const outcome = delivery === undefined ? 'none' : outcomeOf(delivery);
           return (
             <rect
@@ -159,7 +159,7 @@ function Strip({ id }: { id: string }) {
           {shown.map(([outcome, count]) => (
             <span key={outcome}>
               <i className={cx(styles.key, styles[`${outcome}Key`])} aria-hidden="true" /> {text.outcomes[outcome]}{' '}
-              <Num of={count} />
+              <Num value={count} />
             </span>
           ))}
         </span>

@@ -15,11 +15,11 @@ import type {
 } from '../../api/schema.js';
 
 /** The service allows 50 webhooks. */
-const most = 100;
+const maxWebhooks = 100;
 
 export const readWebhooks = (cursor: string | undefined, signal: AbortSignal) =>
   request<GetWebhookPageData, GetWebhookPageResponse>('GET', '/admin/v1/webhooks/page', {
-    query: { limit: most, ...(cursor !== undefined && { cursor }) },
+    query: { limit: maxWebhooks, ...(cursor !== undefined && { cursor }) },
     signal,
   });
 
@@ -85,7 +85,7 @@ export const latestQuery = (id: string) =>
   });
 
 /** Deliveries that one request can replay. */
-const mostReplayed = 1000;
+const maxReplayed = 1000;
 
 /** The latest deliveries that failed, up to the number that one request can replay. */
 export async function failedDeliveries(id: string, signal: AbortSignal): Promise<string[]> {
@@ -96,7 +96,7 @@ export async function failedDeliveries(id: string, signal: AbortSignal): Promise
     const { data, page } = await read(cursor, signal);
     ids.push(...data.map((delivery) => delivery.id));
     cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined && ids.length < mostReplayed);
+  } while (cursor !== undefined && ids.length < maxReplayed);
   return ids;
 }
 

@@ -12,9 +12,9 @@ import styles from './webhooks.module.css';
 /** A time for a field of the browser: local, to the minute. */
 function localTime(at: string | number): string {
   const date = new Date(at);
-  const two = (n: number) => String(n).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+  const twoDigits = (n: number) => String(n).padStart(2, '0');
+  const day = `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
+  return `${day}T${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
 }
 
 /** The time of a field as the API writes it. Undefined for an empty or incomplete one. */
@@ -24,9 +24,9 @@ function timeOf(value: string): string | undefined {
 }
 
 /** Replays the deliveries that failed, or all events of a time span. */
-export function ReplayDialog({ of: webhook, onClose }: { of: Webhook; onClose: () => void }) {
+export function ReplayDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { webhooks: text } = useText();
-  const [what, setWhat] = useState<'span' | 'failed'>('span');
+  const [mode, setMode] = useState<'span' | 'failed'>('span');
   const [from, setFrom] = useState(() =>
     localTime(webhook.failing_since ?? webhook.disabled_at ?? Date.now() - 86_400_000),
   );
@@ -34,7 +34,7 @@ export function ReplayDialog({ of: webhook, onClose }: { of: Webhook; onClose: (
   const client = useQueryClient();
   const replay = useMutation({
     async mutationFn() {
-      if (what === 'span') {
+      if (mode === 'span') {
         const [start, end] = [timeOf(from), timeOf(to)];
         const body = { ...(start !== undefined && { from: start }), ...(end !== undefined && { to: end }) };
         return (await replayWebhook(webhook.id, body)).events;
@@ -53,21 +53,21 @@ export function ReplayDialog({ of: webhook, onClose }: { of: Webhook; onClose: (
       title={text.replayTitle(webhookName(webhook))}
       action={text.replayAction}
       busy={replay.isPending}
-      error={replay.error !== null && <Problem what={text.notReplayed} error={replay.error} />}
+      error={replay.error !== null && <Problem message={text.notReplayed} error={replay.error} />}
       onConfirm={() => replay.mutate()}
       onClose={onClose}
     >
       <div className={styles.form}>
         <Segments
           label={text.replayWhat}
-          value={what}
+          value={mode}
           options={[
             ['span', text.aSpan],
             ['failed', text.theFailed],
           ]}
-          onChoose={setWhat}
+          onChoose={setMode}
         />
-        {what === 'span' ? (
+        {mode === 'span' ? (
           <>
             <Field
               label={text.from}

@@ -4,21 +4,21 @@ import { Secret } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import styles from './webhooks.module.css';
 
-/** Shows a secret once. Only its button closes it, so that a slip of the hand does not lose the secret. */
+/** Shows a secret once. Only its button closes it, so that an accidental click does not lose the secret. */
 export function SecretDialog({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
   const { webhooks: text } = useText();
   return (
     <Dialog
       title={title}
-      modal="required"
+      closing="button"
       onClose={onClose}
-      foot={
+      footer={
         <Button kind="main" onClick={onClose}>
           {text.copiedSecret}
         </Button>
       }
     >
-      <Secret label={text.shownOnce} of={secret} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+      <Secret label={text.shownOnce} value={secret} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
     </Dialog>
   );
 }

@@ -5,8 +5,8 @@ import { useText } from '../../text/text.js';
 import { stateOf } from './queries.js';
 import styles from './webhooks.module.css';
 
-/** The state of a webhook. What is not normal has a badge. */
-export function State({ of: webhook }: { of: Webhook }) {
+/** The state of a webhook. Unusual states have a badge. */
+export function State({ webhook }: { webhook: Webhook }) {
   const { webhooks: text } = useText();
   const state = stateOf(webhook);
   if (state === 'paused') return <Badge kind="off">{text.states.paused}</Badge>;
@@ -14,7 +14,7 @@ export function State({ of: webhook }: { of: Webhook }) {
   if (state === 'failing') {
     return (
       <Badge kind="bad">
-        {text.states.failing} <Time at={webhook.failing_since} />
+        {text.states.failing} <Time value={webhook.failing_since} />
       </Badge>
     );
   }

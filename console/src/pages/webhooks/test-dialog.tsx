@@ -13,7 +13,7 @@ import { webhookName } from './queries.js';
 import styles from './webhooks.module.css';
 
 /** Sends the example of an event once, and shows what the server answers. */
-export function TestDialog({ of: webhook, onClose }: { of: Webhook; onClose: () => void }) {
+export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { webhooks: text, common } = useText();
   const [type, setType] = useState<EventType>('user.created');
   const test = useMutation({
@@ -27,17 +27,17 @@ export function TestDialog({ of: webhook, onClose }: { of: Webhook; onClose: () 
   return (
     <Dialog
       title={text.testTitle(webhookName(webhook))}
-      wide
+      isWide
       onClose={onClose}
       onSubmit={() => {
         if (!test.isPending) test.mutate();
       }}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.close}
           </Button>
-          <Button type="submit" kind="main" icon="send" busy={test.isPending} changes>
+          <Button type="submit" kind="main" icon="send" busy={test.isPending} changesData>
             {result === undefined ? text.testAction : text.testAgain}
           </Button>
         </>
@@ -51,7 +51,7 @@ export function TestDialog({ of: webhook, onClose }: { of: Webhook; onClose: () 
           options={eventTypes.map((one) => [one, one] as const)}
           onChoose={setType}
         />
-        {error !== null && <Problem what={text.notTested} error={error} />}
+        {error !== null && <Problem message={text.notTested} error={error} />}
         {result !== undefined && (
           <>
             <Notice kind={result.ok ? 'good' : 'bad'} live>

@@ -11,7 +11,7 @@ import { EventChoice } from './event-choice.js';
 import { webhooksKey } from './queries.js';
 import styles from './webhooks.module.css';
 
-/** What an operator decides about a webhook. */
+/** The settings of a webhook. */
 export interface WebhookFields {
   readonly url: string;
   readonly description: string;
@@ -52,23 +52,23 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
   const messageFor = (field: string) => (error instanceof ProblemError ? error.messageFor(field) : undefined);
   const eventsError =
     error instanceof ProblemError ? error.errors.find(({ field }) => field?.startsWith('events'))?.message : undefined;
-  const isPlaced = eventsError !== undefined || ['url', 'filter', 'description'].some((field) => messageFor(field));
+  const isAtField = eventsError !== undefined || ['url', 'filter', 'description'].some((field) => messageFor(field));
   const isReady = draft.url.trim() !== '' && draft.events.length > 0;
   const set = (change: Partial<WebhookFields>) => setDraft({ ...draft, ...change });
   return (
     <Dialog
       title={title}
-      wide
+      isWide
       onClose={onClose}
       onSubmit={() => {
         if (isReady && !saving.isPending) saving.mutate();
       }}
-      foot={
+      footer={
         <>
           <Button data-cancel onClick={onClose}>
             {common.cancel}
           </Button>
-          <Button type="submit" kind="main" disabled={!isReady} busy={saving.isPending} changes>
+          <Button type="submit" kind="main" disabled={!isReady} busy={saving.isPending} changesData>
             {action}
           </Button>
         </>
@@ -117,7 +117,7 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
           options={(['thin', 'full'] as const).map((payload) => [payload, text.payloads[payload]] as const)}
           onChoose={(payload) => set({ payload })}
         />
-        {error !== null && !isPlaced && <Problem what={failed} error={error} />}
+        {error !== null && !isAtField && <Problem message={failed} error={error} />}
       </div>
     </Dialog>
   );

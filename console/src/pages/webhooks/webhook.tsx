@@ -18,14 +18,14 @@ import { ReplayDialog } from './replay-dialog.js';
 import { TestDialog } from './test-dialog.js';
 import { WebhookForm } from './webhook-form.js';
 
-/** One webhook: whether its events arrive, why not, and how to send them again. */
+/** One webhook, with its deliveries, its problems and its actions. */
 export function WebhookPage() {
   const { id } = useParams({ from: '/webhooks/$id' });
   const { webhooks: text } = useText();
   const query = useQuery(webhookQuery(id));
   if (query.data !== undefined) return <WebhookView webhook={query.data} />;
   return (
-    <Page title={text.one} above={<Above />}>
+    <Page title={text.one} breadcrumbs={<Above />}>
       <Loaded query={query} what={text.failedOne} rows={8}>
         {() => null}
       </Loaded>
@@ -74,14 +74,14 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
   const items: MenuItem[] = [
     { name: text.edit, icon: 'pencil', run: () => setAct('edit') },
     webhook.enabled
-      ? { name: text.pause, icon: 'pause', changes: true, run: pause }
+      ? { name: text.pause, icon: 'pause', changesData: true, run: pause }
       : { name: text.enable, icon: 'play', run: () => setAct('enable') },
     { name: text.delete, icon: 'trash', destructive: true, run: () => setAct('delete') },
   ];
   return (
     <Page
       title={webhookName(webhook)}
-      above={<Above />}
+      breadcrumbs={<Above />}
       actions={
         <>
           <Button icon="send" onClick={() => setAct('test')}>
@@ -94,20 +94,22 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
         </>
       }
     >
-      <Trouble of={webhook} onReplay={() => setAct('replay')} onEnable={() => setAct('enable')} />
-      <Health of={webhook} />
-      <Deliveries of={webhook} onReplay={() => setAct('replay')} />
-      {act === 'test' && <TestDialog of={webhook} onClose={close} />}
-      {act === 'rotate' && <RotateSecret of={webhook} onClose={close} />}
-      {act === 'edit' && <EditWebhook of={webhook} onClose={close} />}
-      {act === 'enable' && <EnableWebhook of={webhook} onClose={close} />}
-      {act === 'replay' && <ReplayDialog of={webhook} onClose={close} />}
-      {act === 'delete' && <DeleteWebhook of={webhook} onPause={webhook.enabled ? pause : undefined} onClose={close} />}
+      <Trouble webhook={webhook} onReplay={() => setAct('replay')} onEnable={() => setAct('enable')} />
+      <Health webhook={webhook} />
+      <Deliveries webhook={webhook} onReplay={() => setAct('replay')} />
+      {act === 'test' && <TestDialog webhook={webhook} onClose={close} />}
+      {act === 'rotate' && <RotateSecret webhook={webhook} onClose={close} />}
+      {act === 'edit' && <EditWebhook webhook={webhook} onClose={close} />}
+      {act === 'enable' && <EnableWebhook webhook={webhook} onClose={close} />}
+      {act === 'replay' && <ReplayDialog webhook={webhook} onClose={close} />}
+      {act === 'delete' && (
+        <DeleteWebhook webhook={webhook} onPause={webhook.enabled ? pause : undefined} onClose={close} />
+      )}
     </Page>
   );
 }
 
-function EditWebhook({ of: webhook, onClose }: { of: Webhook; onClose: () => void }) {
+function EditWebhook({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { webhooks: text } = useText();
   const { id, url, description, events, filter, payload } = webhook;
   return (

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Webhook } from '../../api/schema.js';
 import { useShortcuts } from '../../app/keyboard.js';
-import { useCan } from '../../app/operator.js';
+import { useHasScope } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Page, Panel } from '../../components/panel/panel.js';
@@ -12,7 +12,7 @@ import { ListFoot } from '../../components/table/bars.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
-import { Cut, Num, Time } from '../../components/text/values.js';
+import { Num, Time, UserText } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import { NewWebhook } from './new-webhook.js';
 import { readWebhooks, stateOf, webhookName, webhooksQuery } from './queries.js';
@@ -20,7 +20,7 @@ import { State } from './state.js';
 import styles from './webhooks.module.css';
 
 /** The columns of a CSV file. */
-const exported = [
+const csvColumns = [
   ...(['description', 'url', 'events', 'filter', 'payload', 'enabled', 'disabled_reason', 'pending'] as const),
   ...(['failing_since', 'last_error', 'last_success_at', 'last_failure_at', 'created_at', 'id'] as const),
 ];
@@ -28,15 +28,15 @@ const exported = [
 /** The webhooks: where events are sent, and whether they arrive. */
 export function Webhooks() {
   const { webhooks: text } = useText();
-  const can = useCan();
+  const can = useHasScope();
   const query = useSearch({ from: '/webhooks' });
   const navigate = useNavigate({ from: '/webhooks' });
-  const [creates, setCreates] = useState(false);
+  const [isCreating, setIsCreating] = useState(false);
   const list = useQuery(webhooksQuery);
   const mayChange = can('webhooks:write');
   const change = (next: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
-  const create = () => setCreates(true);
+  const create = () => setIsCreating(true);
   useShortcuts(mayChange ? [{ keys: 'c', name: text.create, group: 'thisPage', run: create }] : []);
   const newButton = (
     <Button kind="main" icon="plus" onClick={create}>
@@ -49,14 +49,14 @@ export function Webhooks() {
       actions={
         mayChange && (
           <>
-            <ExportMenu name="webhooks" columns={exported} read={readWebhooks} />
+            <ExportMenu name="webhooks" columns={csvColumns} read={readWebhooks} />
             {newButton}
           </>
         )
       }
     >
       <FilterBar query={query} onChange={change} fields={[]} search={{ name: 'q', label: text.search }} />
-      <Panel flush>
+      <Panel hasNoPadding>
         <Loaded query={list} what={text.failed} rows={4}>
           {({ data }) => {
             const rows = data.filter(matching(query.q)).sort((one, other) => urgency(one) - urgency(other));
@@ -74,18 +74,18 @@ export function Webhooks() {
           }}
         </Loaded>
       </Panel>
-      {creates && <NewWebhook onClose={() => setCreates(false)} />}
+      {isCreating && <NewWebhook onClose={() => setIsCreating(false)} />}
     </Page>
   );
 }
 
 /** Whether the name or the URL contains a text. There are at most 50 webhooks, so the page has all of them. */
 function matching(part = '') {
-  const wanted = part.toLocaleLowerCase();
-  return ({ description, url }: Webhook) => `${description} ${url}`.toLocaleLowerCase().includes(wanted);
+  const searchText = part.toLocaleLowerCase();
+  return ({ description, url }: Webhook) => `${description} ${url}`.toLocaleLowerCase().includes(searchText);
 }
 
-/** What needs a person comes first. The sort keeps the order of the others. */
+/** Webhooks with problems are first. The sort keeps the order of the others. */
 const urgency = (webhook: Webhook) =>
   ({ disabled: 0, failing: 1, paused: 3, delivering: 2, unused: 2 })[stateOf(webhook)];
 
@@ -106,7 +106,7 @@ function Lesson() {
 
 function WebhookTable({ rows, onOpen }: { rows: readonly Webhook[]; onOpen: (webhook: Webhook) => void }) {
   const { webhooks: text } = useText();
-  const waiting = ({ pending }: Webhook) => (pending >= 1000 ? text.manyWaiting : <Num of={pending} />);
+  const waiting = ({ pending }: Webhook) => (pending >= 1000 ? text.manyWaiting : <Num value={pending} />);
   const columns: readonly Column<Webhook>[] = [
     {
       key: 'name',
@@ -114,18 +114,23 @@ function WebhookTable({ rows, onOpen }: { rows: readonly Webhook[]; onOpen: (web
       size: 'wide',
       cell: (webhook) => (
         <div className={styles.identity}>
-          <Cut strong of={webhookName(webhook)} />
-          <Cut quiet of={webhook.url} />
+          <UserText strong text={webhookName(webhook)} />
+          <UserText quiet text={webhook.url} />
         </div>
       ),
     },
-    { key: 'state', head: text.state, cell: (webhook) => <State of={webhook} /> },
-    { key: 'events', head: text.events, size: 'low', cell: ({ events }) => <Cut quiet of={events.join(', ')} /> },
-    { key: 'pending', head: text.waiting, number: true, cell: waiting },
+    { key: 'state', head: text.state, cell: (webhook) => <State webhook={webhook} /> },
+    {
+      key: 'events',
+      head: text.events,
+      size: 'low',
+      cell: ({ events }) => <UserText quiet text={events.join(', ')} />,
+    },
+    { key: 'pending', head: text.waiting, isNumber: true, cell: waiting },
     {
       key: 'success',
       head: text.lastSuccess,
-      cell: ({ last_success_at }) => <Time at={last_success_at} never={text.never} />,
+      cell: ({ last_success_at }) => <Time value={last_success_at} emptyText={text.never} />,
     },
   ];
   return (
@@ -138,10 +143,10 @@ function WebhookTable({ rows, onOpen }: { rows: readonly Webhook[]; onOpen: (web
       onOpen={onOpen}
       compact={(webhook) => (
         <div className={styles.identity}>
-          <Cut strong of={webhookName(webhook)} />
-          <Cut quiet of={webhook.url} />
+          <UserText strong text={webhookName(webhook)} />
+          <UserText quiet text={webhook.url} />
           <div className={styles.compactState}>
-            <State of={webhook} />
+            <State webhook={webhook} />
             <span className={styles.quiet}>
               {text.waiting}: {waiting(webhook)}
             </span>

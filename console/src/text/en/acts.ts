@@ -1,4 +1,4 @@
-/** The changes of a user, and the questions before each change. */
+/** The dialogs that change a user. */
 export const acts = {
   save: 'Save',
   saved: 'Saved.',
@@ -12,7 +12,7 @@ export const acts = {
   until: 'Until',
   untilTime: 'Until a time…',
   yourTime: 'In your time zone.',
-  lockInstead: 'Only for some time? Lock the user instead.',
+  lockInstead: 'If the user must not log in for some time only, lock the user instead.',
   edit: 'Edit…',
   editAddresses: 'Addresses…',
   set: 'Set…',
@@ -23,16 +23,17 @@ export const acts = {
   profile: {
     title: (name: string) => `Edit ${name}`,
     name: 'Name',
-    externalIdHint: 'The id of this user in your systems. No sign-in takes it. The API accepts it as external:…',
+    externalIdHint:
+      'The id of this user in your systems. Users cannot log in with it. The API accepts it as external:…',
     localeHint: 'A language tag, such as en or es-MX. If it is empty, the language of the client applies.',
     metadataHint: 'A JSON object with your own data about the user.',
   },
   addresses: {
     title: (name: string) => `Addresses of ${name}`,
-    what: 'The user signs in with these. Postern sends codes to the mail address and to the phone number. To remove a value, clear its field.',
+    what: 'The user logs in with these. Postern sends codes to the mail address and to the phone number. To remove a value, clear its field.',
     phoneHint: 'With the country code, such as +44 20 7946 0123',
     removes: (names: readonly string[]) =>
-      `This removes: ${names.join(', ')}. The user can then no longer sign in with it.`,
+      `This removes: ${names.join(', ')}. The user can then no longer log in with them.`,
   },
   password: {
     title: (name: string) => `Set the password of ${name}`,
@@ -42,7 +43,7 @@ export const acts = {
   },
   noPassword: {
     title: (name: string) => `Remove the password of ${name}?`,
-    what: 'The user cannot sign in with a password until a new one is set. Every login and session of the user ends.',
+    what: 'The user cannot log in with a password until somebody sets a new one. Every login and session of the user ends.',
     action: 'Remove',
     done: 'The password is removed.',
   },
@@ -61,7 +62,7 @@ export const acts = {
   },
   pinRecovery: {
     title: (name: string) => `Cancel the new PIN of ${name}?`,
-    what: 'Somebody with a code for this account chose a new PIN. Postern discards the new PIN, and the current PIN stays valid.',
+    what: 'Somebody used a code of this account to choose a new PIN. Postern discards the new PIN, and the current PIN stays valid.',
     action: 'Cancel the new PIN',
     done: 'The new PIN is cancelled.',
   },
@@ -83,7 +84,7 @@ export const acts = {
   },
   link: {
     title: (name: string) => `Link an account to ${name}`,
-    what: 'The user can then also sign in with this account.',
+    what: 'The user can then also log in with this account.',
     provider: 'Provider',
     subject: 'Id of the account',
     subjectHint: 'The id of the account at the provider: “sub” in the tokens of the provider.',
@@ -92,7 +93,7 @@ export const acts = {
   },
   unlink: {
     title: (provider: string, name: string) => `Unlink the account of ${provider} from ${name}?`,
-    what: 'The user can no longer sign in with it. Existing logins keep working. To end them, log the user out.',
+    what: 'The user can no longer log in with it. Existing logins keep working. To end them, log the user out.',
     action: 'Unlink',
     done: (provider: string) => `The account of ${provider} is unlinked.`,
   },

@@ -1,17 +1,17 @@
-/** What a login with an identity would answer. */
+/** The check of a login: the answer that a login with an identity would get. */
 export const check = {
   title: 'Check a login',
-  identity: 'What they type to sign in',
-  identityHint: 'Mail address, phone or username, exactly as they type it.',
-  type: 'It is a',
+  identity: 'What the user types to log in',
+  identityHint: 'Mail address, phone or username, exactly as the user types it.',
+  type: 'Type of identity',
   device: 'Device id (optional)',
-  deviceHint: 'Without it: a new device.',
+  deviceHint: 'If it is empty, the check assumes a new device.',
   address: 'Network address (optional)',
   addressHint: 'Adds the limits of this IP address.',
   ask: 'Check',
   notRead: 'The login could not be checked.',
   nobody: (value: string) =>
-    `Nobody has “${value}”. The sign-in answers as for a wrong password, so that strangers learn nothing.`,
+    `No user has “${value}”. A login with it gets the same answer as a wrong password, so that attackers learn nothing.`,
   open: (name: string) => `Open ${name}`,
-  why: (value: string) => `Why can “${value}” not sign in?`,
+  why: (value: string) => `Why can “${value}” not log in?`,
 };

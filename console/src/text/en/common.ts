@@ -17,10 +17,10 @@ export const common = {
   tryingAgainIn: (seconds: number) => `Trying again in ${seconds} s.`,
   notReachable: 'Postern cannot be reached.',
   notConfirmed: 'You did not confirm who you are, so nothing was changed.',
-  unexpected: 'Something unexpected went wrong in the console. Reload the page.',
+  unexpected: 'An unexpected error occurred in the console. Reload the page.',
   offlineSince: (time: string) =>
-    `No connection since ${time}. What you see is from then. Buttons that change something wait.`,
-  waitsForConnection: 'Waits for the connection',
+    `No connection since ${time}. The page shows the data of that time. You can change nothing until the connection is back.`,
+  waitsForConnection: 'Waiting for the connection',
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   filter: 'Filter',
   addFilter: 'Add a filter',
@@ -37,7 +37,8 @@ export const common = {
   asNdjson: 'As NDJSON',
   exporting: (n: number) => `Reading rows: ${n.toLocaleString('en')}`,
   exported: (n: number) => `${count(n, 'row', 'rows')} exported.`,
-  exportedPart: (n: number) => `The first ${n.toLocaleString('en')} rows exported. Use filters for the others.`,
+  exportedPart: (n: number) =>
+    `The first ${n.toLocaleString('en')} rows are exported. To export the others, set filters.`,
   exportFailed: 'Nothing was exported.',
   time: 'Time',
   asTable: 'As a table',

@@ -1,19 +1,19 @@
-/** Audit events in words. */
+/** The texts of audit events. */
 export const events = {
-  /** What happened to a user, after the name of the user: "Ada Lovelace signed in". Or what somebody did that concerns no user. */
+  /** What happened to a user, after the name of the user: "Ada Lovelace logged in". For an event without a user: what somebody did. */
   types: {
     'login.started': 'asked for a code',
-    'login.approved': 'signed in',
+    'login.approved': 'logged in',
     'login.rejected': 'was refused',
     'login.refused_locked': 'was refused: locked',
-    'account.locked_by_guesses': 'is locked by guesses',
+    'account.locked_by_guesses': 'was locked after wrong secrets',
     'token.deleted': 'logged out',
-    'token.misused': 'had a copied login refused',
-    'token.shared': 'has a login that two clients use',
+    'token.misused': 'had a copied token refused',
+    'token.shared': 'has a token that two clients use',
     'device.changed': 'changed a device',
     'device.removed': 'removed a device',
     'message.sent': 'got a message',
-    'message.failed': 'got no message: it failed',
+    'message.failed': 'got no message: sending failed',
     'message.retried': 'gets a message again',
     'message.expired': 'got no message: it expired',
     'message.undelivered': 'got no message: it did not arrive',
@@ -68,7 +68,7 @@ export const events = {
     'block.created': 'blocked an address',
     'block.deleted': 'unblocked an address',
     'test_identity.created': 'has a new fixed code for tests',
-    'test_identity.deleted': 'has no fixed code for tests any more',
+    'test_identity.deleted': 'no longer has a fixed code for tests',
     'test_identity.used': 'used the fixed code for tests',
   } as Readonly<Record<string, string>>,
   /** What somebody else did to the user, after the name of that person: "Inés Carrascosa locked". */
@@ -77,9 +77,9 @@ export const events = {
     'device.changed': 'changed a device',
     'device.removed': 'removed a device',
     'message.sent': 'sent a message',
-    'message.failed': 'could not send a message',
+    'message.failed': 'sent a message that failed',
     'message.retried': 'sent a message again',
-    'message.expired': 'could not send a message in time',
+    'message.expired': 'sent a message that expired',
     'message.undelivered': 'sent a message that did not arrive',
     'user.created': 'created',
     'user.changed': 'changed',

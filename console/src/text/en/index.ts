@@ -43,12 +43,8 @@ export const texts = {
   webhooks,
 };
 
-/** The same keys in each language, with values of the same kind. */
+/** The type of the texts of every language: the same keys, with any strings. */
 type Wide<T> = {
-  readonly [K in keyof T]: T[K] extends string
-    ? string
-    : T[K] extends (...given: never[]) => string
-      ? T[K]
-      : Wide<T[K]>;
+  readonly [K in keyof T]: T[K] extends string ? string : T[K] extends (...args: never[]) => string ? T[K] : Wide<T[K]>;
 };
 export type Texts = Wide<typeof texts>;

@@ -41,7 +41,7 @@ export const keys = {
     'notifications:write': 'Publish and change notifications',
     'sessions:verify': 'Check sessions',
     'webhooks:write': 'Read and change webhooks',
-    'clients:forward': 'Pass the addresses of its clients',
+    'clients:forward': 'Forward the addresses of its clients',
     admin: 'Everything, including roles, keys and audit events',
   },
 };

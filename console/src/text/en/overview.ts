@@ -9,7 +9,7 @@ export const overview = {
       : n === 1
         ? 'One message failed in the last 24 hours.'
         : `${n.toLocaleString('en')} messages failed in the last 24 hours.`,
-  failingProvider: (name: string) => `The SMS provider ${name} fails.`,
+  failingProvider: (name: string) => `${name} is failing.`,
   lastFailure: (kind: string, reason: string) => `The last one: ${kind}, ${reason}.`,
   findings: (n: number) =>
     n === 1 ? 'One system check needs attention.' : `${n.toLocaleString('en')} system checks need attention.`,
@@ -29,8 +29,8 @@ export const overview = {
   span: 'Time span',
   figures: 'Figures',
   figuresFailed: 'The statistics could not be read.',
-  signedIn: 'Signed in',
-  refused: 'Refused',
+  signedIn: 'Logins',
+  refused: 'Refused logins',
   locks: 'Locks',
   newDevices: 'New devices',
   sessionChecks: 'Session checks',
@@ -39,12 +39,12 @@ export const overview = {
   change: (percent: string, before: string) => `${percent} · before: ${before}`,
   refusals: (n: string) => `${n} refusals`,
   byOperators: (n: string) => `${n} by operators`,
-  ofSignIns: (percent: string) => `${percent} of sign-ins`,
+  ofSignIns: (percent: string) => `${percent} of logins`,
   valid: 'valid sessions only',
   peak: (n: string) => `peak: ${n}`,
-  signIns: 'Sign-ins',
+  signIns: 'Logins',
   signInsLabel: (approved: string, refused: string, locks: string) =>
-    `Sign-ins over time: ${approved} approved, ${refused} refused, ${locks} locks`,
+    `Logins over time: ${approved} approved, ${refused} refused, ${locks} locks`,
   totalAndPeak: (total: string, peak: string) => `${total} · peak: ${peak}`,
   dashed: {
     '1h': 'dashed line: the day before',
@@ -72,7 +72,8 @@ export const overview = {
     fcm: 'FCM',
     web_push: 'Web Push',
   } as Readonly<Record<string, string>>,
-  providers: 'SMS providers:',
+  providers: 'Providers:',
+  providerOf: { sms: (name: string) => `SMS (${name})`, email: (name: string) => `Mail (${name})` },
   noProvider: 'none is configured',
   worksNow: (name: string) => `${name} works`,
   failsSince: (name: string, time: string) => `${name} has failed since ${time}`,

@@ -1,5 +1,5 @@
 export const parts = {
-  title: 'Parts and states',
+  title: 'Components and states',
   about: 'All components of the console, for people who change it.',
   buttons: 'Buttons',
   fields: 'Fields',

@@ -17,7 +17,7 @@ export const webhooks = {
   lesson: [
     'Create a webhook with the https URL of your server, and choose the events.',
     'Copy the secret. Your server uses it to check that a delivery is from Postern.',
-    'Send a test event, and see here what your server answers.',
+    'Send a test event, and see the answer of your server here.',
   ] as readonly string[],
   name: 'Name',
   nameHint: 'For the people who run Postern, such as the name of the receiving system.',
@@ -50,13 +50,13 @@ export const webhooks = {
     recovery: 'Recoveries',
     registration: 'Registrations',
     notification: 'Notifications',
-    marker: 'Read markers',
+    marker: 'Read positions',
     message: 'Messages',
     push: 'Pushes',
     audit: 'Audit events',
   } as Readonly<Record<string, string>>,
   filter: 'Filter',
-  filterHint: 'Optional: only events that match, such as authenticator:sms',
+  filterHint: 'Optional. Only events that match are sent, for example authenticator:sms',
   payload: 'Payload',
   payloads: { thin: 'Thin', full: 'Full' },
   payloadHints: {
@@ -80,13 +80,13 @@ export const webhooks = {
   rotateTitle: (name: string) => `Rotate the secret of ${name}?`,
   rotateAction: 'Rotate the secret',
   rotateWhat:
-    'You get a new secret. For 24 hours, both secrets sign each delivery, so that you can change your server meanwhile.',
+    'You get a new secret. For 24 hours, both secrets sign each delivery, so that you have time to change your server.',
   rotateAgain: (time: string) =>
-    `The secret before still signs until ${time}. If you rotate again now, it ends at once.`,
+    `The previous secret still signs until ${time}. If you rotate again now, it stops at once.`,
   notRotated: 'The secret was not rotated.',
   secret: 'Secret',
   hidden: 'stored encrypted',
-  bothSign: (time: string) => `The secret before also signs until ${time}.`,
+  bothSign: (time: string) => `The previous secret also signs until ${time}.`,
 
   more: 'More actions',
   edit: 'Edit…',
@@ -101,7 +101,7 @@ export const webhooks = {
   enabled: 'The webhook is enabled.',
   enableTitle: (name: string) => `Enable ${name}?`,
   enableAction: 'Enable the webhook',
-  enableWhat: 'Postern delivers again, beginning with the deliveries that waited.',
+  enableWhat: 'Postern delivers again, starting with the waiting deliveries.',
   alsoReplay: (time: string) => `Also replay the events since ${time}`,
   delete: 'Delete…',
   deleteTitle: (name: string) => `Delete ${name}?`,
@@ -109,7 +109,7 @@ export const webhooks = {
   deleteWhat: (n: number) =>
     n === 0
       ? 'Events are no longer sent to this URL. Its deliveries are no longer shown. This cannot be undone.'
-      : `Events are no longer sent to this URL, and ${count(n, 'delivery that waits is', 'deliveries that wait are')} dropped. This cannot be undone.`,
+      : `Events are no longer sent to this URL, and ${count(n, 'waiting delivery is', 'waiting deliveries are')} dropped. This cannot be undone.`,
   pauseInstead: 'A paused webhook can be enabled again later, and the events can be replayed.',
   deleted: (name: string) => `${name} is deleted.`,
   notDeleted: 'The webhook was not deleted.',
@@ -117,8 +117,8 @@ export const webhooks = {
   failingSince: (time: string, error: string) => `No success since ${time}: ${error}.`,
   waitingNow: (n: number) =>
     n >= 1000
-      ? '1,000 or more deliveries wait. Postern tries each of them for 24 hours.'
-      : `${count(n, 'delivery waits', 'deliveries wait')}. Postern tries each of them for 24 hours.`,
+      ? '1,000 or more deliveries are waiting. Postern tries each of them for 24 hours.'
+      : `${count(n, 'delivery is waiting', 'deliveries are waiting')}. Postern tries each of them for 24 hours.`,
   disabledOn: (time: string) => `Without a success, Postern disables the webhook on ${time}.`,
   disabledBecause: {
     operator: (time: string) => `Paused since ${time}.`,
@@ -127,7 +127,7 @@ export const webhooks = {
   },
   recordedMeanwhile: 'Postern records the events of this time. You can replay them for 30 days.',
   replaySince: (time: string) => `Replay since ${time}…`,
-  nothingWaits: 'everything has arrived or failed',
+  nothingWaits: 'no delivery is waiting',
   oneDay: 'each is tried for 24 hours',
 
   strip: (n: number, outcomes: string) =>
@@ -163,8 +163,8 @@ export const webhooks = {
   answered: (ms: string) => `What your server answered after ${ms} ms:`,
   noAnswer: 'Your server did not answer.',
   emptyAnswer: '(empty)',
-  nextTry: (time: string) => `Next try at ${time}. Later events of this user wait for it, but for at most an hour.`,
-  waitsForOthers: 'It waits for its first try, after earlier events of this user.',
+  nextTry: (time: string) => `Next try at ${time}. Later events of this user wait for it, for at most an hour.`,
+  waitsForOthers: 'It waits for earlier events of this user.',
   replayOne: 'Replay',
   replayed: 'The event is sent again.',
   eventGone: 'The event is no longer stored.',
@@ -177,7 +177,7 @@ export const webhooks = {
   aSpan: 'A time span',
   theFailed: 'Failed deliveries',
   from: 'From',
-  fromHint: 'All events since then that match the webhook, also those that arrived.',
+  fromHint: 'All events since then that match the webhook, including those that arrived.',
   to: 'To',
   toHint: 'Empty: until now.',
   failedHint: 'The latest deliveries that Postern no longer tries, at most 1,000.',

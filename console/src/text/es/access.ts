@@ -24,7 +24,7 @@ export const access: Texts['access'] = {
     addressHint: 'Una dirección IP, o un rango como 203.0.113.0/24. Un cliente con IPv6 suele tener un /64 entero.',
     reason: 'Motivo',
     reasonHint: 'Para otros operadores.',
-    never: 'cuando la desbloquee',
+    never: 'solo cuando la desbloquee',
     ends: 'Bloqueada',
     endings: {
       never: 'Hasta que la desbloquee',
@@ -42,7 +42,7 @@ export const access: Texts['access'] = {
     unblocked: (address) => `${address} ya no está bloqueada.`,
     notUnblocked: 'La dirección no se desbloqueó.',
     none: 'No hay direcciones bloqueadas',
-    noneWhy: 'Una dirección bloqueada solo recibe un error, en todas las rutas. Úselo contra ataques.',
+    noneWhy: 'Cada solicitud de una dirección bloqueada recibe un error. Bloquee direcciones para detener ataques.',
     noMatch: 'Ningún bloqueo coincide',
     total: (n) => count(n, 'bloqueo', 'bloqueos'),
   },
@@ -52,9 +52,11 @@ export const access: Texts['access'] = {
     createTitle: 'Nueva identidad de prueba',
     createAction: 'Crear la identidad de prueba',
     failed: 'No se pudieron leer las identidades de prueba.',
-    about: 'Quien conozca el código fijo puede iniciar sesión como este usuario hasta que termine.',
+    about:
+      'Quien conozca el código fijo puede iniciar sesión como este usuario hasta que termine la identidad de prueba.',
     address: 'Número de teléfono o dirección de correo',
-    addressHint: 'De un usuario sin rol, como uno para los revisores de una tienda de aplicaciones.',
+    addressHint:
+      'El usuario no debe tener rol. Cree un usuario para esto, por ejemplo para los revisores de una tienda de aplicaciones.',
     code: 'Código fijo',
     codeHint: 'Seis cifras. Déjelo vacío para un código aleatorio.',
     valid: 'Válida durante',
@@ -69,9 +71,9 @@ export const access: Texts['access'] = {
     removeTitle: (address) => `¿Eliminar la identidad de prueba ${address}?`,
     removeAction: 'Eliminar la identidad de prueba',
     removeWhy:
-      'El código fijo se rechaza desde ahora. Las sesiones que abrió siguen: cierre la sesión del usuario para terminarlas.',
+      'Postern rechaza el código fijo desde ahora. Los inicios de sesión existentes siguen. Para terminarlos, cierre todas las sesiones del usuario.',
     notRemoved: 'La identidad de prueba no se eliminó.',
-    removed: (address) => `${address} ya no acepta un código fijo.`,
+    removed: (address) => `El código fijo de ${address} ya no funciona.`,
     none: 'No hay identidades de prueba',
     noneWhy:
       'Los revisores de las tiendas de aplicaciones no pueden leer sus SMS ni su correo. Una identidad de prueba les permite iniciar sesión con un código fijo.',

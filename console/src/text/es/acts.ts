@@ -13,7 +13,7 @@ export const acts: Texts['acts'] = {
   until: 'Hasta',
   untilTime: 'Hasta una hora…',
   yourTime: 'En su zona horaria.',
-  lockInstead: '¿Solo por un tiempo? Es mejor bloquear al usuario.',
+  lockInstead: 'Si el usuario no debe entrar solo durante un tiempo, bloquéelo.',
   edit: 'Editar…',
   editAddresses: 'Direcciones…',
   set: 'Poner…',
@@ -24,7 +24,8 @@ export const acts: Texts['acts'] = {
   profile: {
     title: (name) => `Editar a ${name}`,
     name: 'Nombre',
-    externalIdHint: 'El id de este usuario en sus sistemas. No sirve para entrar. La API lo acepta como external:…',
+    externalIdHint:
+      'El id de este usuario en sus sistemas. Los usuarios no inician sesión con él. La API lo acepta como external:…',
     localeHint: 'Una etiqueta de idioma, por ejemplo «en» o «es-MX». Si está vacía, se usa el idioma del cliente.',
     metadataHint: 'Un objeto JSON con sus propios datos sobre el usuario.',
   },
@@ -42,7 +43,7 @@ export const acts: Texts['acts'] = {
   },
   noPassword: {
     title: (name) => `¿Quitar la contraseña de ${name}?`,
-    what: 'El usuario no puede iniciar sesión con contraseña hasta que tenga una nueva. Terminan todos sus inicios de sesión y sus sesiones.',
+    what: 'El usuario no puede iniciar sesión con contraseña hasta que alguien ponga una nueva. Terminan todos sus inicios de sesión y sus sesiones.',
     action: 'Quitar',
     done: 'Se quitó la contraseña.',
   },
@@ -61,7 +62,7 @@ export const acts: Texts['acts'] = {
   },
   pinRecovery: {
     title: (name) => `¿Cancelar el PIN nuevo de ${name}?`,
-    what: 'Alguien con un código de esta cuenta eligió un PIN nuevo. Postern descarta el PIN nuevo, y el PIN actual sigue siendo válido.',
+    what: 'Alguien usó un código de esta cuenta para elegir un PIN nuevo. Postern descarta el PIN nuevo, y el PIN actual sigue siendo válido.',
     action: 'Cancelar el PIN nuevo',
     done: 'El PIN nuevo está cancelado.',
   },

@@ -5,12 +5,12 @@ export const backups: Texts['backups'] = {
   failed: 'No se pudieron leer las copias de seguridad.',
   start: 'Hacer una copia ahora',
   running: 'En curso…',
-  started: 'La copia ha empezado. Se comprueba cuando está escrita.',
+  started: 'La copia ha empezado. Postern la comprueba después de escribirla.',
   notStarted: 'La copia no pudo empezar.',
   verificationStarted: 'La comprobación ha empezado.',
   notVerified: 'La comprobación no pudo empezar.',
-  off: 'Postern no hace copias por sí mismo. Ponga en BACKUP_TO una carpeta de otra máquina o un bucket, y reinicie Postern. Si usa DATABASE_URL, copie ese servidor con sus propias herramientas.',
-  noGood: 'Ninguna copia ha pasado la comprobación. Si el disco falla ahora, se pierden todos los datos.',
+  off: 'Las copias automáticas están desactivadas. Ponga en BACKUP_TO una carpeta de otra máquina o un bucket, y reinicie Postern.',
+  noGood: 'Ninguna copia está comprobada. Si el disco falla ahora, se pierden todos los datos.',
   lastFailed: (error) => `La última copia falló: ${error}`,
   archiveFailed: (error) => `El registro ya no se archiva: ${error}`,
   plan: 'Programación',
@@ -18,6 +18,8 @@ export const backups: Texts['backups'] = {
   never: 'ninguna',
   next: 'Próxima copia',
   place: 'Lugar',
+  method: 'Método',
+  methods: { files: 'copia de los archivos de la base de datos', pg_dump: 'pg_dump' },
   kept: 'Se conservan',
   keptOf: (n, schedule) => `${n}, una cada ${schedule}`,
   encryption: 'Cifrado',
@@ -29,7 +31,7 @@ export const backups: Texts['backups'] = {
   listNote: 'la más reciente primero',
   none: 'Aún no hay copias',
   noneOff: 'Las copias aparecen aquí cuando BACKUP_TO tiene un valor.',
-  noneYet: 'La primera empieza en el primer minuto tras el inicio de Postern.',
+  noneYet: 'La primera empieza en el primer minuto después de iniciar Postern.',
   scheduled: 'programada',
   byHand: 'manual',
   verify: 'Comprobar',
@@ -41,8 +43,12 @@ export const backups: Texts['backups'] = {
     unfinished: 'En curso o interrumpida',
   },
   restore: 'Restaurar',
-  restoreWhy:
-    'Ejecute la orden en la máquina de Postern. Escribe una carpeta nueva y nunca cambia una existente. Después inicie Postern con esa carpeta en DATA_DIR.',
+  restoreWhy: {
+    files:
+      'Ejecute la orden en la máquina de Postern. Escribe una carpeta nueva y nunca cambia una existente. Después inicie Postern con esa carpeta en DATA_DIR.',
+    pg_dump:
+      'Cree una base de datos vacía y ejecute la orden con DATABASE_URL apuntando a ella. Las imágenes van a una carpeta nueva. La orden no cambia ninguna base de datos con tablas ni ninguna carpeta existente. Después inicie Postern con el mismo DATABASE_URL.',
+  },
   restoreLast: 'La última copia comprobada',
   restoreAt: 'La base de datos en un momento dado',
 };

@@ -17,10 +17,10 @@ export const common: Texts['common'] = {
   tryingAgainIn: (seconds) => `Nuevo intento en ${seconds} s.`,
   notReachable: 'No se puede conectar con Postern.',
   notConfirmed: 'No confirmó su identidad, así que no se cambió nada.',
-  unexpected: 'Algo inesperado falló en la consola. Recargue la página.',
+  unexpected: 'Se produjo un error inesperado en la consola. Recargue la página.',
   offlineSince: (time) =>
-    `Sin conexión desde las ${time}. Lo que ve es de entonces. Los botones que cambian algo esperan.`,
-  waitsForConnection: 'Espera la conexión',
+    `Sin conexión desde las ${time}. La página muestra los datos de esa hora. No puede cambiar nada hasta que vuelva la conexión.`,
+  waitsForConnection: 'Esperando la conexión',
   typeToConfirm: (name) => `Escriba ${name} para confirmar`,
   filter: 'Filtro',
   addFilter: 'Añadir un filtro',
@@ -37,7 +37,8 @@ export const common: Texts['common'] = {
   asNdjson: 'Como NDJSON',
   exporting: (n) => `Leyendo filas: ${n.toLocaleString('es')}`,
   exported: (n) => `${n.toLocaleString('es')} ${n === 1 ? 'fila exportada' : 'filas exportadas'}.`,
-  exportedPart: (n) => `Exportadas las primeras ${n.toLocaleString('es')} filas. Use filtros para las demás.`,
+  exportedPart: (n) =>
+    `Se exportaron las primeras ${n.toLocaleString('es')} filas. Para exportar las demás, use filtros.`,
   exportFailed: 'No se ha exportado nada.',
   time: 'Hora',
   asTable: 'Como tabla',

@@ -11,7 +11,7 @@ export const imports: Texts['imports'] = {
   orDrop: 'o suéltelo aquí',
   formats:
     'CSV con una línea de encabezados, como lo exportan las hojas de cálculo y otros sistemas, o NDJSON con un usuario en cada línea.',
-  nothingYet: 'No se crea nada antes de que haya visto una prueba con el archivo completo.',
+  nothingYet: 'Postern no crea nada hasta que haya visto una prueba con el archivo completo.',
   reading: 'Leyendo el archivo…',
   another: 'Otro archivo',
   size: (bytes) => {
@@ -46,7 +46,7 @@ export const imports: Texts['imports'] = {
     username: 'Nombre de usuario',
     email: 'Correo',
     phone: 'Teléfono',
-    external_id: 'Id propio',
+    external_id: 'Id externo',
     name: 'Nombre',
     locale: 'Idioma',
     id: 'Id del usuario (UUID)',
@@ -58,12 +58,12 @@ export const imports: Texts['imports'] = {
     metadata: 'Metadatos (objeto JSON)',
     member: 'Metadatos, con su encabezado',
   },
-  needsIdentity: 'Indique qué columna es el nombre de usuario, el correo o el teléfono.',
-  nameHint: 'Varias columnas pueden ser el nombre: se unen.',
+  needsIdentity: 'Elija qué columna es el nombre de usuario, el correo o el teléfono.',
+  nameHint: 'Si varias columnas son el nombre, se unen.',
   hashHint:
-    'Los usuarios conservan sus contraseñas: se admiten argon2, bcrypt, scrypt y PBKDF2. Un tipo de hash nuevo aquí requiere un operador.',
+    'Los usuarios conservan sus contraseñas: Postern admite argon2, bcrypt, scrypt y PBKDF2. Solo un operador puede importar hashes de un tipo que aún no tiene ningún usuario.',
   passwordHint:
-    'Las contraseñas y los PIN se cifran al importar, lo que tarda alrededor de un segundo por cada cien usuarios.',
+    'Al importar se calcula el hash de las contraseñas y los PIN, lo que tarda alrededor de un segundo por cada cien usuarios.',
   dryRun: 'Prueba',
   dryRunAbout: 'Comprueba cada línea como lo haría la importación y no crea nada.',
   check: 'Comprobar el archivo',
@@ -80,7 +80,7 @@ export const imports: Texts['imports'] = {
   allGood: (n) => `${n === 1 ? 'Se puede' : 'Se pueden'} importar ${people(n)}. Ninguna línea tiene errores.`,
   someBad: (bad) =>
     `${bad === 1 ? 'Una línea tiene un error' : `${count(bad)} líneas tienen errores`}. Corrija el archivo y compruébelo de nuevo, o importe las demás sin ellas.`,
-  noneGood: 'No hay nadie que importar.',
+  noneGood: 'Ninguna línea se puede importar.',
   start: (n) => `Importar ${people(n)}`,
   startValid: (n) => `Importar solo ${n === 1 ? 'el usuario' : `los ${people(n)}`} sin errores`,
   existingStay: 'Los usuarios que ya existen no se cambian.',
@@ -92,7 +92,7 @@ export const imports: Texts['imports'] = {
       ? 'Interrumpido antes de terminar la primera línea.'
       : `Interrumpido. Todas las líneas hasta la ${count(line)} están hechas.`,
   unsure: (from, to) =>
-    `Se perdió la respuesta de las líneas ${count(from)} a ${count(to)}: puede que sus usuarios se hayan creado. Continúe: nadie se crea dos veces, y los ya creados se indican como existentes.`,
+    `Se perdió la respuesta de las líneas ${count(from)} a ${count(to)}: puede que sus usuarios se hayan creado. Si continúa, ningún usuario se crea dos veces. El informe indica los ya creados como existentes.`,
   fileChanged: 'El archivo ha cambiado o se ha movido desde que lo eligió. Elíjalo de nuevo.',
   toUsers: 'Ver los usuarios',
   rows: 'Líneas que revisar',
@@ -102,7 +102,7 @@ export const imports: Texts['imports'] = {
   reason: 'Motivo',
   noName: 'Sin nombre',
   existing: 'Este usuario ya existe.',
-  sameAsLine: (line) => `La línea ${count(line)} tiene el mismo valor y va antes.`,
+  sameAsLine: (line) => `La línea ${count(line)} ya tiene el mismo valor.`,
   lineErrors: {
     too_long: 'La línea tiene más de 64 KiB. Quizá falten unas comillas.',
     open_quote: 'Unas comillas no se cierran hasta el final del archivo.',

@@ -43,7 +43,7 @@ export const keys: Texts['keys'] = {
     'notifications:write': 'Publicar y cambiar notificaciones',
     'sessions:verify': 'Comprobar sesiones',
     'webhooks:write': 'Leer y cambiar webhooks',
-    'clients:forward': 'Transmitir las direcciones de sus clientes',
+    'clients:forward': 'Reenviar las direcciones de sus clientes',
     admin: 'Todo, incluidos los roles, las claves y los eventos de auditoría',
   },
 };

@@ -1,7 +1,7 @@
 import type { Texts } from '../en/index.js';
 
 export const parts: Texts['parts'] = {
-  title: 'Piezas y estados',
+  title: 'Componentes y estados',
   about: 'Todos los componentes de la consola, para quienes la cambian.',
   buttons: 'Botones',
   fields: 'Campos',

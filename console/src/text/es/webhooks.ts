@@ -16,11 +16,11 @@ export const webhooks: Texts['webhooks'] = {
   total: (n) => count(n, 'webhook', 'webhooks'),
   none: 'Aún no hay webhooks',
   noneWhy:
-    'Un webhook envía eventos a su propio servidor: se creó un usuario, se rechazó un acceso, se añadió un dispositivo.',
+    'Un webhook envía eventos a su propio servidor: se creó un usuario, se rechazó un inicio de sesión, se añadió un dispositivo.',
   lesson: [
     'Cree un webhook con la URL https de su servidor y elija los eventos.',
     'Copie el secreto. Su servidor lo usa para comprobar que una entrega viene de Postern.',
-    'Envíe un evento de prueba y vea aquí qué responde su servidor.',
+    'Envíe un evento de prueba y vea aquí la respuesta de su servidor.',
   ],
   name: 'Nombre',
   nameHint: 'Para las personas que operan Postern, por ejemplo el nombre del sistema que recibe.',
@@ -53,13 +53,13 @@ export const webhooks: Texts['webhooks'] = {
     recovery: 'Recuperaciones',
     registration: 'Registros',
     notification: 'Notificaciones',
-    marker: 'Marcas de lectura',
+    marker: 'Posiciones de lectura',
     message: 'Mensajes',
     push: 'Avisos push',
     audit: 'Eventos de auditoría',
   },
   filter: 'Filtro',
-  filterHint: 'Opcional: solo los eventos que coinciden, por ejemplo authenticator:sms',
+  filterHint: 'Opcional. Solo se envían los eventos que coinciden, por ejemplo authenticator:sms',
   payload: 'Contenido',
   payloads: { thin: 'Reducido', full: 'Completo' },
   payloadHints: {
@@ -83,9 +83,9 @@ export const webhooks: Texts['webhooks'] = {
   rotateTitle: (name) => `¿Rotar el secreto de ${name}?`,
   rotateAction: 'Rotar el secreto',
   rotateWhat:
-    'Recibe un secreto nuevo. Durante 24 horas, los dos secretos firman cada entrega, para que pueda cambiar su servidor mientras tanto.',
+    'Recibe un secreto nuevo. Durante 24 horas, los dos secretos firman cada entrega, para que tenga tiempo de cambiar su servidor.',
   rotateAgain: (time) =>
-    `El secreto anterior aún firma hasta el ${time}. Si vuelve a rotar ahora, termina de inmediato.`,
+    `El secreto anterior aún firma hasta el ${time}. Si vuelve a rotar ahora, deja de firmar al momento.`,
   notRotated: 'No se rotó el secreto.',
   secret: 'Secreto',
   hidden: 'guardado cifrado',
@@ -104,7 +104,7 @@ export const webhooks: Texts['webhooks'] = {
   enabled: 'El webhook está activado.',
   enableTitle: (name) => `¿Activar ${name}?`,
   enableAction: 'Activar el webhook',
-  enableWhat: 'Postern vuelve a entregar, empezando por las entregas que esperaban.',
+  enableWhat: 'Postern vuelve a entregar, empezando por las entregas en espera.',
   alsoReplay: (time) => `Repetir también los eventos desde el ${time}`,
   delete: 'Eliminar…',
   deleteTitle: (name) => `¿Eliminar ${name}?`,
@@ -112,7 +112,7 @@ export const webhooks: Texts['webhooks'] = {
   deleteWhat: (n) =>
     n === 0
       ? 'Ya no se envían eventos a esta URL. Sus entregas dejan de mostrarse. Esto no se puede deshacer.'
-      : `Ya no se envían eventos a esta URL, y se ${n === 1 ? 'descarta' : 'descartan'} ${count(n, 'entrega que espera', 'entregas que esperan')}. Esto no se puede deshacer.`,
+      : `Ya no se envían eventos a esta URL, y se ${n === 1 ? 'descarta' : 'descartan'} ${count(n, 'entrega en espera', 'entregas en espera')}. Esto no se puede deshacer.`,
   pauseInstead: 'Un webhook en pausa se puede activar más tarde, y los eventos se pueden repetir.',
   deleted: (name) => `Se eliminó ${name}.`,
   notDeleted: 'No se eliminó el webhook.',
@@ -130,7 +130,7 @@ export const webhooks: Texts['webhooks'] = {
   },
   recordedMeanwhile: 'Postern registra los eventos de este tiempo. Puede repetirlos durante 30 días.',
   replaySince: (time) => `Repetir desde el ${time}…`,
-  nothingWaits: 'todo llegó o falló',
+  nothingWaits: 'ninguna entrega espera',
   oneDay: 'cada una se intenta durante 24 horas',
 
   strip: (n, outcomes) =>
@@ -168,7 +168,7 @@ export const webhooks: Texts['webhooks'] = {
   emptyAnswer: '(vacía)',
   nextTry: (time) =>
     `Próximo intento: ${time}. Los eventos posteriores de este usuario lo esperan, como mucho una hora.`,
-  waitsForOthers: 'Espera su primer intento, después de eventos anteriores de este usuario.',
+  waitsForOthers: 'Espera a eventos anteriores de este usuario.',
   replayOne: 'Repetir',
   replayed: 'El evento se envía otra vez.',
   eventGone: 'El evento ya no está guardado.',
@@ -181,7 +181,7 @@ export const webhooks: Texts['webhooks'] = {
   aSpan: 'Un periodo',
   theFailed: 'Entregas fallidas',
   from: 'Desde',
-  fromHint: 'Todos los eventos desde entonces que coinciden con el webhook, también los que llegaron.',
+  fromHint: 'Todos los eventos desde entonces que coinciden con el webhook, incluidos los que llegaron.',
   to: 'Hasta',
   toHint: 'Vacío: hasta ahora.',
   failedHint: 'Las últimas entregas que Postern ya no intenta, 1.000 como máximo.',

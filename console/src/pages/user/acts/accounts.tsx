@@ -14,7 +14,7 @@ import { useDraft } from '../../../lib/drafts.js';
 import { useText } from '../../../text/text.js';
 import { accountsQuery, useProviders } from '../queries.js';
 import styles from '../user.module.css';
-import { type ActProps, typedFor, useAct, useUndo } from './run.js';
+import { type ActProps, confirmTextOf, useAct, useUndo } from './run.js';
 
 const url = '/admin/v1/users/{id}/external-identities';
 const link = (id: string, body: LinkUserExternalIdentityData['body']) =>
@@ -39,7 +39,7 @@ export function LinkAccount(props: ActProps) {
   const provider = providers.includes(draft.provider) ? draft.provider : (providers[0] ?? '');
   const save = () =>
     run(async () => {
-      const { id } = await link(user.id, { provider, subject: draft.subject.trim() }).catch(atSubject);
+      const { id } = await link(user.id, { provider, subject: draft.subject.trim() }).catch(errorAtSubject);
       toast.done(
         text.done(provider),
         undo(() => unlink(user.id, id)),
@@ -80,8 +80,8 @@ export function LinkAccount(props: ActProps) {
   );
 }
 
-/** The error of an account that another user has names no field, but it is about the id. */
-function atSubject(error: unknown): never {
+/** If another user has the account, the problem names no field. This adds the field of the account's id to it. */
+function errorAtSubject(error: unknown): never {
   if (!(error instanceof ProblemError) || error.code !== 'external_identity_taken') throw error;
   const errors = [{ code: error.code, message: error.message, field: 'subject' }];
   throw new ProblemError(new Response(null, { status: error.status }), { ...error.body, errors });
@@ -109,8 +109,8 @@ export function UnlinkAccount(props: ActProps) {
     <ConfirmDialog
       title={text.title(provider, nameOf(user))}
       action={text.action}
-      destructive
-      typed={typedFor(user)}
+      isDestructive
+      confirmText={confirmTextOf(user)}
       {...{ busy, error, onClose }}
       onConfirm={() => void remove()}
     >

@@ -34,8 +34,8 @@ const dialogs: Readonly<Record<Act, ComponentType<ActProps>>> = {
   activation: ActivateRole,
 };
 
-/** The form or the question of an act. */
+/** The dialog of an act: a form or a question. */
 export function ActDialog({ act, ...rest }: ActProps & { act: Act }) {
-  const Shown = dialogs[act];
-  return <Shown {...rest} />;
+  const Dialog = dialogs[act];
+  return <Dialog {...rest} />;
 }

@@ -9,7 +9,7 @@ import { toast } from '../../../components/toast/toasts.js';
 import { useDraft } from '../../../lib/drafts.js';
 import { useText } from '../../../text/text.js';
 import styles from '../user.module.css';
-import { type ActProps, typedFor, useAct, useUndo } from './run.js';
+import { type ActProps, confirmTextOf, useAct, useUndo } from './run.js';
 
 const profile = ['name', 'locale', 'external_id', 'metadata'] as const;
 const addresses = ['username', 'email', 'phone'] as const;
@@ -59,7 +59,7 @@ function useMemberForm(props: ActProps, name: string, members: readonly Member[]
   const [{ base, form }, setDraft, forget] = useDraft(`user.${user.id}.${name}`, initial);
   /** The members that somebody else has changed too, with their new values. */
   const [changedByOthers, setChangedByOthers] = useState<Partial<Form>>({});
-  const [badJson, setBadJson] = useState(false);
+  const [hasBadJson, setBadJson] = useState(false);
   const close = () => {
     forget();
     onClose();
@@ -77,8 +77,8 @@ function useMemberForm(props: ActProps, name: string, members: readonly Member[]
     );
     setChangedByOthers(Object.fromEntries(conflicting.map((member) => [member, current[member]])));
     if (conflicting.length > 0) {
-      const entered = Object.fromEntries(changed.map((member) => [member, form[member]]));
-      setDraft({ base: current, form: { ...current, ...entered } });
+      const changedValues = Object.fromEntries(changed.map((member) => [member, form[member]]));
+      setDraft({ base: current, form: { ...current, ...changedValues } });
       return 'open';
     }
     await changeUser(user.id, changeTo(form, changed));
@@ -89,7 +89,7 @@ function useMemberForm(props: ActProps, name: string, members: readonly Member[]
     return undefined;
   }
   const errorOf = (member: Member): string | undefined => {
-    if (member === 'metadata' && badJson) return text.notJson;
+    if (member === 'metadata' && hasBadJson) return text.notJson;
     const newValue = changedByOthers[member];
     return act.errorOf(member) ?? (newValue === undefined ? undefined : text.changedByOthers(newValue));
   };
@@ -163,8 +163,8 @@ export function EditAddresses(props: ActProps) {
     <ConfirmDialog
       title={text.addresses.title(nameOf(props.user))}
       action={text.save}
-      destructive={removed.length > 0}
-      typed={removed.length > 0 ? typedFor(props.user) : undefined}
+      isDestructive={removed.length > 0}
+      confirmText={removed.length > 0 ? confirmTextOf(props.user) : undefined}
       {...{ busy, error }}
       onConfirm={save}
       onClose={close}

@@ -9,7 +9,7 @@ import { nameOf, Secret } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { useFormats, useText } from '../../../text/text.js';
 import styles from '../user.module.css';
-import { type ActProps, typedFor, useAct } from './run.js';
+import { type ActProps, confirmTextOf, useAct } from './run.js';
 
 const roles = ['user', 'support', 'operator'] as const satisfies readonly Role[];
 
@@ -19,7 +19,7 @@ export function ChangeRole(props: ActProps) {
   const { acts, users } = useText();
   const [role, setRole] = useState(user.role);
   const { busy, error, run } = useAct(props);
-  const isMore = roles.indexOf(role) > roles.indexOf(user.role);
+  const isPromotion = roles.indexOf(role) > roles.indexOf(user.role);
   const save = () =>
     run(async () => {
       const changed = await changeUser(user.id, { role });
@@ -32,7 +32,7 @@ export function ChangeRole(props: ActProps) {
     <ConfirmDialog
       title={acts.role.title(nameOf(user))}
       action={acts.save}
-      typed={role === user.role ? undefined : typedFor(user)}
+      confirmText={role === user.role ? undefined : confirmTextOf(user)}
       {...{ busy, error, onClose }}
       onConfirm={() => (role === user.role ? onClose() : void save())}
     >
@@ -44,7 +44,7 @@ export function ChangeRole(props: ActProps) {
           hint={acts.role.rights[role]}
           onChoose={setRole}
         />
-        {isMore && <p>{acts.role.needsLink}</p>}
+        {isPromotion && <p>{acts.role.needsLink}</p>}
       </div>
     </ConfirmDialog>
   );
@@ -80,9 +80,9 @@ export function ActivateRole(props: ActProps) {
   return (
     <Dialog
       title={text.title(nameOf(user))}
-      modal="required"
+      closing="button"
       onClose={onClose}
-      foot={
+      footer={
         <Button kind="main" onClick={onClose}>
           {keys.done}
         </Button>
@@ -90,7 +90,7 @@ export function ActivateRole(props: ActProps) {
     >
       <Secret
         label={text.link}
-        of={link.url}
+        value={link.url}
         kept={<p className={styles.quiet}>{text.until(time(link.expires_at))}</p>}
       />
     </Dialog>

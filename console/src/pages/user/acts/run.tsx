@@ -15,7 +15,7 @@ export const acts = [
 export type Act = (typeof acts)[number];
 
 /** Those that only the role operator may do. */
-export const actsOfAdmins: readonly Act[] = ['role', 'activation'];
+export const adminActs: readonly Act[] = ['role', 'activation'];
 
 /** Opens the dialog of an act. `about`: the field, the provider or the linked account that it concerns. */
 export type OpenAct = (act: Act, about?: string) => void;
@@ -27,8 +27,8 @@ export interface ActProps {
   readonly onAct: OpenAct;
 }
 
-/** What has to be typed before something is destroyed. */
-export const typedFor = ({ username, id }: User): string => username ?? id.slice(0, 8);
+/** The text that the operator must type before a destructive act. */
+export const confirmTextOf = ({ username, id }: User): string => username ?? id.slice(0, 8);
 
 /** Runs an act once, shows its error in the dialog or at the fields, and reads the user again. */
 export function useAct({ user, onClose }: Pick<ActProps, 'user' | 'onClose'>, fields: readonly string[] = []) {

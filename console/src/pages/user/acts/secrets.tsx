@@ -9,14 +9,14 @@ import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { useText } from '../../../text/text.js';
 import styles from '../user.module.css';
-import { type ActProps, typedFor, useAct, useUndo } from './run.js';
+import { type ActProps, confirmTextOf, useAct, useUndo } from './run.js';
 
-const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
+const passwordAlphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 /** Random characters without those that look alike, in groups: easy to say on the phone. 20 characters have 99 bits. */
 function randomPassword(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(64)).filter((byte) => byte < letters.length * 8);
-  const text = [...bytes.slice(0, 20)].map((byte) => letters[byte % letters.length]).join('');
+  const bytes = crypto.getRandomValues(new Uint8Array(64)).filter((byte) => byte < passwordAlphabet.length * 8);
+  const text = [...bytes.slice(0, 20)].map((byte) => passwordAlphabet[byte % passwordAlphabet.length]).join('');
   return text.replaceAll(/.{5}(?=.)/g, '$&-');
 }
 
@@ -99,12 +99,12 @@ interface RemovalProps extends ActProps {
   readonly texts: { readonly [Name in 'title' | 'what' | 'action' | 'done']: string };
   readonly work: () => Promise<unknown>;
   /** Nothing of the user is lost, so the name need not be typed. */
-  readonly isMild?: boolean;
+  readonly isHarmless?: boolean;
 }
 
 /** Asks before something is removed that cannot be restored. */
 function Removal(props: RemovalProps) {
-  const { texts, work, isMild = false, user, onClose } = props;
+  const { texts, work, isHarmless = false, user, onClose } = props;
   const { busy, error, run } = useAct(props);
   const remove = () =>
     run(async () => {
@@ -116,8 +116,8 @@ function Removal(props: RemovalProps) {
     <ConfirmDialog
       title={texts.title}
       action={texts.action}
-      destructive={!isMild}
-      typed={isMild ? undefined : typedFor(user)}
+      isDestructive={!isHarmless}
+      confirmText={isHarmless ? undefined : confirmTextOf(user)}
       {...{ busy, error, onClose }}
       onConfirm={() => void remove()}
     >
@@ -146,7 +146,7 @@ export function CancelPinRecovery(props: ActProps) {
   const texts = { ...text, title: text.title(nameOf(props.user)) };
   const cancel = () =>
     request<CancelUserPinRecoveryData, User>('DELETE', '/admin/v1/users/{id}/pin-recovery', { path });
-  return <Removal {...props} texts={texts} work={cancel} isMild />;
+  return <Removal {...props} texts={texts} work={cancel} isHarmless />;
 }
 
 export function RemoveFactors(props: ActProps) {

@@ -14,7 +14,7 @@ import { useDraft } from '../../../lib/drafts.js';
 import { useText } from '../../../text/text.js';
 import { devicesQuery, inboxQuery } from '../queries.js';
 import styles from '../user.module.css';
-import { type ActProps, typedFor, useAct, useUndo } from './run.js';
+import { type ActProps, confirmTextOf, useAct, useUndo } from './run.js';
 
 /** How long a lock lasts: hours, until somebody unlocks, or until a time that the operator enters. */
 const isLength = (hours: string) => hours !== '' && hours !== 'time';
@@ -130,9 +130,9 @@ export function DeactivateDialog(props: ActProps) {
     <ConfirmDialog
       title={deactivating.title(name)}
       action={deactivating.action}
-      destructive
-      typed={typedFor(user)}
-      milder={
+      isDestructive
+      confirmText={confirmTextOf(user)}
+      alternative={
         <Button kind="ghost" small onClick={() => onAct('lock')}>
           {acts.lockInstead}
         </Button>
@@ -163,9 +163,9 @@ export function EraseDialog(props: ActProps) {
     <ConfirmDialog
       title={erasing.title(name)}
       action={erasing.action}
-      destructive
-      typed={typedFor(user)}
-      milder={
+      isDestructive
+      confirmText={confirmTextOf(user)}
+      alternative={
         user.status === 'active' && (
           <Button kind="ghost" small onClick={() => onAct('deactivate')}>
             {erasing.milder}
