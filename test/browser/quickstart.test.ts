@@ -90,7 +90,7 @@ test('the page logs in, shows the notification and the devices, and a second tab
   await other.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
 });
 
-test('the page in React does the same', async () => {
+test('the page in React works like the page without it', async () => {
   const page = await open('/react.html');
   await page.getByLabel('Name').fill('ada.lovelace');
   await page.getByLabel('Password').fill('wrong');

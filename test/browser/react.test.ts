@@ -259,7 +259,7 @@ test('a change of the account asks for a proof until it is right, and shows the 
   expect(await tab.page.locator('dialog').count()).toBe(0);
 });
 
-test('devices are signed out, and the activity goes on page by page', async () => {
+test('devices are signed out, and the activity is read page by page', async () => {
   const user = await createUser(app);
   await login(app, user, { make: 'Another phone' });
   const tab = await openTab(user);

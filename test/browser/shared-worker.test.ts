@@ -94,7 +94,7 @@ test('a cut of the shared stream loses nothing and repeats nothing in any tab', 
   await context.close();
 });
 
-test('a tab goes on when another one has crashed', async () => {
+test('a tab continues when another one has crashed', async () => {
   const user = await createUser(app);
   const context = await browser.newContext();
   const first = await open(context, 'all tabs');

@@ -72,7 +72,7 @@ async function signUp(name: string): Promise<{ readonly page: Page; readonly pho
   return { page, phone };
 }
 
-test('friends sign up, split a bill with a photo, and see each other act at once', async () => {
+test("friends sign up, split a bill with a photo, and see each other's changes at once", async () => {
   const [ada, bob] = [await signUp('ada'), await signUp('bob')];
   await click(ada.page, 'New bill');
   const photo = await plain(64, 64).png().toBuffer();

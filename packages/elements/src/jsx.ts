@@ -2,7 +2,7 @@ import type { PosternAccount } from './account/element.js';
 import type { PosternInbox } from './inbox/element.js';
 import type { PosternSignIn } from './sign-in/element.js';
 
-/** What every element takes in JSX. */
+/** The attributes of every element in JSX. */
 interface CommonProps {
   readonly id?: string | undefined;
   readonly className?: string | undefined;

@@ -584,7 +584,7 @@ export type OutboxMessage = {
   /** The channel and the kind of message: a code or a notice. */
   readonly kind: string;
   readonly recipient: string | null;
-  /** queued, sent (a provider has accepted it), failed (retried until it expired), expired (not tried in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered. */
+  /** queued, sent (a provider has accepted it), failed (no attempt succeeded), expired (there was no attempt in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered. */
   readonly state: 'queued' | 'sent' | 'failed' | 'expired' | 'dropped' | 'delivered' | 'undelivered';
   /** The provider that has accepted the message. Null before that. */
   readonly provider: string | null;

@@ -62,7 +62,7 @@ test('names change with a proof, by keyboard, and the focus returns', async () =
   await isClean();
 });
 
-test('a password, a PIN, and the sign-out of another device', async () => {
+test('a password and a PIN are set, and another device is signed out', async () => {
   const user = await createUser(pages.app);
   const shown = await accountOf(user);
   const { page, isClean } = shown;
@@ -107,7 +107,7 @@ test('a password, a PIN, and the sign-out of another device', async () => {
   await isClean();
 });
 
-test('a mail address, with a proof by a code to the phone', async () => {
+test('a mail address is changed with a proof by a code to the phone', async () => {
   const phone = newPhone();
   const user = await createUser(pages.app, { phone });
   const shown = await accountOf(user, { attributes: { sections: 'addresses' } });
@@ -132,7 +132,7 @@ test('a mail address, with a proof by a code to the phone', async () => {
   await shown.isClean();
 });
 
-test('an authenticator app with a QR code and recovery codes; then only its codes are accepted as a proof', async () => {
+test('an authenticator app is enrolled with a QR code and recovery codes, and then only its codes are accepted as a proof', async () => {
   const user = await createUser(pages.app);
   const shown = await accountOf(user, { attributes: { sections: 'factors' } });
   const { page, isAccessible, isClean } = shown;
@@ -182,7 +182,7 @@ test('passkeys are added, renamed and removed', async () => {
   await shown.isClean();
 });
 
-test('activity, a file of everything, and the deletion of the account', async () => {
+test('the activity is shown, all data is exported, and the account is deleted', async () => {
   const user = await createUser(pages.app);
   for (let login = 0; login < 11; login += 1) await signIn(pages.app, user);
   const shown = await accountOf(user, { attributes: { sections: 'activity data' } });
@@ -208,7 +208,7 @@ test('activity, a file of everything, and the deletion of the account', async ()
   await isClean();
 });
 
-test('a phone, the dark, Spanish, and lines from right to left', async () => {
+test('the element works on a phone, in the dark theme, in Spanish, and from right to left', async () => {
   const user = await createUser(pages.app, { email: newEmail() });
   const spanish = await accountOf(user, { lang: 'es', width: 390, theme: 'dark' });
   await spanish.page.getByRole('heading', { name: 'Perfil' }).waitFor();

@@ -49,7 +49,7 @@ test('the bell counts what arrives, and opening it marks everything as read', as
   await isClean();
 });
 
-test('all of it works by keyboard, and a list that changes keeps the focus', async () => {
+test('the inbox works by keyboard, and a list that changes keeps the focus', async () => {
   const user = await createUser(pages.app);
   const first = await publish(user, 'First');
   await publish(user, 'Second');
@@ -79,7 +79,7 @@ test('all of it works by keyboard, and a list that changes keeps the focus', asy
   await isClean();
 });
 
-test('the empty state, Spanish, your own texts, and lines from right to left', async () => {
+test('the empty state, Spanish, custom texts and text from right to left are shown', async () => {
   const user = await createUser(pages.app);
   const english = await inboxOf(user, { attributes: { layout: 'list' } });
   await english.page.getByText('No notifications yet').waitFor();
@@ -133,7 +133,7 @@ test('a kind of notification is muted and switched on again', async () => {
   await isClean();
 });
 
-test('hostile texts and pictures do nothing', async () => {
+test('hostile texts and pictures have no effect', async () => {
   const user = await createUser(pages.app);
   const attack = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
   await publish(user, `${attack}\u202e {count}`, { actor: attack, image_url: undefined });
@@ -164,7 +164,7 @@ test('pages load more by a button, a filter and a limit narrow the list, and a p
   await isClean();
 });
 
-test('a list without a connection says so, keeps what it has, and goes on', async () => {
+test('a list without a connection shows that, keeps its rows, and continues later', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'Before');
   const { page } = await inboxOf(user, { attributes: { layout: 'list' } });
@@ -183,7 +183,7 @@ test('a list without a connection says so, keeps what it has, and goes on', asyn
   await page.getByText('Before').waitFor();
 });
 
-test('nobody is signed in: the list says so, and shows the inbox after a login', async () => {
+test('if nobody is signed in, the list shows that, and shows the inbox after a login', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'For you');
   const { page, isAccessible, isClean } = await pages.show('postern-inbox', { attributes: { layout: 'list' } });

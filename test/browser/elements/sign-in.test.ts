@@ -31,7 +31,7 @@ async function byPassword(shown: ElementPage, username: string | null): Promise<
   await press(shown, 'Sign in');
 }
 
-test('a password, after a wrong one, by keyboard alone and without losing the focus', async () => {
+test('a user signs in with a password after a wrong one, by keyboard alone and without losing the focus', async () => {
   const user = await createUser(pages.app);
   const shown = await signIn();
   const { page, events, isAccessible, isClean } = shown;
@@ -48,7 +48,7 @@ test('a password, after a wrong one, by keyboard alone and without losing the fo
   await page.keyboard.press('Tab');
   await page.keyboard.type('wrong');
   await page.keyboard.press('Enter');
-  await page.getByRole('alert').filter({ hasText: 'That did not match' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'That is wrong' }).waitFor();
   await isAccessible();
   expect(await secret(shown, 'Password').inputValue()).toBe('');
   await page.keyboard.type(password);
@@ -62,14 +62,14 @@ test('a password, after a wrong one, by keyboard alone and without losing the fo
   await isClean();
 });
 
-test('a code by SMS with a PIN, after a wrong code; the next one can be requested later', async () => {
+test('a user signs in with a code by SMS and a PIN after a wrong code, and another code can be requested later', async () => {
   const phone = newPhone();
   await createUser(pages.app, { phone, pin: '2468' });
   const shown = await signIn({ attributes: { ways: 'sms password' } });
   await field(shown, 'Phone number').fill(phone);
   await press(shown, 'Continue');
   await shown.page.getByRole('heading', { name: 'Enter the code' }).waitFor();
-  expect(await shown.page.getByText(`${phone.slice(-2)}, if`).count()).toBe(1);
+  expect(await shown.page.getByText(`${phone.slice(-2)}, we sent`).count()).toBe(1);
   expect(await shown.page.getByRole('button', { name: /^New code in/ }).isDisabled()).toBe(true);
   await shown.isAccessible();
   const code = await codeTo(pages.app, phone);
@@ -83,7 +83,7 @@ test('a code by SMS with a PIN, after a wrong code; the next one can be requeste
   await shown.isClean();
 });
 
-test('a code by mail, and back to the start', async () => {
+test('a user who requested a code by mail can return to the start', async () => {
   const email = newEmail();
   await createUser(pages.app, { email });
   const shown = await signIn();
@@ -97,7 +97,7 @@ test('a code by mail, and back to the start', async () => {
   await shown.isClean();
 });
 
-test('a passkey', async () => {
+test('a user signs in with a passkey', async () => {
   const user = await createUser(pages.app);
   const shown = await signIn({ login: { identity: user.username ?? '', password } });
   await addAuthenticator(shown.page, { verifiesUser: true });
@@ -111,19 +111,19 @@ test('a passkey', async () => {
   await shown.isClean();
 });
 
-test('a passkey that the user does not give is explained', async () => {
+test('a cancelled passkey is explained', async () => {
   const shown = await signIn({ attributes: { ways: 'passkey' } });
   // Nobody answers the question of the browser.
   await shown.page.evaluate(
     `navigator.credentials.get = () => Promise.reject(new DOMException('', 'NotAllowedError'))`,
   );
   await press(shown, 'Use a passkey');
-  await shown.page.getByText('The passkey was not used.').waitFor();
+  await shown.page.getByText('The passkey did not work.').waitFor();
   await shown.isAccessible();
   await shown.isClean();
 });
 
-test('an authenticator app after the password, or a recovery code', async () => {
+test('a user signs in with an authenticator app or a recovery code after the password', async () => {
   const who = await person();
   const { app, recoveryCodes } = await enrolTotp(who);
   const shown = await signIn();
@@ -145,7 +145,7 @@ test('an authenticator app after the password, or a recovery code', async () => 
   await shown.isClean();
 });
 
-test('a lock counts down, says what to do, and offers a recovery', async () => {
+test('a lock counts down, explains what to do, and offers a recovery', async () => {
   const email = newEmail();
   const user = await createUser(pages.app, { email });
   const shown = await signIn({ slots: 'locked=Call 555.' });
@@ -156,7 +156,7 @@ test('a lock counts down, says what to do, and offers a recovery', async () => {
     await secret(shown, 'Password').fill('wrong');
     await press(shown, 'Sign in');
     await lock
-      .or(page.getByRole('alert').filter({ hasText: 'did not match' }))
+      .or(page.getByRole('alert').filter({ hasText: 'That is wrong' }))
       .first()
       .waitFor();
   }
@@ -186,7 +186,7 @@ test('a lock counts down, says what to do, and offers a recovery', async () => {
   await shown.isClean();
 });
 
-test('a registration with a code, which signs in', async () => {
+test('a registration with a code signs the user in', async () => {
   const email = newEmail();
   const shown = await signIn();
   await press(shown, 'Create an account');
@@ -206,7 +206,7 @@ test('a registration with a code, which signs in', async () => {
   await shown.isClean();
 });
 
-test('a lost network is said in words, and the same input works later', async () => {
+test('a lost network is reported, and the same input works later', async () => {
   const user = await createUser(pages.app);
   const shown = await signIn();
   await field(shown, 'Email, phone or username').waitFor();
@@ -219,7 +219,7 @@ test('a lost network is said in words, and the same input works later', async ()
   await isIn(shown);
 });
 
-test('Spanish, your own texts from right to left, and no paths of other origins', async () => {
+test('Spanish and custom texts from right to left are shown, and paths of other origins are refused', async () => {
   const user = await createUser(pages.app);
   const spanish = await signIn({ lang: 'es', width: 390 });
   await spanish.page.getByRole('button', { name: 'Iniciar sesión' }).waitFor();

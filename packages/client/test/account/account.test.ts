@@ -67,7 +67,7 @@ function softwarePasskeys(): PasskeyAdapter {
 }
 
 describe('a dialog for proofs', () => {
-  test('is asked for each change, with the choices that the operation takes and the user has', async () => {
+  test('is shown for each change, with the proofs that the operation accepts and the user has', async () => {
     const { postern } = await signedIn(app, {}, { email: newEmail() });
     const { asked, prove } = passwordDialog();
     const account = createAccount(postern, { prove });
@@ -83,7 +83,7 @@ describe('a dialog for proofs', () => {
     expect((await account.get()).username).toBe('grace');
   });
 
-  test('is asked again while the proof is wrong', async () => {
+  test('is shown again while the proof is wrong', async () => {
     const { postern } = await signedIn(app);
     const { asked, prove } = passwordDialog('not this one', 'nor this one');
     await createAccount(postern, { prove }).setPin('2468');
@@ -99,7 +99,7 @@ describe('a dialog for proofs', () => {
     expect(await postern.getSession()).not.toBeNull();
   });
 
-  test('is not asked again for a fault of the change itself', async () => {
+  test('is not shown again after an error of the change itself', async () => {
     const { postern } = await signedIn(app);
     const { asked, prove } = passwordDialog();
     const refused = await createAccount(postern, { prove })
@@ -109,7 +109,7 @@ describe('a dialog for proofs', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('of one operation replaces that of the account', async () => {
+  test('of one operation is used instead of the dialog of the account', async () => {
     const { postern } = await signedIn(app);
     const { asked, prove } = passwordDialog();
     await createAccount(postern, { prove: () => lost() }).setPin('2468', { proof: prove });
@@ -138,7 +138,7 @@ describe('a proof', () => {
     );
   });
 
-  test('that no function of the package made is refused before anything is sent', async () => {
+  test('that was not created by the package is refused before anything is sent', async () => {
     const network = createNetwork();
     const { postern } = await signedIn(app, { fetch: network.fetch });
     const account = createAccount(postern);
@@ -165,7 +165,7 @@ describe('a proof', () => {
     expect(await account.removePhone({ proof: passwordProof(password) })).toMatchObject({ phone: null });
   });
 
-  test('is never a code where a code is not enough', async () => {
+  test('is never a code if the operation accepts no code', async () => {
     const { postern } = await signedIn(app, {}, { phone: newPhone() });
     const account = createAccount(postern);
     const typesFor = async (operation: 'remove_totp' | 'remove_pin' | 'set_phone') =>

@@ -64,7 +64,7 @@ test('after any interleaving of changes and cut synchronisations, the copy equal
   );
 });
 
-test('the copy is there without a network, each user has another one, and it is erased on demand and at the sign-out', async () => {
+test('the copy is available without a network, each user has a separate one, and it is erased on request and at the sign-out', async () => {
   const stores = new Map<string, ReturnType<typeof memoryCopyStore>>();
   const storeOf = (userId: string) => {
     const store = stores.get(userId) ?? memoryCopyStore();

@@ -62,7 +62,7 @@ test('a condition without a value is refused before anything is sent', async () 
   expect(network.sent).toHaveLength(sent);
 });
 
-test('any text finds itself', { timeout: 120_000 }, async () => {
+test('a filter for any text finds exactly that text', { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme-ascii' }), async (text) => {
       await publish({ notification_type: 'payment', description: 'x', object_data_string: text });

@@ -37,7 +37,7 @@ test('a list shows each notification once, page by page, while others arrive', a
   expect(seen).toEqual(['4', '3', '2', '1', '0']);
 });
 
-test('the marker, mutes and the trace of a notification', async () => {
+test('the marker moves, mutes are added and removed, and a notification is traced', async () => {
   const { postern, user } = await signedIn(app);
   const inbox = createInbox(postern);
   await publish(user.id, 'one');
@@ -70,7 +70,7 @@ describe('a live inbox', () => {
   const putsOf = (events: readonly InboxEvent[]) =>
     events.flatMap((event) => (event.type === 'put' ? [event.notification.description] : []));
 
-  test('gets what happens, and ends with the reason of its signal', async () => {
+  test('receives changes, and ends with the reason of its signal', async () => {
     const { postern, user } = await signedIn(app);
     const { controller, events, ended, isLive } = collect(postern);
     await isLive();
@@ -85,7 +85,7 @@ describe('a live inbox', () => {
     postern.close();
   });
 
-  test('loses, repeats and leaks nothing over a hundred cut connections', async () => {
+  test('loses, repeats and leaks nothing across a hundred cut connections', async () => {
     // Node.js warns about signals that collect listeners.
     const warnings: string[] = [];
     const warned = ({ name }: Error) => warnings.push(name);
@@ -144,7 +144,7 @@ describe('a live inbox', () => {
     postern.close();
   });
 
-  test('continues after a position, today or tomorrow', async () => {
+  test('continues after a position, also a day later', async () => {
     const { postern, user } = await signedIn(app);
     await publish(user.id, 'before');
     const inbox = createInbox(postern);
@@ -159,7 +159,7 @@ describe('a live inbox', () => {
     postern.close();
   });
 
-  test('of a platform without streams asks for changes', async () => {
+  test('polls for changes on a platform without streams', async () => {
     const { postern, user } = await signedIn(app, {
       onResume: (wake) => {
         const timer = setTimeout(wake, 20);
@@ -188,7 +188,7 @@ describe('a view', () => {
   const until = (view: { readonly current: InboxSnapshot }, what: string, is: (shown: InboxSnapshot) => boolean) =>
     eventually(what, async () => (is(view.current) ? view.current : undefined));
 
-  test('shows the newest page, follows what happens, and reads older pages', async () => {
+  test('shows the newest page, follows changes, and reads older pages', async () => {
     const { postern, user } = await signedIn(app);
     for (let count = 0; count < 5; count += 1) await publish(user.id, `${count}`);
     const view = createInboxView(postern, createInbox(postern), { limit: 2 });

@@ -44,12 +44,12 @@ describe('a password login', () => {
     expect(demand(state, 'start').issue).toMatchObject({ kind: 'wrong', message: expect.stringMatching(/./) });
   });
 
-  test('with an invalid identity names the fault', async () => {
+  test('with an invalid identity names the error', async () => {
     const state = await createLogin(clientOf(app)).start().password({ identity: 'a@b', password });
     expect(demand(state, 'start').issue).toMatchObject({ kind: 'invalid', errors: [{ field: 'identity.value' }] });
   });
 
-  test('that locks the account counts down, and goes back', async () => {
+  test('that locks the account counts down, and then returns to the start', async () => {
     const { username } = await createUser(app);
     const login = createLogin(clientOf(app));
     for (let guess = 0; guess < 5; guess += 1)
@@ -131,7 +131,7 @@ describe('a login by code', () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
-  test('joins the same input, and refuses another one while it is busy', async () => {
+  test('sends repeated input once, and refuses other input while it is busy', async () => {
     const network = createNetwork();
     const { state, code } = await begun({ fetch: network.fetch });
     const first = state.submit({ code });
@@ -173,7 +173,7 @@ describe('a login by code', () => {
     expect(await storage.get('postern.open')).toBeNull();
   });
 
-  test('looks the same for an identity that nobody has', async () => {
+  test('looks the same for an unknown identity', async () => {
     const state = demand(await createLogin(clientOf(app)).start().email({ identity: newEmail() }), 'code');
     expect(state).toMatchObject({ channel: 'email', destination: 'u…@example.com', issue: null });
   });

@@ -44,7 +44,7 @@ describe('a client whose storage keeps keys', () => {
     expect(await storage.getKey?.('postern.key')).toBe(pair);
   });
 
-  test('asks for a nonce after a restart, and goes on', async () => {
+  test('requests a nonce after a restart, and continues', async () => {
     const storage = memoryStorage();
     const { user } = await signedIn(app, { storage });
     const network = createNetwork();

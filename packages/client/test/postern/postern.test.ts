@@ -145,7 +145,7 @@ describe('a login ends only by a 401 on the authentication token', () => {
     expect(await kindOf(devices(postern))).toBe('signed_out');
   });
 
-  test('a lock suspends the login, and an unlock lets it go on', async () => {
+  test('a lock suspends the login, and an unlock lets it continue', async () => {
     const { postern, user } = await signedIn(app);
     const lock = { permanent: true, reason: 'fraud' };
     await app.api('POST', `/admin/v1/users/${user.id}/lock`, { bearer: app.adminKey, body: lock });
@@ -170,7 +170,7 @@ describe('the storage', () => {
     expect(network.sent).toEqual([]);
   });
 
-  test('a logout without a network takes effect at once, and Postern learns of it at the next start', async () => {
+  test('a logout without a network takes effect at once, and is sent to Postern at the next start', async () => {
     const storage = memoryStorage();
     const network = createNetwork();
     const { postern } = await signedIn(app, { storage, fetch: network.fetch });
@@ -216,7 +216,7 @@ describe('the storage', () => {
   });
 
   test.each(['', 'null', '{}', '{"token":5}', 'rubbish', '[]'])(
-    'that holds %j means that nobody is signed in',
+    'that contains %j means that nobody is signed in',
     async (text) => {
       const storage = memoryStorage();
       await storage.set('postern.login', text);
@@ -275,7 +275,7 @@ describe('misuse fails at once with a sentence that says what to do', () => {
     expect(misuse).toThrow(message);
   });
 
-  test('a client for the path of a backend can be made while a server renders the page', () => {
+  test('a client for the path of a backend can be created while a server renders the page', () => {
     expect(createPostern({ url: '/auth', storage: 'backend' }).current).toEqual({ status: 'starting' });
   });
 
@@ -309,7 +309,7 @@ test('unknown members of answers are ignored', async () => {
   expect(await postern.getSession()).toMatchObject({ token: 'pss_x' });
 });
 
-test('importing and making a client sends nothing, sets no timer and changes no global', async () => {
+test('importing the package and creating a client sends nothing, sets no timer and changes no global', async () => {
   const before = Object.getOwnPropertyNames(globalThis);
   const network = createNetwork();
   vi.useFakeTimers();

@@ -68,7 +68,7 @@ describe('Web Push', () => {
     expect(await enableWebPush(postern, workerOf(refuse).worker)).toBeNull();
   });
 
-  test('passes other faults of the browser on', async () => {
+  test('passes on other errors of the browser', async () => {
     const { postern } = await signedIn(app);
     const fail = () => Promise.reject(new DOMException('no service', 'AbortError'));
     await expect(enableWebPush(postern, workerOf(fail).worker)).rejects.toThrow('no service');

@@ -6,20 +6,20 @@ import { action, type Context, lines, row } from './sections.js';
 
 export function profileSection({ words, account, client, change }: Context): HTMLElement {
   const name = account.name || words.none;
-  const changeName: Step = {
+  const nameStep: Step = {
     ...{ title: words.change_name, submit: words.save },
     fields: [{ name: 'name', kind: 'text', label: words.name, value: account.name, isOptional: true }],
-    async act({ name: chosen = '' }) {
+    async onSubmit({ name: chosen = '' }) {
       await client.update({ name: chosen.trim() });
       return undefined;
     },
   };
-  const changeUsername: Step = {
+  const usernameStep: Step = {
     ...{ title: words.change_username, submit: words.save },
     fields: [
       { name: 'username', kind: 'identity', label: words.username, value: account.username ?? '', isOptional: true },
     ],
-    async act({ username = '' }) {
+    async onSubmit({ username = '' }) {
       await client.setUsername(username.trim() || null);
       return undefined;
     },
@@ -28,12 +28,12 @@ export function profileSection({ words, account, client, change }: Context): HTM
     row(
       words.name,
       element('bdi', {}, name),
-      action('name', words.change, words.name, () => change('name', 'update', changeName)),
+      action('name', words.change, words.name, () => change('name', 'update', nameStep)),
     ),
     row(
       words.username,
       element('bdi', {}, account.username ?? words.none),
-      action('username', words.change, words.username, () => change('username', 'set_username', changeUsername)),
+      action('username', words.change, words.username, () => change('username', 'set_username', usernameStep)),
     ),
   );
 }
@@ -42,9 +42,9 @@ export function passwordSection({ words, account, client, offered, change }: Con
   const hint = fill(words.password_hint, { count: offered.password.min_length });
   const step: Step = {
     ...{ title: words.change_password, submit: words.save },
-    lead: [element('p', { class: 'muted' }, words.change_password_hint)],
+    introduction: [element('p', { class: 'muted' }, words.change_password_hint)],
     fields: [{ name: 'password', kind: 'new-password', label: words.new_password, hint }],
-    async act({ password = '' }) {
+    async onSubmit({ password = '' }) {
       await client.setPassword(password);
       return undefined;
     },
@@ -64,29 +64,29 @@ export function pinSection(context: Context): HTMLElement {
   const { words, account, client, offered, language, change } = context;
   const { has_pin: hasPin, pin_recovery: recovery } = account;
   const hint = fill(words.pin_hint, { min: offered.pin.min_length, max: offered.pin.max_length });
-  const set: Step = {
+  const setStep: Step = {
     ...{ title: words.change_pin, submit: words.save },
     fields: [{ name: 'pin', kind: 'new-pin', label: words.new_pin, hint }],
-    async act({ pin = '' }) {
+    async onSubmit({ pin = '' }) {
       await client.setPin(pin);
       return undefined;
     },
   };
-  const remove: Step = {
+  const removeStep: Step = {
     ...{
       title: words.remove_pin,
       submit: words.remove,
       isDangerous: true,
-      lead: [element('p', {}, words.remove_pin_hint)],
+      introduction: [element('p', {}, words.remove_pin_hint)],
     },
-    async act() {
+    async onSubmit() {
       await client.removePin();
       return undefined;
     },
   };
-  const cancel: Step = {
-    ...{ title: words.cancel_pin, submit: words.cancel_pin, lead: [element('p', {}, words.cancel_pin_hint)] },
-    async act() {
+  const cancelStep: Step = {
+    ...{ title: words.cancel_pin, submit: words.cancel_pin, introduction: [element('p', {}, words.cancel_pin_hint)] },
+    async onSubmit() {
       await client.cancelPinRecovery();
       return undefined;
     },
@@ -97,8 +97,8 @@ export function pinSection(context: Context): HTMLElement {
     row(
       words.pin,
       hasPin ? words.is_set : words.not_set,
-      action('pin', text, words.pin, () => change('pin', 'set_pin', set)),
-      hasPin && action('pin-remove', words.remove, words.pin, () => change('pin', 'remove_pin', remove), true),
+      action('pin', text, words.pin, () => change('pin', 'set_pin', setStep)),
+      hasPin && action('pin-remove', words.remove, words.pin, () => change('pin', 'remove_pin', removeStep), true),
     ),
     recovery &&
       row(
@@ -108,7 +108,7 @@ export function pinSection(context: Context): HTMLElement {
           'pin-cancel',
           words.cancel_pin,
           words.pending_pin,
-          () => change('pin', 'cancel_pin_recovery', cancel),
+          () => change('pin', 'cancel_pin_recovery', cancelStep),
           true,
         ),
       ),
@@ -116,31 +116,31 @@ export function pinSection(context: Context): HTMLElement {
 }
 
 export function addressSection({ words, account, client, change }: Context): HTMLElement {
-  const line = (type: 'email' | 'phone') => {
+  const addressRow = (type: 'email' | 'phone') => {
     const name = words[type];
     const current = account[type];
-    const confirm = (pending: PendingAddress, to: string): Step => ({
+    const confirmStep = (pending: PendingAddress, to: string): Step => ({
       ...{ title: words.confirm_address, submit: words.continue },
-      lead: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
+      introduction: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
       fields: [{ name: 'code', kind: 'code', label: words.code }],
-      async act({ code = '' }) {
+      async onSubmit({ code = '' }) {
         await pending.confirm(code.replace(/\s/g, ''));
         return undefined;
       },
     });
-    const set: Step = {
+    const setStep: Step = {
       ...{ title: fill(words.change_address, { name }), submit: words.continue },
-      lead: [element('p', { class: 'muted' }, words.change_address_hint)],
+      introduction: [element('p', { class: 'muted' }, words.change_address_hint)],
       fields: [{ name: type, kind: type === 'email' ? 'email' : 'tel', label: name }],
-      async act({ [type]: value = '' }) {
+      async onSubmit({ [type]: value = '' }) {
         const address = value.trim();
-        return confirm(type === 'email' ? await client.setEmail(address) : await client.setPhone(address), address);
+        return confirmStep(type === 'email' ? await client.setEmail(address) : await client.setPhone(address), address);
       },
     };
-    const remove: Step = {
+    const removeStep: Step = {
       ...{ title: fill(words.remove_address, { name }), submit: words.remove, isDangerous: true },
-      lead: [element('p', {}, words.remove_address_hint)],
-      async act() {
+      introduction: [element('p', {}, words.remove_address_hint)],
+      async onSubmit() {
         if (type === 'email') await client.removeEmail();
         else await client.removePhone();
         return undefined;
@@ -149,10 +149,10 @@ export function addressSection({ words, account, client, change }: Context): HTM
     return row(
       name,
       current === null ? words.none : element('bdi', { dir: 'ltr' }, current),
-      action(type, current === null ? words.add : words.change, name, () => change(type, `set_${type}`, set)),
+      action(type, current === null ? words.add : words.change, name, () => change(type, `set_${type}`, setStep)),
       current !== null &&
-        action(`${type}-remove`, words.remove, name, () => change(type, `remove_${type}`, remove), true),
+        action(`${type}-remove`, words.remove, name, () => change(type, `remove_${type}`, removeStep), true),
     );
   };
-  return lines(line('email'), line('phone'));
+  return lines(addressRow('email'), addressRow('phone'));
 }

@@ -1,6 +1,6 @@
 import { formStyle } from '../base/form-style.js';
 
-/** The style of the dialog and of what only it shows. It is loaded with the dialog. */
+/** The style of the dialog and of its content. It is loaded with the dialog. */
 export const dialogStyle = `${formStyle}
 .links { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-top: 12px; }
 dialog { width: min(27rem, calc(100vw - 24px)); max-height: calc(100vh - 24px); padding: calc(var(--_space) * 1.5); border: 1px solid var(--_line);

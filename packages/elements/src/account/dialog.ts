@@ -8,7 +8,7 @@ import type { Dialog, Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
 
 /**
- * One modal dialog for all changes. This module is loaded with the first of them. The browser keeps the focus in the dialog, and gives it back.
+ * One modal dialog for all changes. This module is loaded at the first change. The browser keeps the focus in the dialog, and restores it when the dialog closes.
  */
 export function createDialog(words: AccountTexts, signal: AbortSignal, report: (error: unknown) => void): Dialog {
   const title = element('h2', { id: 'dialog-title', part: 'heading' });
@@ -18,42 +18,42 @@ export function createDialog(words: AccountTexts, signal: AbortSignal, report: (
     { type: 'button', class: 'link small', part: 'link', click: () => node.close() },
     words.cancel,
   );
-  const foot = element('div', { class: 'row end' }, cancel);
+  const footer = element('div', { class: 'row end' }, cancel);
   const node: HTMLDialogElement = element(
     'dialog',
     { part: 'dialog', 'aria-labelledby': 'dialog-title' },
     title,
     body,
-    foot,
+    footer,
   );
   let onClose: () => void = () => undefined;
   node.addEventListener('close', () => onClose());
   signal.addEventListener('abort', () => node.close());
 
-  function show(text: string, content: readonly Child[], cancelled: () => void): void {
+  function show(text: string, content: readonly Child[], onCancel: () => void): void {
     title.textContent = text;
     replaceContent(body, ...content);
-    onClose = cancelled;
+    onClose = onCancel;
     if (!node.open) node.showModal();
-    const first = body.querySelector<HTMLElement>('input, form button, button');
-    first?.focus();
+    const firstControl = body.querySelector<HTMLElement>('input, form button, button');
+    firstControl?.focus();
   }
 
-  function ask(first: Step): Promise<boolean> {
+  function ask(firstStep: Step): Promise<boolean> {
     return new Promise((resolve) => {
-      const next = (step: Step) => {
-        const { submit, fields = [], lead = [], isDangerous = false } = step;
-        // A step that only shows what is done, such as recovery codes.
-        const isLast = step.fields === undefined && !isDangerous && step !== first;
-        foot.hidden = isLast;
-        const view = () => show(step.title, [...lead, form.node], () => resolve(isLast));
+      const showStep = (step: Step) => {
+        const { submit, fields = [], introduction = [], isDangerous = false } = step;
+        // A step without fields after the first one only shows a result, such as recovery codes.
+        const isLast = step.fields === undefined && !isDangerous && step !== firstStep;
+        footer.hidden = isLast;
+        const showForm = () => show(step.title, [...introduction, form.node], () => resolve(isLast));
         const form: Form = createForm({
           ...{ words, fields, submit, isDangerous, labelledBy: 'dialog-title' },
           async onSubmit(values) {
             try {
-              const following = await step.act(values);
+              const nextStep = await step.onSubmit(values);
               if (signal.aborted) return;
-              if (following !== undefined) return next(following);
+              if (nextStep !== undefined) return showStep(nextStep);
               onClose = () => undefined;
               node.close();
               resolve(true);
@@ -62,17 +62,17 @@ export function createDialog(words: AccountTexts, signal: AbortSignal, report: (
               if (!isPosternError(error) || error.kind === 'usage') throw error;
               // The user closed the dialog.
               if (!node.open) return resolve(false);
-              // A proof took the place of the form.
-              if (!form.node.isConnected) view();
+              // The dialog shows a proof instead of the form.
+              if (!form.node.isConnected) showForm();
               report(error);
               if (isProblem(error, 'last_way_in')) form.showIssue(words.last_way_in);
               else showError(form, error, words, signal);
             }
           },
         });
-        view();
+        showForm();
       };
-      next(first);
+      showStep(firstStep);
     });
   }
   const dialog: Dialog = {

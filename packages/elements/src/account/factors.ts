@@ -14,72 +14,74 @@ export async function factorSection(context: Context): Promise<HTMLElement> {
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const hasApp = account.second_factors.some(({ type }) => type === 'totp');
 
-  const enrol: Step = {
+  const enrolStep: Step = {
     ...{
       title: words.authenticator_app,
       submit: words.continue,
-      lead: [element('p', { class: 'muted' }, words.app_hint)],
+      introduction: [element('p', { class: 'muted' }, words.app_hint)],
     },
-    async act() {
+    async onSubmit() {
       const { confirmApp } = await loadSecrets();
       return confirmApp(context, await client.enrolTotp());
     },
   };
-  const remove: Step = {
+  const removeStep: Step = {
     ...{
       title: words.remove_app,
       submit: words.remove,
       isDangerous: true,
-      lead: [element('p', {}, words.remove_app_hint)],
+      introduction: [element('p', {}, words.remove_app_hint)],
     },
-    async act() {
+    async onSubmit() {
       await client.removeTotp();
       return undefined;
     },
   };
-  const renew: Step = {
+  const renewStep: Step = {
     ...{
       title: words.new_codes,
       submit: words.continue,
-      lead: [element('p', { class: 'muted' }, words.new_codes_hint)],
+      introduction: [element('p', { class: 'muted' }, words.new_codes_hint)],
     },
-    async act() {
+    async onSubmit() {
       const { showCodes } = await loadSecrets();
       return showCodes(context, (await client.renewRecoveryCodes()).recovery_codes);
     },
   };
-  const add: Step = {
+  const addStep: Step = {
     ...{
       title: words.add_passkey,
       submit: words.continue,
-      lead: [element('p', { class: 'muted' }, words.passkey_hint)],
+      introduction: [element('p', { class: 'muted' }, words.passkey_hint)],
     },
     fields: [{ name: 'name', kind: 'text', label: words.passkey_name, value: words.this_device_name }],
-    async act({ name = '' }) {
+    async onSubmit({ name = '' }) {
       await client.addPasskey(name.trim(), { signal });
       return undefined;
     },
   };
-  const app = words.authenticator_app;
+  const appName = words.authenticator_app;
   return lines(
     row(
-      app,
+      appName,
       hasApp ? words.on : words.off,
       hasApp
-        ? action('totp-remove', words.remove, app, () => change('totp', 'remove_totp', remove), true)
-        : action('totp', words.set_up, app, () => change('totp-remove', 'enrol_totp', enrol)),
+        ? action('totp-remove', words.remove, appName, () => change('totp', 'remove_totp', removeStep), true)
+        : action('totp', words.set_up, appName, () => change('totp-remove', 'enrol_totp', enrolStep)),
     ),
     account.second_factors.length > 0 &&
       row(
         words.recovery_codes,
         words.recovery_codes_hint,
-        action('codes', words.new_codes, words.recovery_codes, () => change('codes', 'renew_recovery_codes', renew)),
+        action('codes', words.new_codes, words.recovery_codes, () =>
+          change('codes', 'renew_recovery_codes', renewStep),
+        ),
       ),
     ...passkeys.map((passkey) => passkeyRow(context, passkey, date)),
     row(
       words.passkeys,
       passkeys.length === 0 ? words.no_passkeys : '',
-      action('passkey', words.add, words.passkeys, () => change('passkey', 'add_passkey', add)),
+      action('passkey', words.add, words.passkeys, () => change('passkey', 'add_passkey', addStep)),
     ),
   );
 }
@@ -89,29 +91,29 @@ function passkeyRow(
   { id, name, created_at, last_used_at }: Passkey,
   date: Intl.DateTimeFormat,
 ): HTMLElement {
-  const rename: Step = {
+  const renameStep: Step = {
     ...{ title: words.rename_passkey, submit: words.save },
     fields: [{ name: 'name', kind: 'text', label: words.passkey_name, value: name }],
-    async act({ name: chosen = '' }) {
+    async onSubmit({ name: chosen = '' }) {
       await client.renamePasskey(id, chosen.trim());
       return undefined;
     },
   };
-  const remove: Step = {
+  const removeStep: Step = {
     ...{ title: words.remove_passkey, submit: words.remove, isDangerous: true },
-    lead: [element('p', {}, fill(words.remove_passkey_hint, { name }))],
-    async act() {
+    introduction: [element('p', {}, fill(words.remove_passkey_hint, { name }))],
+    async onSubmit() {
       await client.removePasskey(id);
       return undefined;
     },
   };
-  const used =
+  const lastUse =
     last_used_at === null ? words.never_used : fill(words.last_used, { time: date.format(new Date(last_used_at)) });
   return row(
     element('bdi', {}, name),
-    `${words.passkey} · ${fill(words.since, { time: date.format(new Date(created_at)) })} · ${used}`,
-    action(`passkey-${id}`, words.rename, name, () => change(`passkey-${id}`, 'rename_passkey', rename)),
-    action(`passkey-${id}-remove`, words.remove, name, () => change('passkey', 'remove_passkey', remove), true),
+    `${words.passkey} · ${fill(words.since, { time: date.format(new Date(created_at)) })} · ${lastUse}`,
+    action(`passkey-${id}`, words.rename, name, () => change(`passkey-${id}`, 'rename_passkey', renameStep)),
+    action(`passkey-${id}-remove`, words.remove, name, () => change('passkey', 'remove_passkey', removeStep), true),
   );
 }
 
@@ -124,28 +126,30 @@ export async function identitySection({
   change,
   signal,
 }: Context): Promise<HTMLElement | null> {
-  const linked = await client.listIdentities({ signal });
+  const identities = await client.listIdentities({ signal });
   const providers = offered.logins.flatMap(({ authenticator }) =>
     authenticator.startsWith('oidc:') ? [authenticator.slice(5)] : [],
   );
-  const open =
-    oidc === undefined ? [] : providers.filter((provider) => !linked.some((one) => one.provider === provider));
-  if (linked.length === 0 && open.length === 0) return null;
-  const unlink = (identity: ExternalIdentity): Step => ({
+  const unlinkedProviders =
+    oidc === undefined
+      ? []
+      : providers.filter((provider) => !identities.some((identity) => identity.provider === provider));
+  if (identities.length === 0 && unlinkedProviders.length === 0) return null;
+  const unlinkStep = (identity: ExternalIdentity): Step => ({
     ...{ title: words.unlink, submit: words.unlink, isDangerous: true },
-    lead: [element('p', {}, fill(words.unlink_hint, { provider: identity.provider }))],
-    async act() {
+    introduction: [element('p', {}, fill(words.unlink_hint, { provider: identity.provider }))],
+    async onSubmit() {
       await client.unlinkIdentity(identity);
       return undefined;
     },
   });
-  const link = (provider: string): Step => ({
+  const linkStep = (provider: string): Step => ({
     ...{
       title: words.link,
       submit: words.continue,
-      lead: [element('p', { class: 'muted' }, fill(words.link_hint, { provider }))],
+      introduction: [element('p', { class: 'muted' }, fill(words.link_hint, { provider }))],
     },
-    async act() {
+    async onSubmit() {
       const pending = await client.linkIdentity(provider);
       const { issuer, client_ids, nonce } = pending;
       const idToken = await oidc?.({ provider, issuer, client_ids, nonce });
@@ -154,7 +158,7 @@ export async function identitySection({
     },
   });
   return lines(
-    ...linked.map((identity) =>
+    ...identities.map((identity) =>
       row(
         identity.provider,
         element('bdi', { dir: 'ltr' }, identity.subject),
@@ -162,17 +166,17 @@ export async function identitySection({
           `link-${identity.provider}`,
           words.unlink,
           identity.provider,
-          () => change(`link-${identity.provider}`, 'unlink_identity', unlink(identity)),
+          () => change(`link-${identity.provider}`, 'unlink_identity', unlinkStep(identity)),
           true,
         ),
       ),
     ),
-    ...open.map((provider) =>
+    ...unlinkedProviders.map((provider) =>
       row(
         provider,
         words.not_linked,
         action(`link-${provider}`, words.link, provider, () =>
-          change(`link-${provider}`, 'link_identity', link(provider)),
+          change(`link-${provider}`, 'link_identity', linkStep(provider)),
         ),
       ),
     ),

@@ -7,9 +7,9 @@ import { fullTime, timeAgo } from '../base/time.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
-function nameOf({ make, model, os_name, os_version }: Device, unknown: string): string {
-  const maker = [make, model].filter(Boolean).join(' ');
-  return maker || [os_name, os_version].filter(Boolean).join(' ') || unknown;
+function deviceName({ make, model, os_name, os_version }: Device, unknown: string): string {
+  const makeAndModel = [make, model].filter(Boolean).join(' ');
+  return makeAndModel || [os_name, os_version].filter(Boolean).join(' ') || unknown;
 }
 
 export async function deviceSection({
@@ -20,37 +20,43 @@ export async function deviceSection({
   change,
   signal,
 }: Context): Promise<HTMLElement> {
-  const all: Device[] = [];
-  for await (const device of devices.list({ limit: 100, signal })) all.push(device);
-  all.sort((one, other) => Number(other.current) - Number(one.current));
-  const rows = all.map((device) => {
-    const name = nameOf(device, words.unknown_device);
+  const allDevices: Device[] = [];
+  for await (const device of devices.list({ limit: 100, signal })) allDevices.push(device);
+  allDevices.sort((one, other) => Number(other.current) - Number(one.current));
+  const rows = allDevices.map((device) => {
+    const name = deviceName(device, words.unknown_device);
     const time = element(
       'time',
       { datetime: device.last_login_at, title: fullTime(device.last_login_at, language) },
       timeAgo(device.last_login_at, language),
     );
-    const last = element('span', {}, `${words.last_login} `, time);
+    const lastLogin = element('span', {}, `${words.last_login} `, time);
     if (device.current) {
-      const out = action('this-device', words.sign_out, name, () => void postern.logOut());
+      const signOutButton = action('this-device', words.sign_out, name, () => void postern.logOut());
       return row(
         element('span', {}, element('bdi', {}, name), ' ', element('span', { class: 'tag' }, words.this_device)),
-        last,
-        out,
+        lastLogin,
+        signOutButton,
       );
     }
-    const remove: Step = {
+    const removeStep: Step = {
       ...{ title: words.sign_out_device, submit: words.sign_out, isDangerous: true },
-      lead: [element('p', {}, fill(words.sign_out_device_hint, { name }))],
-      async act() {
+      introduction: [element('p', {}, fill(words.sign_out_device_hint, { name }))],
+      async onSubmit() {
         await devices.remove(device.id);
         return undefined;
       },
     };
     return row(
       element('bdi', {}, name),
-      last,
-      action(`device-${device.id}`, words.sign_out, name, () => change('this-device', 'remove_device', remove), true),
+      lastLogin,
+      action(
+        `device-${device.id}`,
+        words.sign_out,
+        name,
+        () => change('this-device', 'remove_device', removeStep),
+        true,
+      ),
     );
   });
   return lines(...rows);
@@ -59,26 +65,26 @@ export async function deviceSection({
 export async function activitySection({ words, client, language, signal, report }: Context): Promise<HTMLElement> {
   const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
   const list = element('ul', { class: 'lines' });
-  const more = element(
+  const moreButton = element(
     'button',
-    { type: 'button', class: 'link small', part: 'button', click: () => void add() },
+    { type: 'button', class: 'link small', part: 'button', click: () => void showMore() },
     words.show_more,
   );
   const errorText = element('p', { class: 'error small', role: 'alert' });
-  const container = element('div', {}, list, errorText, more);
-  const show = async () => {
+  const container = element('div', {}, list, errorText, moreButton);
+  const showPage = async () => {
     const { value, done } = await pages.next();
-    if (done) return more.remove();
+    if (done) return moreButton.remove();
     list.append(...value.data.map((entry: ActivityEntry) => entryRow(entry)));
-    if (value.page.next_cursor === null) more.remove();
+    if (value.page.next_cursor === null) moreButton.remove();
   };
-  const add = async () => {
-    const before = list.children.length;
+  const showMore = async () => {
+    const countBefore = list.children.length;
     try {
       replaceContent(errorText);
-      await show();
-      const first = list.children[before];
-      if (!more.isConnected && first instanceof HTMLElement) first.focus();
+      await showPage();
+      const firstAdded = list.children[countBefore];
+      if (!moreButton.isConnected && firstAdded instanceof HTMLElement) firstAdded.focus();
     } catch (error) {
       if (signal.aborted) return;
       report(error);
@@ -86,18 +92,18 @@ export async function activitySection({ words, client, language, signal, report 
     }
   };
   function entryRow({ text, created_at, by, address }: ActivityEntry): HTMLElement {
-    const when = element(
+    const timeElement = element(
       'time',
       { datetime: created_at, title: fullTime(created_at, language) },
       timeAgo(created_at, language),
     );
-    const who = { user: address ?? '', operator: words.by_operator, system: words.by_system }[by];
-    const line = row(text, element('span', {}, when, who && ' · ', element('bdi', {}, who)));
-    line.setAttribute('part', 'row entry');
-    line.tabIndex = -1;
-    return line;
+    const actor = { user: address ?? '', operator: words.by_operator, system: words.by_system }[by];
+    const entryNode = row(text, element('span', {}, timeElement, actor && ' · ', element('bdi', {}, actor)));
+    entryNode.setAttribute('part', 'row entry');
+    entryNode.tabIndex = -1;
+    return entryNode;
   }
-  await show();
+  await showPage();
   return container;
 }
 
@@ -122,16 +128,16 @@ export function dataSection({ words, client, account, change, report, signal }: 
     isBusy = false;
   };
   const name = account.username ?? account.email ?? account.phone ?? account.id;
-  const remove: Step = {
+  const removeStep: Step = {
     ...{ title: words.delete_account, submit: words.delete_account, isDangerous: true },
-    lead: [element('p', {}, words.delete_account_confirm)],
+    introduction: [element('p', {}, words.delete_account_confirm)],
     fields: [{ name: 'confirm', kind: 'text', label: fill(words.type_to_delete, { name }) }],
-    async act({ confirm = '' }) {
+    async onSubmit({ confirm = '' }) {
       if (confirm.trim() !== name) {
-        const lead = [
+        const introduction = [
           element('p', { class: 'issue', part: 'issue', role: 'alert' }, fill(words.not_the_name, { name })),
         ];
-        return { ...remove, lead };
+        return { ...removeStep, introduction };
       }
       await client.deleteAccount();
       return undefined;
@@ -149,7 +155,13 @@ export function dataSection({ words, client, account, change, report, signal }: 
       row(
         words.delete_account,
         words.delete_account_hint,
-        action('delete', words.delete, words.delete_account, () => change('delete', 'delete_account', remove), true),
+        action(
+          'delete',
+          words.delete,
+          words.delete_account,
+          () => change('delete', 'delete_account', removeStep),
+          true,
+        ),
       ),
     ),
     errorText,

@@ -19,88 +19,88 @@ export function prove(
   options: ProveOptions,
 ): Promise<Proof | null> {
   const { words, dialog, signal, report } = options;
-  const life = new AbortController();
-  const both = AbortSignal.any([signal, life.signal]);
-  const common = { words, labelledBy: 'dialog-title' };
+  const formAbort = new AbortController();
+  const anyAbort = AbortSignal.any([signal, formAbort.signal]);
+  const formOptions = { words, labelledBy: 'dialog-title' };
   return new Promise<Proof | null>((resolve) => {
-    const done = (proof: Proof | null) => {
-      life.abort();
+    const finish = (proof: Proof | null) => {
+      formAbort.abort();
       resolve(proof);
     };
-    const [first] = choices;
-    if (first === undefined) {
-      dialog.show(words.prove, [element('p', { class: 'issue', part: 'issue' }, words.no_proof)], () => done(null));
+    const [firstChoice] = choices;
+    if (firstChoice === undefined) {
+      dialog.show(words.prove, [element('p', { class: 'issue', part: 'issue' }, words.no_proof)], () => finish(null));
       return;
     }
     let isFirst = true;
-    /** `now`: the user has just asked for this proof, so a form without fields needs no second click. */
-    const choose = (choice: ProofChoice, now = false) => {
-      const form = formOf(choice);
-      const others = choices.filter((other) => nameOf(other) !== nameOf(choice));
-      const links = others.map((other) =>
+    /** @param isRequested the user has just chosen this proof, so a form without fields is submitted at once */
+    const showChoice = (choice: ProofChoice, isRequested = false) => {
+      const form = choiceForm(choice);
+      const otherChoices = choices.filter((other) => choiceName(other) !== choiceName(choice));
+      const links = otherChoices.map((other) =>
         element(
           'button',
-          { type: 'button', class: 'link small', part: 'link', click: () => choose(other, true) },
-          nameOf(other),
+          { type: 'button', class: 'link small', part: 'link', click: () => showChoice(other, true) },
+          choiceName(other),
         ),
       );
-      const lead = element('p', { class: 'muted' }, words.prove_why);
+      const introduction = element('p', { class: 'muted' }, words.prove_why);
       dialog.show(
         words.prove,
-        [lead, form.node, links.length > 0 && element('div', { class: 'links' }, ...links)],
-        () => done(null),
+        [introduction, form.node, links.length > 0 && element('div', { class: 'links' }, ...links)],
+        () => finish(null),
       );
       if (isFirst && problem !== null) {
         if (problem.code === 'proof_rejected') form.showIssue(words.wrong_proof);
-        else showError(form, problem, words, both);
+        else showError(form, problem, words, anyAbort);
       }
       isFirst = false;
-      if (now && (choice.type === 'passkey' || choice.type === 'code')) form.node.requestSubmit();
+      if (isRequested && (choice.type === 'passkey' || choice.type === 'code')) form.node.requestSubmit();
     };
-    choose(first);
+    showChoice(firstChoice);
 
-    function nameOf(choice: ProofChoice): string {
+    function choiceName(choice: ProofChoice): string {
       if (choice.type === 'code') return fill(words.send_code_to, { to: choice.to });
       return { password: words.use_password, totp: words.use_app, pin: words.use_pin, passkey: words.use_passkey }[
         choice.type
       ];
     }
-    /** Runs a request of a form. The form shows its error. */
-    async function attempt(form: () => Form, act: () => Promise<void>): Promise<void> {
+    /** Sends the request of a form. The form shows its error. */
+    async function showFailure(form: () => Form, sendRequest: () => Promise<void>): Promise<void> {
       try {
-        await act();
+        await sendRequest();
       } catch (error) {
-        if (both.aborted) return;
+        if (anyAbort.aborted) return;
         if (!isPosternError(error) || error.kind === 'usage') throw error;
         report(error);
-        showError(form(), error, words, both);
+        showError(form(), error, words, anyAbort);
       }
     }
-    function formOf(choice: ProofChoice): Form {
+    function choiceForm(choice: ProofChoice): Form {
       switch (choice.type) {
         case 'password': {
-          const onSubmit = async ({ password = '' }) => done(choice.prove(password));
+          const onSubmit = async ({ password = '' }) => finish(choice.prove(password));
           return createForm({
-            ...common,
+            ...formOptions,
             fields: [{ name: 'password', kind: 'password', label: words.password }],
             submit: words.continue,
             onSubmit,
           });
         }
         case 'pin': {
-          const onSubmit = async ({ pin = '' }) => done(choice.prove(pin));
+          const onSubmit = async ({ pin = '' }) => finish(choice.prove(pin));
           return createForm({
-            ...common,
+            ...formOptions,
             fields: [{ name: 'pin', kind: 'pin', label: words.current_pin }],
             submit: words.continue,
             onSubmit,
           });
         }
         case 'totp': {
-          const onSubmit = async ({ code = '' }) => done(choice.prove(code.replace(/\s/g, '')));
+          const onSubmit = async ({ code = '' }) => finish(choice.prove(code.replace(/\s/g, '')));
           const label = words.authenticator_code;
           return createForm({
-            ...common,
+            ...formOptions,
             fields: [{ name: 'code', kind: 'code', label, hint: words.or_recovery_code }],
             submit: words.continue,
             onSubmit,
@@ -108,21 +108,21 @@ export function prove(
         }
         case 'passkey': {
           const onSubmit = () =>
-            attempt(
+            showFailure(
               () => form,
-              async () => done(await choice.prove({ signal: both })),
+              async () => finish(await choice.prove({ signal: anyAbort })),
             );
-          const form: Form = createForm({ ...common, fields: [], submit: words.use_passkey, onSubmit });
+          const form: Form = createForm({ ...formOptions, fields: [], submit: words.use_passkey, onSubmit });
           return form;
         }
         case 'code': {
           const onSubmit = () =>
-            attempt(
+            showFailure(
               () => form,
-              () => send(choice),
+              () => sendCode(choice),
             );
           const form: Form = createForm({
-            ...common,
+            ...formOptions,
             fields: [],
             submit: fill(words.send_code_to, { to: choice.to }),
             onSubmit,
@@ -131,24 +131,26 @@ export function prove(
         }
       }
     }
-    async function send(choice: ProofChoice<'code'>): Promise<void> {
-      const sent = await choice.send({ signal: both });
-      if (both.aborted) return;
-      const onSubmit = async ({ code = '' }) => done(sent.prove(code.replace(/\s/g, '')));
+    async function sendCode(choice: ProofChoice<'code'>): Promise<void> {
+      const sentCode = await choice.send({ signal: anyAbort });
+      if (anyAbort.aborted) return;
+      const onSubmit = async ({ code = '' }) => finish(sentCode.prove(code.replace(/\s/g, '')));
       const form = createForm({
-        ...common,
+        ...formOptions,
         fields: [{ name: 'code', kind: 'code', label: words.code }],
         submit: words.continue,
         onSubmit,
       });
-      const again = element(
+      const resendButton = element(
         'button',
-        { type: 'button', class: 'link small', part: 'link', click: () => choose(choice, true) },
+        { type: 'button', class: 'link small', part: 'link', click: () => showChoice(choice, true) },
         words.resend,
       );
-      const lead = element('p', { class: 'muted' }, fill(words.code_sent_to, { to: choice.to }));
-      dialog.show(words.prove, [lead, form.node, element('div', { class: 'links' }, again)], () => done(null));
-      await disableUntil(again, sent.resendAt.getTime(), words, both);
+      const introduction = element('p', { class: 'muted' }, fill(words.code_sent_to, { to: choice.to }));
+      dialog.show(words.prove, [introduction, form.node, element('div', { class: 'links' }, resendButton)], () =>
+        finish(null),
+      );
+      await disableUntil(resendButton, sentCode.resendAt.getTime(), words, anyAbort);
     }
   });
 }

@@ -29,7 +29,7 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
   const { words } = context;
   return {
     ...{ title: words.authenticator_app, submit: words.continue },
-    lead: [
+    introduction: [
       element('p', {}, words.scan_qr),
       picture(pending.uri, words.qr),
       element(
@@ -40,7 +40,7 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
       ),
     ],
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
-    async act({ code = '' }) {
+    async onSubmit({ code = '' }) {
       const { recovery_codes } = await pending.confirm(code.replace(/\s/g, ''));
       return showCodes(context, recovery_codes);
     },
@@ -65,7 +65,7 @@ export function showCodes({ words }: Pick<Context, 'words'>, codes: readonly str
   });
   return {
     ...{ title: words.recovery_codes, submit: words.codes_saved },
-    lead: [element('p', {}, words.recovery_codes_once), list, element('div', { class: 'links' }, copy)],
-    act: async () => undefined,
+    introduction: [element('p', {}, words.recovery_codes_once), list, element('div', { class: 'links' }, copy)],
+    onSubmit: async () => undefined,
   };
 }

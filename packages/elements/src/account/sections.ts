@@ -16,10 +16,10 @@ export type AccountSection =
   | 'activity'
   | 'data';
 
-/** What a change is called in the event `postern-changed`. */
+/** The name of a change in the event `postern-changed`. */
 export type AccountChange = AccountOperation | 'update' | 'rename_passkey' | 'remove_device' | 'cancel_pin_recovery';
 
-/** What the sections share. */
+/** The values that all sections use. */
 export interface Context {
   readonly words: AccountTexts;
   readonly language: string;
@@ -31,18 +31,18 @@ export interface Context {
   readonly oidc: OidcSignIn | undefined;
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
-  /** Asks in the dialog, shows everything again afterwards, and gives the focus back to the button with this key. */
+  /** Shows the step in the dialog. Afterwards it shows all sections again, and moves the focus to the button with this key. */
   readonly change: (key: string, change: AccountChange, step: Step) => Promise<void>;
 }
 
-/** A line of a section: a name, a value, and what can be done. */
+/** A line of a section: a name, a value, and buttons. */
 export function row(name: Child, value: Child, ...actions: Child[]): HTMLElement {
   return element(
     'li',
     { class: 'line', part: 'row' },
     element(
       'div',
-      { class: 'what' },
+      { class: 'description' },
       element('span', { class: 'name' }, name),
       element('span', { class: 'value muted', part: 'value' }, value),
     ),

@@ -1,6 +1,6 @@
-import { type FormTexts, english as forms } from '../base/form-texts.js';
+import { type FormTexts, english as formTexts } from '../base/form-texts.js';
 
-const own = {
+const accountTexts = {
   signed_out: 'Sign in to see your account.',
   not_loaded: 'This could not be loaded.',
   saved: 'Saved.',
@@ -110,7 +110,7 @@ const own = {
   last_way_in: 'This is your only way to sign in. Add another one first.',
 };
 
-export const english = { ...forms, ...own };
+export const english = { ...formTexts, ...accountTexts };
 
 /** The keys of the texts of `<postern-account>`. */
-export type AccountTexts = FormTexts & { readonly [K in keyof typeof own]: string };
+export type AccountTexts = FormTexts & { readonly [K in keyof typeof accountTexts]: string };

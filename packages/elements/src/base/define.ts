@@ -3,7 +3,7 @@ import type { DefineOptions } from './options.js';
 import { baseStyle } from './style.js';
 
 /** A class that can be defined: its tag, and the style of its shadow root. */
-export interface Definable {
+export interface DefinableClass {
   new (): HTMLElement;
   readonly tag: string;
   readonly style: string;
@@ -15,7 +15,7 @@ export interface Definable {
  *
  * @throws UsageError without a client
  */
-export function define(options: DefineOptions, elements: readonly Definable[]): void {
+export function define(options: DefineOptions, elements: readonly DefinableClass[]): void {
   const registry = options?.registry ?? globalThis.customElements;
   if (registry === undefined) return;
   if (typeof options?.postern?.subscribe !== 'function') {

@@ -18,7 +18,7 @@ const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
 /** The base class of all elements: a shadow root, texts in the language of the page, and a signal that ends each view. */
 export abstract class PosternElement<Events extends object, W extends Words> extends Base {
-  /** @internal What `defineElements` was called with, and the style sheets. */
+  /** @internal The options of `defineElements`, and the style sheets. */
   static settings: (DefineOptions & { readonly sheets: readonly CSSStyleSheet[] }) | undefined;
 
   /** @internal */

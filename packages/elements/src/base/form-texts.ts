@@ -7,7 +7,7 @@ export const english = {
   cancel: 'Cancel',
   optional: '(optional)',
   missing: 'Fill in this field.',
-  show_password: 'Show what you type',
+  show_password: 'Show the password',
   loading: 'Loading…',
   try_again: 'Try again',
   identity: 'Email, phone or username',
@@ -27,15 +27,15 @@ export const english = {
   use_passkey: 'Use a passkey',
   wrong_code: 'That code is wrong or has expired. Check it, or get a new one.',
   wait: 'Too many attempts. Try again in {time}.',
-  offline: 'No connection. Check your network and try again. Nothing was lost.',
-  cancelled: 'The passkey was not used. Try again, or choose another way.',
-  unsupported: 'This browser cannot use passkeys. Choose another way, or another browser.',
-  identity_taken: 'Another account has this already. Use another one.',
+  offline: 'No connection. Check your network and try again. Your input is kept.',
+  cancelled: 'The passkey did not work. Try again, or sign in another way.',
+  unsupported: 'This browser does not support passkeys. Use another browser, or sign in another way.',
+  identity_taken: 'Another account already uses this. Enter another one.',
 };
 
 export type FormTexts = { readonly [K in keyof typeof english]: string };
 
-/** What to tell a user about an error. */
+/** The text that a user sees for an error. */
 export function textOf(error: PosternError, words: FormTexts): string {
   if (error.kind === 'network' || error.kind === 'foreign_answer') return words.offline;
   if (error.kind === 'cancelled' || error.kind === 'unsupported') return words[error.kind];

@@ -199,7 +199,7 @@ async function* secondsUntil(time: number, signal: AbortSignal): AsyncGenerator<
   }
 }
 
-/** Keeps a button for a new code disabled until one may be requested, and shows how long that takes. */
+/** Disables the button for a new code until the user may request one, and shows the time that remains. */
 export async function disableUntil(
   button: HTMLButtonElement,
   time: number,

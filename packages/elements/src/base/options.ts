@@ -14,7 +14,7 @@ export type OidcSignIn = (challenge: {
   readonly nonce: string;
 }) => Promise<string | null>;
 
-/** What the elements of a page share. */
+/** The options of all elements of a page. */
 export interface DefineOptions {
   /** The client of all elements. The `postern` property of an element replaces it. */
   readonly postern: Postern;

@@ -13,17 +13,17 @@ export function fill(text: string, values: Readonly<Record<string, string | numb
 
 /** The language of an element (BCP 47): the nearest `lang`, also outside of its shadow root, or else the browser's language. */
 export function languageOf(element: Element): string {
-  for (let current: Element | null = element; current !== null; ) {
-    const nearest: Element | null = current.closest('[lang]');
+  for (let candidate: Element | null = element; candidate !== null; ) {
+    const nearest: Element | null = candidate.closest('[lang]');
     const language = nearest?.getAttribute('lang');
-    if (language) return canonical(language);
-    const root: Node = current.getRootNode();
-    current = root instanceof ShadowRoot ? root.host : null;
+    if (language) return canonicalTag(language);
+    const root: Node = candidate.getRootNode();
+    candidate = root instanceof ShadowRoot ? root.host : null;
   }
-  return canonical(navigator.language);
+  return canonicalTag(navigator.language);
 }
 
-function canonical(language: string): string {
+function canonicalTag(language: string): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? 'en';
   } catch {
@@ -36,10 +36,10 @@ export async function wordsOf<W extends Words>(
   language: string,
   english: W,
   languages: Languages<W>,
-  own: Readonly<Record<string, object>> = {},
+  ownTexts: Readonly<Record<string, object>> = {},
 ): Promise<W> {
   const [base = 'en'] = language.split('-');
-  // A file that cannot be loaded, as without a network, must not keep the element from appearing.
-  const loaded = await languages[base]?.().catch(() => undefined);
-  return { ...english, ...loaded, ...own[base], ...own[language] };
+  // The element must appear even if the file cannot be loaded, such as without a network.
+  const builtIn = await languages[base]?.().catch(() => undefined);
+  return { ...english, ...builtIn, ...ownTexts[base], ...ownTexts[language] };
 }

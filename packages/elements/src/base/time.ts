@@ -2,7 +2,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long ago something was, such as "5 min. ago", and after a week the day. A clock that is behind shows "now". */
+/** The age of a time, such as "5 min. ago". After a week: the day. If the clock of the device is behind: "now". */
 export function timeAgo(time: string, language: string, now = Date.now()): string {
   const age = Math.max(0, now - Date.parse(time));
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });

@@ -75,7 +75,7 @@ export function createRows({ words, language, renderItem, choose }: ListOptions)
       if (row.node === next) next = next.nextElementSibling;
       else list.insertBefore(row.node, next);
     }
-    // The notification with the focus was deleted: focus the one that is now at its place.
+    // The notification with the focus was deleted: focus the one that is now in its position.
     if (focused && focusedIndex >= 0 && !focused.isConnected) buttons()[Math.min(focusedIndex, rows.size - 1)]?.focus();
   }
 
@@ -95,7 +95,7 @@ export function createRows({ words, language, renderItem, choose }: ListOptions)
 /** The image of a notification, or the first letter of its actor, or a bell. */
 function pictureOf({ image, actor }: InboxItem): HTMLElement {
   const [letter] = actor?.trim() ?? '';
-  const frame = element('span', { class: 'face', 'aria-hidden': 'true' });
+  const frame = element('span', { class: 'thumbnail', 'aria-hidden': 'true' });
   const showFallback = () => replaceContent(frame, letter ? letter.toLocaleUpperCase() : icon(bellPath));
   if (image === null || !isHttpUrl(image.thumbnail_url)) {
     showFallback();

@@ -22,10 +22,10 @@ li + li > .item { border-top: 1px solid var(--_line); }
 .item { display: grid; grid-template-columns: 40px 1fr 8px; gap: 12px; width: 100%; padding: 12px var(--_space); }
 .item:hover { background: var(--_surface); }
 .item:focus-visible { outline-offset: -3px; border-radius: var(--_radius); }
-.face { display: grid; place-items: center; width: 40px; height: 40px; border-radius: var(--_radius); overflow: hidden;
+.thumbnail { display: grid; place-items: center; width: 40px; height: 40px; border-radius: var(--_radius); overflow: hidden;
   background: var(--_surface); color: var(--_muted); font-weight: 600; }
-.item:hover .face { background: var(--_line); }
-.face img { display: block; width: 100%; height: 100%; object-fit: cover; }
+.item:hover .thumbnail { background: var(--_line); }
+.thumbnail img { display: block; width: 100%; height: 100%; object-fit: cover; }
 .body { display: grid; gap: 2px; min-width: 0; align-content: start; }
 .top { display: flex; gap: 8px; justify-content: space-between; align-items: baseline; }
 .actor { font-weight: 620; }

@@ -15,7 +15,7 @@ import { button, type Context, card, type Flow, focusHeading, type View, type Wa
 
 /** Events of `<postern-sign-in>`. */
 export interface SignInEvents {
-  /** Signed in. `preventDefault()` keeps the element from following `return-to`. */
+  /** The user has signed in. After `preventDefault()`, the element does not open `return-to`. */
   readonly 'postern-signed-in': CustomEvent<{ readonly user_id: string; readonly device_id: string }>;
   /** The login has another step. It contains no secrets, so it can be counted. */
   readonly 'postern-step': CustomEvent<{ readonly step: LoginState['step'] }>;
@@ -27,7 +27,7 @@ const pinByPolicy = { off: 'hidden', optional: 'optional', required: 'required' 
  * `<postern-sign-in>`: every way to sign in that the service offers, second factors, locks, recovery and registration.
  *
  * Parts: `card`, `form`, `heading`, `field`, `label`, `input`, `code`, `button`, `button-primary`, `button-provider`, `link`, `issue`,
- * `countdown`. Slots: `logo`, `before`, `after`, `locked`, which says what to do about a lock.
+ * `countdown`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
 
   #clientLogin: { readonly postern: Postern; readonly login: Login } | undefined;
   #flow: Flow | null = null;
-  readonly #typed: Context['typed'] = { identity: '', way: undefined };
+  readonly #input: Context['input'] = { identity: '', way: undefined };
 
   constructor() {
     super(english, { es: async () => (await import('./es.js')).spanish });
@@ -152,44 +152,50 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   /** Shows the view of each state of the client and of the login. */
   #showStates(postern: Postern, offered: OfferedLogins, container: HTMLElement, signal: AbortSignal): void {
     const login = this.#loginOf(postern);
-    let shownName = '';
+    let shownViewName = '';
     let view: View | undefined;
     let viewController = new AbortController();
-    let notice: string | undefined;
-    let changes = 0;
+    let nextNotice: string | undefined;
+    let flowChanges = 0;
 
     const show = () => {
       const { current: state } = login;
       const { status } = postern.current;
       if (status === 'starting') return;
-      const isInside = status !== 'signed_out';
-      const name = isInside ? status : (this.#flow ?? `${state.step} ${changes}`);
-      if (name === shownName) {
-        if (!isInside && this.#flow === null) view?.update?.(state);
+      const isLoggedIn = status !== 'signed_out';
+      const viewName = isLoggedIn ? status : (this.#flow ?? `${state.step} ${flowChanges}`);
+      if (viewName === shownViewName) {
+        if (!isLoggedIn && this.#flow === null) view?.update?.(state);
         return;
       }
-      const isFirst = shownName === '';
+      const isFirst = shownViewName === '';
       const hadFocus = this.root.activeElement !== null;
-      shownName = name;
+      shownViewName = viewName;
       viewController.abort();
       viewController = new AbortController();
-      const context = this.#context(postern, login, offered, AbortSignal.any([signal, viewController.signal]), go);
-      view = this.#viewOf(name, context, state, notice);
-      notice = undefined;
+      const context = this.#context(
+        postern,
+        login,
+        offered,
+        AbortSignal.any([signal, viewController.signal]),
+        showFlow,
+      );
+      view = this.#viewOf(viewName, context, state, nextNotice);
+      nextNotice = undefined;
       replaceContent(container, view.node);
       // A page that has just loaded keeps its focus.
       if (!isFirst && hadFocus) view.focus();
     };
-    const go: Context['go'] = (flow, text) => {
+    const showFlow: Context['showFlow'] = (flow, text) => {
       this.#flow = flow;
-      notice = text;
-      changes += 1;
+      nextNotice = text;
+      flowChanges += 1;
       show();
     };
-    const onStep = (state: LoginState, before: LoginState) => {
-      if (state.step !== before.step) {
-        // After the last step, the next login begins by itself.
-        if (before.step !== 'done') this.emit('postern-step', { step: state.step });
+    const onStep = (state: LoginState, previous: LoginState) => {
+      if (state.step !== previous.step) {
+        // After the last step, the next login starts automatically.
+        if (previous.step !== 'done') this.emit('postern-step', { step: state.step });
         this.#flow = null;
       }
       if (state.step === 'done') this.#finish(state, login);
@@ -230,45 +236,51 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
 
   /** A view whose code is loaded when it is shown. All views except the first one are. */
   #viewLoadedLater(context: Context, load: () => Promise<View | null>): View {
-    const { words, go } = context;
+    const { words, showFlow } = context;
     const node = card(words.sign_in, element('p', { class: 'muted', role: 'status' }, words.loading));
-    let loaded: View | null = null;
+    let loadedView: View | null = null;
     load().then(
       (nextView) => {
         if (context.signal.aborted || nextView === null) return;
-        loaded = nextView;
+        loadedView = nextView;
         const hadFocus = node.contains(this.root.activeElement);
         node.replaceWith(nextView.node);
         if (hadFocus) nextView.focus();
       },
-      () => go(null, words.offline),
+      () => showFlow(null, words.offline),
     );
     return {
       node,
-      update: (changed) => loaded?.update?.(changed),
-      focus: () => (loaded ?? { focus: () => focusHeading(node) }).focus(),
+      update: (state) => loadedView?.update?.(state),
+      focus: () => (loadedView ?? { focus: () => focusHeading(node) }).focus(),
     };
   }
 
-  #context(postern: Postern, login: Login, offered: OfferedLogins, signal: AbortSignal, go: Context['go']): Context {
+  #context(
+    postern: Postern,
+    login: Login,
+    offered: OfferedLogins,
+    signal: AbortSignal,
+    showFlow: Context['showFlow'],
+  ): Context {
     const { oidc } = this.settings ?? {};
-    const names = offered.logins.map(({ authenticator }) => authenticator);
-    const wanted = this.ways.length > 0 ? this.ways.filter((way) => names.includes(way)) : names;
+    const offeredNames = offered.logins.map(({ authenticator }) => authenticator);
+    const chosenWays = this.ways.length > 0 ? this.ways.filter((way) => offeredNames.includes(way)) : offeredNames;
     const types = offered.logins.find(({ authenticator }) => authenticator === 'password')?.identity_types ?? [];
     return {
-      ...{ words: this.words, language: this.language, postern, login, offered, signal, go, oidc },
-      ways: wanted.filter((way) => oidc !== undefined || !way.startsWith('oidc:')),
+      ...{ words: this.words, language: this.language, postern, login, offered, signal, showFlow, oidc },
+      ways: chosenWays.filter((way) => oidc !== undefined || !way.startsWith('oidc:')),
       identityTypes: this.identityTypes.length > 0 ? this.identityTypes : types,
       pin: this.pin ?? pinByPolicy[offered.pin.policy] ?? 'hidden',
       registration: this.registration && offered.registration.is_on,
       recovery: this.recovery && offered.recovery.identity_types.length > 0,
-      typed: this.#typed,
+      input: this.#input,
       report: (error) => void this.report(error),
     };
   }
 
   #finish({ user_id, device_id }: Extract<LoginState, { step: 'done' }>, login: Login): void {
-    this.#typed.identity = '';
+    this.#input.identity = '';
     login.start();
     const isAllowed = this.emit('postern-signed-in', { user_id, device_id });
     const path = this.returnTo;

@@ -20,7 +20,7 @@ function twoForms(
   sent: string,
   first: Form,
 ): View & { showSecond(form: Form, to: string): void } {
-  const { words, go } = context;
+  const { words, showFlow } = context;
   const introduction = element('p', { class: 'lead muted' }, hint);
   const node = card(
     title,
@@ -29,7 +29,7 @@ function twoForms(
     element(
       'div',
       { class: 'row' },
-      link(words.back, () => go(null)),
+      link(words.back, () => showFlow(null)),
     ),
   );
   return {
@@ -65,15 +65,15 @@ function newPin({ words, offered }: Context, isOptional: boolean): FieldOptions 
   return { name: 'pin', kind: 'new-pin', label: words.new_pin, hint, isOptional };
 }
 /** The field for an address of one of these types. */
-function addressField({ words, typed }: Context, types: readonly string[]): FieldOptions {
-  const value = /@|^\+?[\d\s()./-]{5,}$/.test(typed.identity) ? typed.identity : '';
+function addressField({ words, input }: Context, types: readonly string[]): FieldOptions {
+  const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
   if (types.length > 1) return { name: 'identity', kind: 'identity', label: words.address, value };
   const isMail = types[0] !== 'phone';
   return { name: 'identity', kind: isMail ? 'email' : 'tel', label: isMail ? words.email : words.phone, value };
 }
 
 function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
-  const { words, postern, offered, typed, signal, go } = context;
+  const { words, postern, offered, input, signal, showFlow } = context;
   const submit = words.continue;
   const form: Form = createForm({
     ...{ words, submit, labelledBy: 'heading', fields: [addressField(context, offered.recovery.identity_types)] },
@@ -82,7 +82,7 @@ function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
         context,
         () => form,
         async () => {
-          typed.identity = identity.trim();
+          input.identity = identity.trim();
           const pending = await startRecovery(postern, { identity, purpose }, { signal });
           const second: Form = createForm({
             ...{ words, submit: words.save, labelledBy: 'heading' },
@@ -95,7 +95,7 @@ function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
                   const secret = purpose === 'pin' ? pin : password;
                   const input = { code: code.replace(/\s/g, ''), password: secret, pin: secret, [purpose]: secret };
                   const { effective_at } = await pending.complete(requiredInput(input, purpose), { signal });
-                  go(null, effective_at === undefined ? words.recovered : pinLaterText(effective_at));
+                  showFlow(null, effective_at === undefined ? words.recovered : pinLaterText(effective_at));
                 },
               ),
           });
@@ -120,7 +120,7 @@ function requiredInput(input: RecoveryInput, purpose: 'password' | 'pin'): Recov
 }
 
 function registrationView(context: Context): View {
-  const { words, postern, offered, typed, login, language, pin, signal, go } = context;
+  const { words, postern, offered, input, login, language, pin, signal, showFlow } = context;
   const hasPassword = context.ways.includes('password');
   const form: Form = createForm({
     ...{
@@ -134,7 +134,7 @@ function registrationView(context: Context): View {
         context,
         () => form,
         async () => {
-          typed.identity = identity.trim();
+          input.identity = identity.trim();
           const locale = language.slice(0, 2);
           const pending = await startRegistration(postern, { identity, locale }, { signal });
           const second: Form = createForm({
@@ -157,7 +157,7 @@ function registrationView(context: Context): View {
                   };
                   const secrets = { ...(password && { password }), pin: chosen };
                   await pending.complete({ code: code.replace(/\s/g, ''), ...names, ...secrets }, { signal });
-                  go(null, words.registered);
+                  showFlow(null, words.registered);
                   if (password) await login.start().password({ identity, password, pin: chosen });
                 },
               ),

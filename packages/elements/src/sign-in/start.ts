@@ -6,15 +6,15 @@ import { button, type Context, card, link, showLoginIssue, type View } from './v
 
 /** The first view: one form, and buttons for the other ways. */
 export function startView(context: Context, first: LoginStart, notice: string | undefined): View {
-  const { words, ways, typed, offered, go } = context;
+  const { words, ways, input, offered, showFlow } = context;
   let state = first;
   const waysWithForm = ways.filter((way) => way !== 'passkey' && !way.startsWith('oidc:'));
-  const way = waysWithForm.find((name) => name === typed.way) ?? waysWithForm[0];
-  const fields = way === undefined ? [] : fieldsOf(way, context);
+  const way = waysWithForm.find((name) => name === input.way) ?? waysWithForm[0];
+  const fields = way === undefined ? [] : wayFields(way, context);
   const form = createForm({
     ...{ words, fields, labelledBy: 'heading', submit: way === 'password' ? words.sign_in : words.continue },
     async onSubmit({ identity = '', password = '', pin, secret }) {
-      typed.identity = identity.trim();
+      input.identity = identity.trim();
       if (way === 'password') await state.password({ identity, password, pin });
       else if (way === 'sms' || way === 'email') await state[way]({ identity });
       else if (way !== undefined) await state.custom(way, { identity: identity || undefined, secret, pin });
@@ -23,8 +23,8 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   const otherWays = ways.filter((name) => name !== way);
   const offersPasswordRecovery = way === 'password' && context.recovery;
   const offersPinRecovery = fields.some(({ name }) => name === 'pin') && context.recovery;
-  const pinLink = offersPinRecovery && link(words.forgot_pin, () => go('recover_pin'));
-  const passwordLink = offersPasswordRecovery && link(words.forgot_password, () => go('recover_password'));
+  const pinLink = offersPinRecovery && link(words.forgot_pin, () => showFlow('recover_pin'));
+  const passwordLink = offersPasswordRecovery && link(words.forgot_password, () => showFlow('recover_password'));
   const node = card(
     words.sign_in,
     element('slot', { name: 'before' }),
@@ -38,7 +38,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
         'p',
         { class: 'small' },
         `${words.new_here} `,
-        link(words.register, () => go('register')),
+        link(words.register, () => showFlow('register')),
       ),
   );
   // Without a form, errors of passkeys are shown below the buttons.
@@ -46,17 +46,17 @@ export function startView(context: Context, first: LoginStart, notice: string | 
 
   function otherButton(name: string): HTMLElement {
     const part = name.startsWith('oidc:') ? 'button button-provider' : 'button';
-    return button(nameOf(name, context), () => choose(name), part);
+    return button(wayName(name, context), () => choose(name), part);
   }
   function choose(name: string): void {
     if (state.busy) return;
     const identityInput = node.querySelector<HTMLInputElement>('[name=identity]');
-    typed.identity = identityInput?.value ?? typed.identity;
+    input.identity = identityInput?.value ?? input.identity;
     if (name === 'passkey') void state.passkey();
     else if (name.startsWith('oidc:')) void state.oidc(name.slice('oidc:'.length));
     else {
-      typed.way = name;
-      go(null);
+      input.way = name;
+      showFlow(null);
     }
   }
 
@@ -70,23 +70,33 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     }
   };
   update(first);
-  const hasIdentity = typed.identity !== '' && fields.length > 1;
+  const hasIdentity = input.identity !== '' && fields.length > 1;
   return {
     node,
     update: (next) => next.step === 'start' && update(next),
     focus: () => (hasIdentity ? node.querySelector<HTMLElement>('[name=password]') : form)?.focus(),
   };
 
-  function fieldsOf(name: string, { pin, identityTypes }: Context): FieldOptions[] {
+  function wayFields(name: string, { pin, identityTypes }: Context): FieldOptions[] {
     const option = offered.logins.find(({ authenticator }) => authenticator === name);
     const result: FieldOptions[] = [];
-    const value = typed.identity;
+    const typedIdentity = input.identity;
     if (name === 'sms')
-      result.push({ name: 'identity', kind: 'tel', label: words.phone, value: value.includes('@') ? '' : value });
+      result.push({
+        name: 'identity',
+        kind: 'tel',
+        label: words.phone,
+        value: typedIdentity.includes('@') ? '' : typedIdentity,
+      });
     else if (name === 'email') {
-      result.push({ name: 'identity', kind: 'email', label: words.email, value: value.includes('@') ? value : '' });
+      result.push({
+        name: 'identity',
+        kind: 'email',
+        label: words.email,
+        value: typedIdentity.includes('@') ? typedIdentity : '',
+      });
     } else if (option === undefined || option.identity_types.length > 0) {
-      result.push({ name: 'identity', kind: 'identity', label: labelOf(identityTypes), value });
+      result.push({ name: 'identity', kind: 'identity', label: identityLabel(identityTypes), value: typedIdentity });
     }
     if (name === 'password') result.push({ name: 'password', kind: 'password', label: words.password });
     else if (name.startsWith('custom:') && option?.steps === 1)
@@ -98,22 +108,22 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     }
     return result;
   }
-  function labelOf(types: readonly string[]): string {
+  function identityLabel(types: readonly string[]): string {
     if (types.length > 1) return words.identity;
     return { email: words.email, phone: words.phone }[types[0] ?? ''] ?? words.username;
   }
 }
 
-function nameOf(way: string, { words }: Context): string {
-  const [kind, ...rest] = way.split(':');
-  const name = rest.join(':');
+function wayName(way: string, { words }: Context): string {
+  const [kind, ...nameParts] = way.split(':');
+  const name = nameParts.join(':');
   if (kind === 'oidc')
     return fill(words.use_provider, { provider: name.replace(/^./, (letter) => letter.toUpperCase()) });
-  const known = {
+  const wayNames = {
     password: words.use_password,
     sms: words.use_sms,
     email: words.use_email,
     passkey: words.use_passkey,
   };
-  return known[kind as keyof typeof known] ?? fill(words.use_custom, { authenticator: name || way });
+  return wayNames[kind as keyof typeof wayNames] ?? fill(words.use_custom, { authenticator: name || way });
 }

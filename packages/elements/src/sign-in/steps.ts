@@ -223,11 +223,11 @@ function secretView(context: Context, first: LoginSecret): View {
 }
 
 function lockedView(context: Context, state: LoginLocked): View {
-  const { words, signal, recovery, go } = context;
+  const { words, signal, recovery, showFlow } = context;
   const timer = element('p', { part: 'countdown', role: 'timer' });
   const startRecovery = () => {
     state.back();
-    go('recover_password');
+    showFlow('recover_password');
   };
   const forgotLink = recovery && link(words.forgot_password, startRecovery);
   const node = card(

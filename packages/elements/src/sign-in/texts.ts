@@ -1,6 +1,6 @@
 import { type FormTexts, english as forms } from '../base/form-texts.js';
 
-const own = {
+const signInTexts = {
   sign_in: 'Sign in',
   or: 'or',
   use_sms: 'Text me a code',
@@ -9,11 +9,11 @@ const own = {
   use_provider: 'Continue with {provider}',
   use_custom: 'Use {authenticator}',
   secret: 'Answer',
-  wrong: 'That did not match. Check what you typed and try again.',
-  lapsed: 'That took too long, so you have to start again.',
+  wrong: 'That is wrong. Check your input and try again.',
+  lapsed: 'That took too long. Start again.',
   enter_code: 'Enter the code',
-  code_to: 'We sent it to {to}, if this is the address of an account. It is valid for five minutes.',
-  code_to_you: 'We sent it to you, if there is such an account. It is valid for five minutes.',
+  code_to: 'If there is an account with {to}, we sent the code there. It is valid for five minutes.',
+  code_to_you: 'If there is such an account, we sent you the code. It is valid for five minutes.',
   resend: 'Send a new code',
   resend_in: 'New code in {time}',
   second_step: 'One more step',
@@ -22,7 +22,7 @@ const own = {
   use_recovery_code: 'Use a recovery code',
   start_again: 'Start again',
   locked: 'Too many attempts',
-  locked_until: 'Nothing is checked until then, not even the right answer. Try again in {time}.',
+  locked_until: 'Try again in {time}. Until then, even the right password or code is refused.',
   locked_for_good: 'This account is locked. The people who run this service can unlock it.',
   waiting: 'Continue in the window of {provider}.',
   signed_in: 'You are signed in.',
@@ -33,19 +33,19 @@ const own = {
   recover_password: 'Choose a new password',
   recover_pin: 'Choose a new PIN',
   recover_hint: 'You get a code at the address of your account.',
-  recover_sent: 'If this is an account, a code is on its way to {to}. It is valid for five minutes.',
+  recover_sent: 'If there is an account with {to}, we sent a code there. It is valid for five minutes.',
   address: 'Email or phone number',
   recovered: 'Saved. Sign in with it now.',
-  recovered_pin_later: 'Saved. Your new PIN is valid from {time}. Until then, the old one is.',
+  recovered_pin_later: 'Saved. Your new PIN is valid from {time}. Until then, use the old one.',
   register: 'Create an account',
-  register_hint: 'You get a code to show that the address is yours.',
+  register_hint: 'You get a code, to check that the address is yours.',
   register_sent: 'We sent a message to {to}. The code in it is valid for five minutes.',
   new_here: 'New here?',
   registered: 'Your account is ready. Sign in now.',
   save: 'Save',
 };
 
-export const english = { ...forms, ...own };
+export const english = { ...forms, ...signInTexts };
 
 /** The keys of the texts of `<postern-sign-in>`. */
-export type SignInTexts = FormTexts & { readonly [K in keyof typeof own]: string };
+export type SignInTexts = FormTexts & { readonly [K in keyof typeof signInTexts]: string };

@@ -8,10 +8,10 @@ import type { SignInTexts } from './texts.js';
 /** A way to sign in: the name of an authenticator of the service. */
 export type WayIn = 'password' | 'sms' | 'email' | 'passkey' | `oidc:${string}` | `custom:${string}`;
 
-/** A flow that is not a login. */
+/** A flow other than the login. */
 export type Flow = 'recover_password' | 'recover_pin' | 'register';
 
-/** What the views of the element share. */
+/** The values that all views of the element use. */
 export interface Context {
   readonly words: SignInTexts;
   readonly language: string;
@@ -25,13 +25,13 @@ export interface Context {
   readonly registration: boolean;
   readonly recovery: boolean;
   readonly oidc: OidcSignIn | undefined;
-  /** The user's input that stays when the view changes. It has no secrets. */
-  readonly typed: { identity: string; way: string | undefined };
+  /** The user's input that is kept when the view changes. It has no secrets. */
+  readonly input: { identity: string; way: string | undefined };
   /** Ends with the view. */
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
-  /** Shows another view. Null: the login, with a notice. */
-  readonly go: (flow: Flow | null, notice?: string) => void;
+  /** Shows the view of a flow. Null shows the login, with a notice. */
+  readonly showFlow: (flow: Flow | null, notice?: string) => void;
 }
 
 /** A view of the element. */
@@ -61,7 +61,7 @@ export function showLoginIssue(
   issue: LoginIssue | null,
   form: Pick<Form, 'showIssue'> & Partial<Form>,
   { words, signal }: Pick<Context, 'words' | 'signal'>,
-  wrong: string,
+  wrongText: string,
 ): void {
   form.showIssue();
   if (issue === null) return;
@@ -75,12 +75,12 @@ export function showLoginIssue(
     issue.kind === 'invalid' && form.showFieldErrors !== undefined && showFieldErrors(form as Form, issue.errors);
   if (isInFields) return;
   const { message } = issue;
-  const texts = { wrong, lapsed: words.lapsed, offline: words.offline, cancelled: words.cancelled };
-  const others = { unsupported: words.unsupported, invalid: message, failed: message };
-  form.showIssue({ ...texts, ...others }[issue.kind]);
+  const texts = { wrong: wrongText, lapsed: words.lapsed, offline: words.offline, cancelled: words.cancelled };
+  const otherTexts = { unsupported: words.unsupported, invalid: message, failed: message };
+  form.showIssue({ ...texts, ...otherTexts }[issue.kind]);
 }
 
-/** A place for the issue of a view without a form. */
+/** The box in which a view without a form shows its issue. */
 export function issueBox(): { readonly node: HTMLElement; showIssue(...text: Child[]): void } {
   const node = element('div', { class: 'issue', part: 'issue', role: 'alert' });
   return { node, showIssue: (...text) => replaceContent(node, ...text) };

@@ -22,12 +22,12 @@ test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, str
   },
 );
 
-test('a value is put into a text as it is, and an unknown place stays', () => {
+test('a value is inserted into a text unchanged, and an unknown placeholder stays', () => {
   expect(fill('{count} of {all}', { count: '{all}' })).toBe('{all} of {all}');
   expect(fill('{toString}', {})).toBe('{toString}');
 });
 
-test('own texts go before built-in ones, regions before languages, and English fills the gaps', async () => {
+test('custom texts override built-in ones, regions override languages, and English replaces missing texts', async () => {
   const english = { yes: 'Yes', no: 'No', maybe: 'Maybe', never: 'Never' };
   const languages = { es: async () => ({ ...english, yes: 'Sí', no: 'No', maybe: 'Quizás' }) };
   const own = { es: { no: 'Nada' }, 'es-MX': { no: 'Nel' }, ar: { yes: 'نعم' } };

@@ -46,7 +46,11 @@ export interface BrowserSession {
   readonly routes: Readonly<
     Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', (request: Request) => Promise<Response>>
   >;
-  /** The session of a page's visitor, by the cookie. Null if there is none. Only to read: changes need a session token. */
+  /**
+   * The session of a page's visitor, by the cookie. Null if there is none. Only to read: changes need a session token. If neither
+   * `origin` nor the request shows https, a cookie of plain http counts too: another host of the same domain could have set it, and
+   * the page then shows the account of somebody else. So set `origin`.
+   */
   readonly session: (request: RequestLike) => Promise<Session | null>;
   /**
    * The same, with data for the first rendering of a page: JSON without tokens, such as for `PosternProvider` of `@postern/react`.
@@ -116,7 +120,8 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
   /** Creates a session for the cookie of a request. Null without a valid cookie. */
   async function createSessionOf(request: RequestLike): Promise<HeldSession | null> {
     const header = headersOf(request)('cookie');
-    const token = secure.login.read(header) ?? (mayBeInsecure(ownOrigin) ? insecure.login.read(header) : undefined);
+    const origin = ownOrigin ?? shownOrigin(request);
+    const token = secure.login.read(header) ?? (mayBeInsecure(origin) ? insecure.login.read(header) : undefined);
     if (token === undefined) return null;
     try {
       const authorization = `Basic ${btoa(`${token}:`)}`;
@@ -132,13 +137,13 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     handler,
     routes: { GET: method, POST: method, PUT: method, PATCH: method, DELETE: method },
     async session(request) {
-      const held = await createSessionOf(request);
-      return held && withoutToken(held);
+      const newSession = await createSessionOf(request);
+      return newSession && withoutToken(newSession);
     },
     async snapshot<Parts extends SnapshotParts>(request: RequestLike, { account, inbox, devices }: Parts) {
-      const held = await createSessionOf(request);
-      if (held === null) return { session: null };
-      const authorization = `Bearer ${held.token}`;
+      const newSession = await createSessionOf(request);
+      if (newSession === null) return { session: null };
+      const authorization = `Bearer ${newSession.token}`;
       const read = <T>(path: string, query: NonNullable<Call['query']> = {}) =>
         transport.json<T>({ path, query, authorization });
       const { filter, limit } = inbox === true ? {} : (inbox ?? {});
@@ -149,7 +154,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
         devices && read<Page<Device>>('/v1/devices/page', { limit: 100 }),
       ]);
       const snapshot: object = {
-        session: withoutToken(held),
+        session: withoutToken(newSession),
         ...(account && { account: details }),
         ...(inbox && { inbox: { page, marker, ...(filter !== undefined && { filter }) } }),
         ...(deviceList && { devices: deviceList.data }),
@@ -160,6 +165,15 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
 }
 
 const withoutToken = ({ token: _, ...session }: HeldSession): Session => session;
+
+/** As far as a request shows how it came: a `Request` by its URL, and one of Node.js by its socket. */
+function shownOrigin(request: RequestLike): string | undefined {
+  const { url, socket } = request as RequestLike & { readonly url?: unknown; readonly socket?: unknown };
+  if (typeof url === 'string' && /^https?:/.test(url)) return url;
+  const isEncrypted =
+    typeof socket === 'object' && socket !== null && 'encrypted' in socket && socket.encrypted === true;
+  return isEncrypted ? 'https:' : undefined;
+}
 
 /** Without a known origin, the request may be plain http, as on a developer's machine. */
 const mayBeInsecure = (origin: string | undefined) => origin === undefined || origin.startsWith('http:');

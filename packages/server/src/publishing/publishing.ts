@@ -31,7 +31,7 @@ export interface Publishing {
    * A line that cannot be published does not affect the others. Iterate the result: without an iteration, nothing is sent.
    */
   readonly publishAll: PublishAll;
-  /** The users and devices that would get it. Writes nothing. */
+  /** Returns the users and devices that would get the notifications. Publishes nothing. */
   readonly tryPublish: (notifications: Publication | readonly Publication[], options?: Abortable) => Promise<DryRun>;
   readonly notifications: {
     /** Changes only the members that are present. */
@@ -65,16 +65,16 @@ export function createPublishing(connection: Connection): Publishing {
     notifications: Publication | readonly Publication[],
     options: OnceOptions,
   ): Promise<Notification | readonly Notification[]> {
-    const toPost: Pick<Call, 'method' | 'headers' | 'signal'> = {
+    const postCall: Pick<Call, 'method' | 'headers' | 'signal'> = {
       method: 'POST',
       headers: onceHeader(options),
       signal: options.signal,
     };
     if ('user_id' in notifications && notifications.user_id !== undefined) {
-      return call<Notification>({ ...toPost, path: notificationsPath, body: notifications });
+      return call<Notification>({ ...postCall, path: notificationsPath, body: notifications });
     }
     return call<readonly Notification[]>({
-      ...toPost,
+      ...postCall,
       path: `${notificationsPath}/batch`,
       body: [notifications].flat(),
     });

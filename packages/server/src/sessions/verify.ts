@@ -98,6 +98,6 @@ export function createVerify(base: string, options: PosternServerOptions): Verif
 
 /** Resolves when the requests that have arrived by now were read. */
 function endOfTurn(): Promise<void> {
-  const { setImmediate: later } = globalThis as { readonly setImmediate?: (act: () => void) => unknown };
-  return later === undefined ? Promise.resolve() : new Promise((resolve) => later(() => resolve()));
+  const { setImmediate: schedule } = globalThis as { readonly setImmediate?: (callback: () => void) => unknown };
+  return schedule === undefined ? Promise.resolve() : new Promise((resolve) => schedule(() => resolve()));
 }

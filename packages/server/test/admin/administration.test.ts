@@ -34,7 +34,7 @@ test('a taken identity is a problem that names the field', async () => {
   expect(isProblem(error, 'identity_taken')).toBe(true);
 });
 
-test('a list of users goes on from page to page, and `search` finds parts of names', async () => {
+test('a list of users continues from page to page, and `search` finds parts of names', async () => {
   const name = `Search ${randomUUID()}`;
   for (const _ of [1, 2, 3]) await server.users.create({ email: newEmail(), name }, once());
   const found = [];
@@ -42,7 +42,7 @@ test('a list of users goes on from page to page, and `search` finds parts of nam
   expect(found).toEqual([name, name, name]);
 });
 
-test('a user is locked, unlocked and logged out, and the answers say so', async () => {
+test('a user is locked, unlocked and logged out, and each response shows it', async () => {
   const { user, token } = await visitor(app);
   expect(await server.users.logOut(user.id)).toBe(1);
   expect(await server.verify(token)).toBeNull();

@@ -27,7 +27,7 @@ test('users are created with their ids, and a repeat creates nothing', async () 
   expect(second).toEqual(ids.map((id, index) => ({ line: index + 1, result: 'exists', id })));
 });
 
-test('a faulty line does not affect the others', async () => {
+test('an invalid line does not affect the others', async () => {
   const { server } = backendOf(app);
   const [good, bad] = [...usersOf(1), { id: randomUUID(), email: 'no address' }];
   const results = await all(server.users.import([bad ?? {}, good ?? {}]));
@@ -37,14 +37,14 @@ test('a faulty line does not affect the others', async () => {
   ]);
 });
 
-test('a trial shows what would happen, and creates nothing', async () => {
+test('a dry run shows what would happen, and creates nothing', async () => {
   const { server } = backendOf(app);
   const [user = { id: '', email: '' }] = usersOf(1);
   expect(await all(server.users.import([user], { dryRun: true }))).toEqual([{ line: 1, result: 'valid' }]);
   expect(await server.users.get(user.id)).toBeNull();
 });
 
-test('after a connection that is cut in the middle of an answer, the import goes on and creates each user once', async () => {
+test('after a connection is cut in the middle of a response, the import continues and creates each user once', async () => {
   const source = usersOf(450);
   let requests = 0;
   const { server } = backendOf(app, {
@@ -72,7 +72,7 @@ test('after a connection that is cut in the middle of an answer, the import goes
   expect(requests).toBeGreaterThan(3);
 });
 
-test('without Postern for long, the import says how far it came', async () => {
+test('if Postern stays unavailable, the import reports its position', async () => {
   const { server, network } = backendOf(app, { retries: 0 });
   network.answer = (_, number) => (number > 1 ? lost() : undefined);
   const seen: number[] = [];

@@ -213,7 +213,7 @@ test('the cookie is HttpOnly, bound to its host and to https', async () => {
   expect(named.browser.setCookies[0]).toMatch(/^app=psa_\S+; .*SameSite=Strict; Secure; Domain=example.com$/);
 });
 
-test('a browser keeps its device over logins', async () => {
+test('a browser keeps its device across logins', async () => {
   const { browser, user, page } = await loggedIn(webOf());
   const first = await page.getSession();
   await page.logOut();
@@ -235,7 +235,7 @@ test('a 401 never offers Basic, for which browsers open a window of their own', 
   expect(await challenge('__Host-postern=psa_ended')).toEqual([401, 'Cookie realm="postern"']);
 });
 
-test('only the API of users is behind the handler', async () => {
+test('the handler serves only the API for users', async () => {
   const web = webOf();
   const { auth } = web;
   const bearer = { authorization: `Bearer ${app.adminKey}` };
@@ -262,7 +262,7 @@ test('a credential of the page other than Bearer does not reach Postern', async 
   expect([...(web.sent[0]?.headers.keys() ?? [])]).toEqual([]);
 });
 
-test('a cookie that a subdomain added to ours counts as none', async () => {
+test('if a subdomain has added a second cookie, no cookie is used', async () => {
   const web = webOf();
   const headers = {
     cookie: '__Host-postern=psa_one; __Host-postern=psa_two',
@@ -285,7 +285,7 @@ test.each<[string, BrowserSessionOptions['clientAddress'], string]>([
   expect(web.sent[0]?.headers.get('x-forwarded-for')).toBe(address);
 });
 
-test('without Postern the user stays logged in, and a logout works here at once', async () => {
+test('while Postern is unavailable the user stays logged in, and a logout takes effect at once', async () => {
   const web = webOf();
   const { browser, user } = await loggedIn(web);
   web.answer = lost;
@@ -308,7 +308,7 @@ test('a login that has ended at Postern removes the cookie', async () => {
   expect([...browser.cookies.keys()]).toEqual(['__Host-postern-device']);
 });
 
-test('`session` knows who opens a page, and gives no token', async () => {
+test('`session` returns the user who opens a page, without a token', async () => {
   const web = webOf();
   const { browser, user } = await loggedIn(web);
   const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ');
@@ -321,7 +321,21 @@ test('`session` knows who opens a page, and gives no token', async () => {
   await expect(web.auth.session({ headers: { cookie } })).rejects.toMatchObject({ kind: 'network' });
 });
 
-test('`snapshot` has the parts that a page asks for, and no token', async () => {
+test('`session` does not accept the cookie of plain http where the origin or the request shows https', async () => {
+  const web = webOf();
+  const { browser, user } = await loggedIn(web);
+  const token = browser.cookies.get('__Host-postern') ?? '';
+  const headers = { cookie: `postern=${token}` };
+  expect(await web.auth.session({ headers })).toMatchObject({ user_id: user.id });
+  expect(await web.auth.session(new Request('http://app.example.com/', { headers }))).not.toBeNull();
+  expect(await web.auth.session(new Request('https://app.example.com/', { headers }))).toBeNull();
+  const overTls = { headers, url: '/', socket: { encrypted: true } };
+  expect(await web.auth.session(overTls)).toBeNull();
+  const known = webOf({ origin: 'https://app.example.com' });
+  expect(await known.auth.session({ headers })).toBeNull();
+});
+
+test('`snapshot` contains the parts that a page requests, and no token', async () => {
   const web = webOf();
   const { browser, user } = await loggedIn(web);
   const headers = { cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') };
@@ -347,7 +361,7 @@ test('a login that is too long is refused', async () => {
   expect(web.sent).toEqual([]);
 });
 
-test('the routes of a router of files answer as the handler', async () => {
+test('the exported methods for a file-based router respond like the handler', async () => {
   const { routes } = webOf().auth;
   const answer = await routes.GET(new Request('https://app.example.com/auth/v1/login-options'));
   expect(answer.status).toBe(200);
@@ -364,6 +378,6 @@ test.each<[string, Partial<BrowserSessionOptions>]>([
   expect(() => webOf(options)).toThrow(expect.objectContaining({ kind: 'usage' }));
 });
 
-test('a client of another kind is a mistake of the program', () => {
+test('a client of another kind is a usage error', () => {
   expect(() => createBrowserSession({} as PosternServer, { basePath: '/auth' })).toThrow('createPosternServer');
 });

@@ -71,7 +71,7 @@ test('generators and streams are sources, and are read only as far as needed', a
   expect(await all(server.publishAll([], once()))).toEqual([]);
 });
 
-test('faulty lines are named, and the others are published', async () => {
+test('invalid lines are reported, and the others are published', async () => {
   const { server } = backendOf(app);
   const user = await createUser(app);
   const source = itemsFor(user.id, 8).map((item, index) => {
@@ -144,7 +144,7 @@ test('another source with the key of an earlier one is refused', async () => {
   expect(await inboxOf(user.id)).toHaveLength(3);
 });
 
-test('an error that would come again is not repeated', async () => {
+test('a request is not repeated after a permanent error', async () => {
   const { server, network } = backendOf(app, { apiKey: 'psk_wrong' });
   await expect(all(server.publishAll(itemsFor(randomUUID(), 1), once()))).rejects.toMatchObject({
     code: 'invalid_api_key',
@@ -152,7 +152,7 @@ test('an error that would come again is not repeated', async () => {
   expect(network.sent).toHaveLength(1);
 });
 
-test('a key that leaves no room for the lines is a mistake of the program', async () => {
+test('a key longer than 200 characters is a usage error', async () => {
   const { server } = backendOf(app);
   const options = { idempotencyKey: 'x'.repeat(201) };
   await expect(all(server.publishAll([], options))).rejects.toMatchObject({ kind: 'usage' });

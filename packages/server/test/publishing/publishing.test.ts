@@ -73,14 +73,14 @@ test.each([undefined, '', ' x', 'x\n', 'é', 'x'.repeat(256)])(
   },
 );
 
-test('what cannot be published rejects with the faulty fields', async () => {
+test('an invalid notification is rejected with its invalid fields', async () => {
   const { server } = backendOf(app);
   const error = await server.publish({ user_id: randomUUID(), ...news }, once()).catch((reason) => reason);
   expect(error).toMatchObject({ kind: 'problem', code: 'validation_failed' });
   expect(error.field('user_id').code).toBe('unknown_user');
 });
 
-test('a trial says who would get it, and writes nothing', async () => {
+test('a dry run reports the recipients, and writes nothing', async () => {
   const { server } = backendOf(app);
   const { user, postern } = await signedIn(app);
   const forecast = await server.tryPublish({ user_id: user.id, ...news });

@@ -73,7 +73,7 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
     expect([answer.status, await answer.json()]).toEqual([200, user.id]);
   });
 
-  test('nobody gets 401 as a problem, and the route does not run', async () => {
+  test('a request without a session gets 401 as a problem, and the route does not run', async () => {
     const send = await start(backendOf(app));
     for (const headers of [{}, { authorization: 'Bearer pss_unknown' }]) {
       const answer = await send('/me', headers);
@@ -98,7 +98,7 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
     }
   });
 
-  test('with `optional`, requests of nobody reach the route', async () => {
+  test('with `optional`, requests without a session reach the route', async () => {
     const backend = backendOf(app);
     const send = await start(backend, { optional: true });
     const { user, headers } = await visitor(app);
@@ -131,12 +131,12 @@ test('a bug in a check is not hidden behind a 503', async () => {
   await expect(withSession(broken, () => new Response())(new Request('http://app/'))).rejects.toBe(bug);
 });
 
-test('a route without its middleware fails', () => {
+test('`sessionOf` and `findSession` fail in a route without the middleware', () => {
   expect(() => sessionOf({})).toThrow('No middleware has checked this request.');
   expect(() => findSession(new Request('http://app/'))).toThrow('No middleware');
 });
 
-test('behind an optional middleware, `sessionOf` fails for nobody', async () => {
+test('behind an optional middleware, `sessionOf` fails if there is no session', async () => {
   const { server } = backendOf(app);
   const web = new Hono();
   web.use(honoSession(server, { optional: true }));

@@ -25,7 +25,7 @@ test('the session of a request is found in the headers of any framework', async 
   for (const request of requests) expect((await server.verify(request))?.user_id).toBe(user.id);
 });
 
-test('what is no session token is nobody, and is not sent to Postern', async () => {
+test('a text that is not a session token gives no session, and is not sent to Postern', async () => {
   const { server, network } = backendOf(app);
   const { token } = await visitor(app);
   const headers = [
@@ -44,7 +44,7 @@ test('what is no session token is nobody, and is not sent to Postern', async () 
   expect(network.sent).toEqual([]);
 });
 
-test('a token that Postern does not know is nobody', async () => {
+test('an unknown token gives no session', async () => {
   const { server } = backendOf(app);
   expect(await server.verify('pss_unknown')).toBeNull();
 });
@@ -103,7 +103,7 @@ test('a check that starts after a logout does not get the answer of an earlier o
   expect(network.count(verifying)).toBe(2);
 });
 
-test('with `maxAge` an answer is used again, and an end is noticed without it', async () => {
+test('with `maxAge` a result is used again, and without it the end of a session is noticed', async () => {
   const { server, network } = backendOf(app);
   const { postern, token } = await visitor(app);
   const options = { maxAge: 3_600_000 };
@@ -117,7 +117,7 @@ test('with `maxAge` an answer is used again, and an end is noticed without it', 
   expect(await server.verify(token, options)).toBeNull();
 });
 
-test('if Postern cannot tell, the check rejects and is no "no"', async () => {
+test('if Postern is unavailable, the check rejects and does not return null', async () => {
   const { server, network } = backendOf(app);
   const { token } = await visitor(app);
   network.answer = () => problem(503, 'storage_unavailable', { 'retry-after': '1' });
@@ -140,7 +140,7 @@ test('a connection that breaks is tried once more', async () => {
   expect(network.count(verifying)).toBe(2);
 });
 
-test('a caller that gives up does not end the check of the others', async () => {
+test('a caller that aborts does not abort the check of the others', async () => {
   const { server, network } = backendOf(app);
   const { token } = await visitor(app);
   const controller = new AbortController();
@@ -153,6 +153,6 @@ test('a caller that gives up does not end the check of the others', async () => 
   await expect(server.verify(token, { signal: controller.signal })).rejects.toThrow('gone');
 });
 
-test('a wrong `maxAge` is a mistake of the program', async () => {
+test('an invalid `maxAge` is a usage error', async () => {
   await expect(backendOf(app).server.verify('pss_x', { maxAge: Number.NaN })).rejects.toMatchObject({ kind: 'usage' });
 });

@@ -50,7 +50,7 @@ test('codes to phones and addresses are readable', async () => {
   }
 });
 
-test('the clock moves: a session expires, and the login goes on', async () => {
+test('after the clock has moved, a session expires and the login continues', async () => {
   const ada = await postern.createUser();
   const page = await postern.signIn(ada);
   const session = await page.getSession();
@@ -83,7 +83,7 @@ test('a user with an authenticator app logs in with its codes', async () => {
   await expect(postern.totp('not base32!')).rejects.toMatchObject({ kind: 'usage' });
 });
 
-test('the network is disturbed as long as a function runs: streams end too, and nobody is signed out', async () => {
+test('the network is interrupted while a function runs: streams end, and nobody is signed out', async () => {
   const ada = await postern.createUser();
   const page = await postern.signIn(ada);
   const events = createInbox(page, { stream: 'tab' }).live()[Symbol.asyncIterator]();
@@ -118,7 +118,7 @@ test('a receiver of webhooks gets a signed event', async () => {
   expect(payload).toMatchObject({ type: 'login.locked', data: { sequence: 1, device_id: null } });
 });
 
-test('another process can use a Postern that runs, but not its clock', async () => {
+test('another process can use a running Postern, but not its clock', async () => {
   const { url, apiKey } = postern;
   const other = await startPostern({ running: { url, apiKey } });
   const ada = await other.createUser();
@@ -129,15 +129,15 @@ test('another process can use a Postern that runs, but not its clock', async () 
   await expect(startPostern({ running: { url, apiKey }, env: {} })).rejects.toMatchObject({ kind: 'usage' });
 });
 
-test('settings that make no sense are named', async () => {
+test('invalid settings are reported by their names', async () => {
   await expect(startPostern({ env: { PIN_POLICY: 'sometimes' } })).rejects.toThrow('PIN_POLICY');
 });
 
-test('a folder without a built Postern is a mistake of the program', async () => {
+test('a folder without a built Postern is a usage error', async () => {
   await expect(startPostern({ installation: '/nowhere' })).rejects.toMatchObject({ kind: 'usage' });
 });
 
-test('if the process that tests is killed, the service and its database stop, and their folder goes', async () => {
+test('if the test process is killed, the service and its database stop, and their folder is removed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'postern-testing-'));
   // It starts a Postern as the package does, and never stops it.
   const program = `

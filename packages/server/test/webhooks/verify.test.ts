@@ -40,7 +40,7 @@ test('what this package accepts, the reference library accepts too', async () =>
   expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
 });
 
-test('each of several secrets and of several signatures counts', async () => {
+test('any of several secrets and any of several signatures is accepted', async () => {
   const verify = createWebhookVerifier({ secrets: [other, secret] });
   const { headers } = message('msg_3');
   expect(await code(verify({ headers, body }))).toBe('accepted');
@@ -100,14 +100,14 @@ test('with a replay set, a message is handled once, also if it is sent twice at 
   expect(await code(verify(message('msg_10')))).toBe('accepted');
 });
 
-test('a replay set forgets what is too old to be accepted', () => {
+test('a replay set removes messages that are too old to be accepted', () => {
   const replays = createReplaySet();
   expect(replays.add('a', -1)).toBe(true);
   expect(replays.add('a', 60)).toBe(true);
   expect(replays.add('a', 60)).toBe(false);
 });
 
-test('a body that is signed but is no JSON is refused', async () => {
+test('a signed body that is not JSON is refused', async () => {
   const verify = createWebhookVerifier({ secrets: [secret] });
   expect(await code(verify(message('msg_11', { text: 'hello' })))).toBe('malformed_body');
 });
@@ -169,7 +169,7 @@ test.each<[string, () => unknown]>([
   expect(make).toThrow(expect.objectContaining({ kind: 'usage' }));
 });
 
-test('a parsed body is a mistake of the program', async () => {
+test('a parsed body is a usage error', async () => {
   const verify = createWebhookVerifier({ secrets: [secret] });
   const parsed = { ...message('msg_12'), body: JSON.parse(body) as string };
   await expect(verify(parsed)).rejects.toMatchObject({ kind: 'usage' });

@@ -1,0 +1,177 @@
+import type { Inbox, InboxItem, InboxSnapshot, InboxView, Postern } from '@postern/client';
+import { element, icon, replaceContent } from '../base/dom.js';
+import { backPath, backPathRightToLeft, settingsPath } from './icons.js';
+import { createRows, emptyNote, skeleton } from './list.js';
+import type { InboxTexts } from './texts.js';
+
+export interface PanelOptions {
+  readonly postern: Postern;
+  readonly inbox: Inbox;
+  readonly view: InboxView;
+  readonly signal: AbortSignal;
+  readonly words: InboxTexts;
+  readonly language: string;
+  readonly root: ShadowRoot;
+  /** Whether the panel is a popover of a bell. Otherwise it is always shown. */
+  readonly isBell: boolean;
+  readonly isLeftToRight: boolean;
+  readonly renderItem: ((item: InboxItem) => Node | string) | null;
+  /** What marks notifications as read. */
+  markRead(): 'open' | 'select' | 'never';
+  choose(item: InboxItem): void;
+  retry(): void;
+  report(error: unknown): void;
+  adoptStyle(style: string): void;
+}
+
+/** The list with its heading, and the push settings in its place when the user opens them. */
+export interface Panel {
+  readonly node: HTMLElement;
+  isShown(): boolean;
+  show(snapshot: InboxSnapshot): void;
+}
+
+export function createPanel(options: PanelOptions): Panel {
+  const { postern, inbox, view, signal, words, language, isBell, isLeftToRight, root } = options;
+  const isShown = () => !isBell || panel.matches(':popover-open');
+  // The read position when the list was opened. Later notifications are marked as new until it is closed.
+  let newAfter: number | undefined;
+  let markedUpTo = 0;
+  const rows = createRows({
+    words,
+    language,
+    renderItem: options.renderItem,
+    choose: options.choose,
+  });
+
+  const connectionNote = element('div', { class: 'note', part: 'connection', role: 'status', hidden: true });
+  const list = element('div', { class: 'list' });
+  const scroll = element('div', { class: 'scroll' }, list);
+  const pushSettings = element('div', { class: 'pushes', tabindex: -1, hidden: true });
+  const markAllButton = element(
+    'button',
+    { class: 'link small', part: 'button', type: 'button', click: () => void markAll() },
+    words.mark_all_read,
+  );
+  const loadMoreButton = element(
+    'button',
+    { class: 'link small', part: 'button', type: 'button', click: () => void loadMore() },
+    words.load_more,
+  );
+  const loadMoreRow = element('div', { class: 'rest' }, loadMoreButton);
+  const backAttributes = {
+    class: 'icon first',
+    part: 'button',
+    type: 'button',
+    'aria-label': words.back,
+    hidden: true,
+  };
+  const backButton = element(
+    'button',
+    { ...backAttributes, click: () => showPushSettings(false) },
+    icon(isLeftToRight ? backPath : backPathRightToLeft),
+  );
+  const settingsLabel = { 'aria-label': words.push_settings, title: words.push_settings };
+  const settingsButton = element(
+    'button',
+    { class: 'icon', part: 'button', type: 'button', ...settingsLabel, click: () => showPushSettings(true) },
+    icon(settingsPath),
+  );
+  const title = element('h2', { part: 'heading', id: 'heading' });
+  const heading = element('slot', { name: 'heading' }, words.inbox);
+  const panel = element(
+    'section',
+    {
+      class: 'panel',
+      part: 'panel',
+      'aria-labelledby': 'heading',
+      ...(isBell && { popover: 'auto', role: 'dialog', tabindex: -1 }),
+    },
+    element('div', { class: 'head' }, backButton, title, markAllButton, settingsButton),
+    connectionNote,
+    scroll,
+    pushSettings,
+  );
+  title.append(heading);
+  panel.addEventListener('toggle', () => {
+    if (!isShown()) showPushSettings(false);
+    newAfter = undefined;
+    show(view.current);
+  });
+  const onVisibilityChange = () => show(view.current);
+  document.addEventListener('visibilitychange', onVisibilityChange, { signal });
+
+  const markAll = async () => {
+    newAfter = undefined;
+    panel.focus();
+    await view.markAllRead();
+    newAfter = view.current.unread.last_read_sequence;
+    show(view.current);
+  };
+  const loadMore = async () => {
+    const before = view.current.items.length;
+    await view.loadMore();
+    if (loadMoreRow.hidden || root.activeElement === null)
+      rows.list.querySelectorAll<HTMLElement>('.item')[before]?.focus();
+  };
+  // The settings are loaded when a user opens them.
+  const loadPushSettings = async () => {
+    try {
+      const settings = await import('./pushes.js');
+      options.adoptStyle(settings.style);
+      const { items } = view.current;
+      settings.showPushSettings(pushSettings, { inbox, words, items, signal, report: options.report });
+    } catch {
+      replaceContent(pushSettings, element('p', { role: 'alert' }, words.push_failed));
+    }
+  };
+  const showPushSettings = (isOn: boolean) => {
+    if (pushSettings.hidden === !isOn) return;
+    pushSettings.hidden = backButton.hidden = !isOn;
+    scroll.hidden = settingsButton.hidden = isOn;
+    replaceContent(title, isOn ? words.push_settings : heading);
+    if (isOn) {
+      replaceContent(pushSettings, element('p', { class: 'muted small', role: 'status' }, words.loading));
+      void loadPushSettings();
+      pushSettings.focus();
+    } else if (isShown()) settingsButton.focus();
+    show(view.current);
+  };
+
+  const retryButton = () =>
+    element('button', { class: 'link', part: 'button', type: 'button', click: options.retry }, words.try_again);
+
+  let reportedError: unknown = null;
+  const show = (snapshot: InboxSnapshot) => {
+    const { items, unread, connection, hasMore, loading, error } = snapshot;
+    const { status } = postern.current;
+    newAfter ??= unread.last_read_sequence;
+    // The user may also mark single notifications as read, here or on another device.
+    if (options.markRead() !== 'open') newAfter = unread.last_read_sequence;
+    rows.show(items, newAfter);
+    const [newest] = items;
+    const marksAsRead = options.markRead() === 'open' && isShown() && document.visibilityState === 'visible';
+    if (marksAsRead && newest !== undefined && newest.sequence > Math.max(markedUpTo, unread.last_read_sequence)) {
+      markedUpTo = newest.sequence;
+      void view.markAllRead();
+    }
+    markAllButton.hidden = !pushSettings.hidden || unread.unread_count === 0;
+    settingsButton.hidden = !pushSettings.hidden || status !== 'signed_in';
+    loadMoreRow.hidden = !hasMore;
+    loadMoreButton.disabled = loading;
+    loadMoreButton.textContent = loading && items.length > 0 ? words.loading : words.load_more;
+    const isOffline = status === 'signed_in' && connection === 'offline' && items.length > 0;
+    connectionNote.hidden = error === null && !isOffline;
+    if (error !== null) replaceContent(connectionNote, words.not_loaded, retryButton());
+    else if (isOffline) replaceContent(connectionNote, words.connection_lost);
+    if (items.length > 0) {
+      if (!rows.list.isConnected) replaceContent(list, rows.list, loadMoreRow);
+    } else if (status === 'signed_out') replaceContent(list, element('p', { class: 'empty muted' }, words.signed_out));
+    else if (loading || status === 'starting') {
+      if (list.querySelector('.skeleton') === null) replaceContent(list, skeleton(words.loading));
+    } else if (error === null && list.querySelector('.empty') === null) replaceContent(list, emptyNote(words));
+    if (error !== reportedError && error !== null) options.report(error);
+    reportedError = error;
+  };
+  return { node: panel, show, isShown };
+}
