@@ -2,14 +2,17 @@ import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { otherReact } from './test/support/other-react.js';
 
-/** Tests that need what not every machine has (a browser, reverse proxies, Prometheus, PostgreSQL, PgBouncer, systemd, versitygw) run with CI_FULL=1 only. */
+/** Tests that need what not every machine has (a browser, reverse proxies, a former PostgreSQL, the history of the repository, Prometheus, PostgreSQL, PgBouncer, systemd, versitygw) run with CI_FULL=1 only. */
 const withMore = [
+  'test/backups/dumps/restore*',
   'test/browser/**',
+  'test/database/major-upgrade/upgrade*',
   'test/delivery/storage/s3-real*',
   'test/deploy/packages*',
   'test/deploy/prometheus*',
   'test/faults/failover*',
   'test/faults/pooler*',
+  'test/faults/rolling-upgrade*',
   'test/proxies/**',
 ];
 const needsMore = process.env.CI_FULL === '1' ? [] : withMore;

@@ -13,6 +13,7 @@ const titles = {
     console: '`node bench/console.mjs`',
     packages: '`node bench/packages.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
+    backup: '`node bench/backup.mjs`',
     soak: '`npm run soak`',
   },
 };

@@ -131,7 +131,7 @@ ${texts(authenticationErrors).join('\n')}
 
 ## Reasons of a login diagnosis
 
-A [login diagnosis](operations.md#diagnose-a-login) has these codes in \`reasons\`.
+A [login diagnosis](operations/users.md#diagnose-a-login) has these codes in \`reasons\`.
 
 | Code | Message |
 |---|---|

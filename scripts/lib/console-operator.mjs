@@ -41,7 +41,7 @@ export async function setUp(browser, link) {
   await openSecondFactor(page);
   const secret = (await page.locator('code', { hasText: /^(?:[A-Z2-7]{4} ?){6,}$/ }).innerText()).replaceAll(' ', '');
   await page.getByLabel('The 6 digits').fill(totp(secret));
-  await page.getByLabel('I have kept them').check();
+  await page.getByLabel('I have saved them').check();
   await page.getByRole('button', { name: 'Open the console' }).click();
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   const cookies = await context.cookies();

@@ -102,8 +102,8 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
 
   /** Reports a taken identity before the person scans a QR code. The transaction of `complete` decides. */
   async function refuseTaken(identities: Identities): Promise<void> {
-    const taken = await takenIdentities(database.directory, identitiesToSet(identities));
-    const errors = taken.map((field): FieldError => ({ field, code: 'identity_taken' }));
+    const takenTypes = await takenIdentities(database.directory, identitiesToSet(identities));
+    const errors = takenTypes.map((field): FieldError => ({ field, code: 'identity_taken' }));
     if (errors.length > 0) throw new Problem('identity_taken', { errors });
   }
 
@@ -116,8 +116,8 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     const { userId } = owner;
     // Before the guess, so that a mistake in the form does not use one.
     const prepared = await users.prepare(newUserOf(details, link.role), userId);
-    const started = { userId, id: factor_id.toLowerCase(), purpose: 'setup' } as const;
-    const state = await takeChallengeGuess(database.user(userId), started);
+    const challengeKey = { userId, id: factor_id.toLowerCase(), purpose: 'setup' } as const;
+    const state = await takeChallengeGuess(database.user(userId), challengeKey);
     if (state === undefined || state.link !== link.id) throw new Problem('proof_rejected');
     const factor =
       code === undefined ? await confirmPasskey(userId, state, response) : await confirmTotp(userId, state, code);
@@ -126,7 +126,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     const recoveryCodes = await database.spanningFor(userId).transaction(async (tx) => {
       // First: one of several parallel completions continues, and the others wait here without other locks.
       await useSetUpLink(tx, secret, userId);
-      if (!(await endChallenge(tx, started))) throw new Problem('proof_rejected');
+      if (!(await endChallenge(tx, challengeKey))) throw new Problem('proof_rejected');
       await users.create(tx, prepared, origin);
       await factor.save(tx);
       await recordEvent(tx, { userId, type: `${factor.type}.enrolled`, origin });

@@ -83,10 +83,17 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     const state = { code: codeDigest(keys, id, code), address: address.canonical };
     return database.user(userId).transaction(async (tx) => {
       await proven.consume(tx);
-      const started = await startChallenge(tx, { userId, id, purpose: type, deviceId, lifetime: codeLifetime, state });
+      const challenge = await startChallenge(tx, {
+        userId,
+        id,
+        purpose: type,
+        deviceId,
+        lifetime: codeLifetime,
+        state,
+      });
       await codes.send(tx, { userId, type, kind: 'address_code', recipient, code });
       await recordEvent(tx, { userId, type: 'address.change_started', origin, data: { field: type } });
-      return started;
+      return challenge;
     });
   }
 
@@ -121,9 +128,9 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     const prepared = await users.prepareChange(userId, { [type]: address });
     const user = await database.spanningFor(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'code_rejected');
-      const changed = await users.change(tx, userId, prepared, origin);
+      const changedUser = await users.change(tx, userId, prepared, origin);
       await recordEvent(tx, { userId, type: 'identity.verified', origin, data: { field: type } });
-      return changed;
+      return changedUser;
     });
     return toAccount(user);
   }

@@ -80,12 +80,12 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     const proven = await proofs.check(callingSession, proof, defaultProofs);
     const { userId, deviceId } = callingSession;
     const purpose = 'external_identity';
-    const started = await database.user(userId).transaction(async (tx) => {
+    const challenge = await database.user(userId).transaction(async (tx) => {
       await proven.consume(tx);
-      const stored = { ...state, provider: name };
-      return startChallenge(tx, { userId, id: newId(), purpose, deviceId, lifetime, state: stored });
+      const challengeState = { ...state, provider: name };
+      return startChallenge(tx, { userId, id: newId(), purpose, deviceId, lifetime, state: challengeState });
     });
-    return { ...started, challenge: clientChallenge };
+    return { ...challenge, challenge: clientChallenge };
   }
 
   async function confirm(callingSession: CallingSession, name: string, id: string | undefined, idToken: string) {

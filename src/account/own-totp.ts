@@ -63,11 +63,11 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
         account: username ?? email ?? phone ?? id,
       });
       const state = { secret: encrypted.toString('base64'), proof: proven.type, ...link };
-      const started = await database.user(userId).transaction(async (tx) => {
+      const challenge = await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         return startChallenge(tx, { userId, id: newId(), purpose: 'totp', state, lifetime: lifetimeSeconds, deviceId });
       });
-      return { ...started, ...shown };
+      return { ...challenge, ...shown };
     },
     async confirm(callingSession, id, code) {
       const { userId, deviceId, origin } = callingSession;

@@ -154,11 +154,18 @@ export function createProofs(options: ProofsOptions): Proofs {
       throw new Problem('validation_failed', { errors: [{ field: 'type', code: 'not_supported' }] });
     }
     const { state, lifetime, challenge, message } = proofChallenge;
-    const stored = { ...state, type: method.type };
+    const challengeState = { ...state, type: method.type };
     const counted = message === undefined ? undefined : await countCodeRequest(callingSession, message);
     const { expires_at } = await database.user(userId).transaction(async (tx) => {
       await lockCallingSession(tx, callingSession);
-      const started = await startChallenge(tx, { userId, id, purpose: 'proof', state: stored, lifetime, deviceId });
+      const started = await startChallenge(tx, {
+        userId,
+        id,
+        purpose: 'proof',
+        state: challengeState,
+        lifetime,
+        deviceId,
+      });
       if (message !== undefined) {
         const { type, code, isDropped } = message;
         const recipient = isDropped ? undefined : counted?.recipient;
@@ -167,8 +174,8 @@ export function createProofs(options: ProofsOptions): Proofs {
       await recordEvent(tx, { userId, type: 'proof.started', origin, data: { proof: start, device_id: deviceId } });
       return started;
     });
-    const sent = message && counted && { destination: maskOf(message), resend_at: counted.resendAt };
-    return { id, type: method.type, ...(challenge && { challenge }), ...sent, expires_at };
+    const sentCode = message && counted && { destination: maskOf(message), resend_at: counted.resendAt };
+    return { id, type: method.type, ...(challenge && { challenge }), ...sentCode, expires_at };
   }
 
   async function countCodeRequest(
@@ -283,12 +290,12 @@ function readProof(
   allowed: readonly ProofType[],
 ): { method: ProofMethod; secret: string; id: string } {
   if (proof === undefined) throw new Problem('validation_failed', { errors: [{ field: 'proof', code: 'required' }] });
-  const accepted = methods.filter(({ type }) => allowed.includes(type));
-  const method = accepted.find(({ type }) => type === proof.type);
+  const acceptedMethods = methods.filter(({ type }) => allowed.includes(type));
+  const method = acceptedMethods.find(({ type }) => type === proof.type);
   const id = proof.id === undefined ? undefined : parseId(proof.id);
   const errors: FieldError[] = [];
   if (method === undefined) {
-    const types = accepted.map(({ type }) => type);
+    const types = acceptedMethods.map(({ type }) => type);
     errors.push(choiceError('proof.type', types));
   }
   if (method?.steps === 2 && id === undefined) errors.push({ field: 'proof.id', code: 'required' });

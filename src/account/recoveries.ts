@@ -70,7 +70,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     const code = newCode();
     const { type } = address;
     return database.user(userId).transaction(async (tx) => {
-      const started = await startChallenge(tx, {
+      const challenge = await startChallenge(tx, {
         userId,
         id,
         purpose: 'recovery',
@@ -87,14 +87,14 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
       const { recipient: to, turn } = counted;
       await codes.send(tx, { userId, type, kind: 'recovery_code', recipient: to, turn, code });
       await recordEvent(tx, { userId, type: 'recovery.started', origin, data: { recovers: purpose } });
-      return started;
+      return challenge;
     });
   }
 
   async function complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered> {
     const { recovers, change } = await readAnswer(answer, rules);
     const { secret } = answer;
-    const checked = await sessionless.check({
+    const result = await sessionless.check({
       purpose: 'recovery',
       id,
       secret,
@@ -102,14 +102,14 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
       rejectedEvent: 'recovery.rejected',
     });
     // A code recovers only the secret that it was requested for.
-    if (checked.state.recovers !== recovers) throw new Problem('code_rejected');
-    const { userId } = checked;
+    if (result.state.recovers !== recovers) throw new Problem('code_rejected');
+    const { userId } = result;
     const prepared = await users.prepareChange(userId, change);
     const effectiveAt = await database.spanningFor(userId).transaction(async (tx) => {
-      await lockAndCheckCode(tx, checked);
+      await lockAndCheckCode(tx, result);
       const { pin_hash: pinHash } = prepared.values;
       if (typeof pinHash === 'string' && pinRecoveries.isOn) {
-        const addressType = addressTypes.find((type) => type === checked.state.type);
+        const addressType = addressTypes.find((type) => type === result.state.type);
         return pinRecoveries.start(tx, { userId, pinHash, codeSentTo: addressType, origin });
       }
       await users.change(tx, userId, prepared, origin, 'account_recovered');
@@ -120,7 +120,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
       return undefined;
     });
     const pending = effectiveAt !== undefined && ({ status: 'pending', effective_at: effectiveAt } as const);
-    return { id: checked.id, recovered: recovers, ...pending };
+    return { id: result.id, recovered: recovers, ...pending };
   }
 
   return { begin, complete };
@@ -137,8 +137,8 @@ async function lockAndCheckCode(
 ): Promise<void> {
   const epoch = await findEpochForUpdate(tx, userId);
   const digest = Buffer.from(state.identity ?? '', 'hex');
-  const found = await tx.query(findIdentity({ digest, userId }));
-  if (epoch === undefined || String(epoch) !== state.epoch || found.length === 0) throw new Problem('code_rejected');
+  const rows = await tx.query(findIdentity({ digest, userId }));
+  if (epoch === undefined || String(epoch) !== state.epoch || rows.length === 0) throw new Problem('code_rejected');
   if (!(await endChallenge(tx, { userId, id }))) throw new Problem('code_rejected');
 }
 

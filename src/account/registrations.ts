@@ -62,7 +62,13 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const code = newCode();
     const state = { code: codeDigest(keys, id, code), type, address: canonical };
     return database.user(userId).transaction(async (tx) => {
-      const started = await startChallenge(tx, { userId, id, purpose: 'registration', lifetime: codeLifetime, state });
+      const challenge = await startChallenge(tx, {
+        userId,
+        id,
+        purpose: 'registration',
+        lifetime: codeLifetime,
+        state,
+      });
       // If the address belongs to a user, this user gets a notice of the attempt instead of a code.
       const message =
         owner === undefined
@@ -70,18 +76,18 @@ export function createRegistrations(options: RegistrationsOptions): Registration
           : ({ kind: 'registration_taken', code: undefined, locale: user?.locale ?? undefined } as const);
       await codes.send(tx, { userId, type, recipient, turn, ...message });
       await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
-      return started;
+      return challenge;
     });
   }
 
   async function complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Account> {
     if (!options.isOn) throw new Problem('registration_off');
     const { secret, username, password, pin, name, locale } = answer;
-    const given = JSON.parse(JSON.stringify({ username, password, pin, name, locale }));
-    await refuseInvalid(given, rules);
+    const fields = JSON.parse(JSON.stringify({ username, password, pin, name, locale }));
+    await refuseInvalid(fields, rules);
     const check = { purpose: 'registration', id, secret, origin, rejectedEvent: 'registration.rejected' } as const;
     const { userId, state, ...checked } = await sessionless.check(check);
-    const prepared = await users.prepare({ ...given, [state.type === 'email' ? 'email' : 'phone']: state.address });
+    const prepared = await users.prepare({ ...fields, [state.type === 'email' ? 'email' : 'phone']: state.address });
     const user = await database.spanningFor(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       const created = await users.create(tx, prepared, origin);
@@ -96,9 +102,9 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 }
 
 /** Runs before the code is checked, so that a validation error does not use a guess. */
-async function refuseInvalid(given: Omit<RegistrationAnswer, 'secret'>, rules: UserRules): Promise<void> {
+async function refuseInvalid(fields: Omit<RegistrationAnswer, 'secret'>, rules: UserRules): Promise<void> {
   const errors: FieldError[] = [];
-  readIdentities(given, rules, errors);
-  errors.push(...(await userErrors(given, rules)));
+  readIdentities(fields, rules, errors);
+  errors.push(...(await userErrors(fields, rules)));
   throwIfErrors(errors);
 }

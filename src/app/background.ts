@@ -31,9 +31,9 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     ...messaging.jobGroups(resources.jobs),
     ...push.jobGroups,
   ];
-  const onJobStarted = (task: string, waited: number) => {
+  const onJobStarted = (task: string, waitSeconds: number) => {
     statistics.counters.add('queue.jobs', task);
-    statistics.counters.add('queue.latency', task, waited);
+    statistics.counters.add('queue.latency', task, waitSeconds);
   };
   const queue = lifecycle.add(
     await startQueue({ target, log, groups: jobGroups, connections: resources.jobs, onJobStarted, tracing }),
@@ -93,11 +93,11 @@ function showNotice(title: string, { services, messaging, push }: Domains): Show
   const { channels } = messaging.notices;
   return async (tx, { id, userId, kind, text, exceptDevice }) => {
     const content = { user_id: userId, notification_type: noticeType, notification_key: kind, description: text };
-    const listed = channels.includes('inbox')
+    const inboxEntry = channels.includes('inbox')
       ? await services.notifications.publishWithoutPush(tx, content)
       : { id, sequence: null };
     if (!channels.includes('push')) return;
-    const { id: shownId, sequence } = listed;
-    await push.pushNotice(tx, { id: shownId, sequence, userId, kind, title, body: text, exceptDevice });
+    const { id: noticeId, sequence } = inboxEntry;
+    await push.pushNotice(tx, { id: noticeId, sequence, userId, kind, title, body: text, exceptDevice });
   };
 }

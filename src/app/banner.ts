@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { OfferedSetUpLink } from '../sessions/setup-links.js';
 
-/** What a start shows. */
+/** The values in the text of a start. */
 export interface BannerOptions {
   /** The URL on which the service listens. */
   readonly url: string;
@@ -18,12 +18,12 @@ export interface BannerOptions {
 
 /**
  * The text that `postern serve` prints when it is ready: the addresses, the link for the first operator and the first API key
- * or their files, and three commands that work in this order in one shell. If the key is not known any more, they need the
+ * or their files, and three commands that work in this order in one shell. If the key is no longer known, they use the
  * variable `KEY`.
  */
 export function banner({ url, administrationUrl, firstKey, consoleUrl, setUpLink }: BannerOptions): string {
   const name = `ada${randomInt(1000, 10_000)}`;
-  const json = "-H 'Content-Type: application/json'";
+  const jsonHeader = "-H 'Content-Type: application/json'";
   const newUser = JSON.stringify({ username: name, password: 'a battery of horses' });
   const login = JSON.stringify({
     identity: { type: 'username', value: name },
@@ -39,9 +39,9 @@ export function banner({ url, administrationUrl, firstKey, consoleUrl, setUpLink
     '',
     'Try in another shell: create a user, log in, get a session.',
     '',
-    `curl -s ${administrationUrl}/admin/v1/users -H "Authorization: Bearer ${keyInShell(firstKey)}" ${json} -d '${newUser}'; echo`,
+    `curl -s ${administrationUrl}/admin/v1/users -H "Authorization: Bearer ${keyInShell(firstKey)}" ${jsonHeader} -d '${newUser}'; echo`,
     '',
-    `TOKEN=$(curl -s ${url}/v1/tokens ${json} -d '${login}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/'); echo "$TOKEN"`,
+    `TOKEN=$(curl -s ${url}/v1/tokens ${jsonHeader} -d '${login}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/'); echo "$TOKEN"`,
     '',
     `curl -s -X POST ${url}/v1/sessions -u "$TOKEN:"; echo`,
     '',
@@ -61,12 +61,12 @@ function describeKey({ token, file }: FirstKey): string[] {
   if (token !== undefined) return [`The first admin key, shown only now: ${token}`];
   if (file !== undefined) return [`The first admin key is in ${file}`];
   return [
-    'KEY is an admin key: ADMIN_API_KEY, the key that the first start has printed, or a new one, created with:',
+    'KEY is an admin key: ADMIN_API_KEY, the key that the first start printed, or a new one, created with:',
     'npm run postern -- keys create --name mine --scopes admin',
   ];
 }
 
-/** The key in the commands. */
+/** The key, or the shell expression that reads it, for the commands. */
 function keyInShell({ token, file }: FirstKey): string {
   if (token !== undefined) return token;
   return file === undefined ? '$KEY' : `$(cat ${shellPath(file)})`;

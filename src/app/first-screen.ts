@@ -26,12 +26,12 @@ export async function firstScreen(options: FirstScreenOptions): Promise<string> 
   const { config, url, database, log, firstKey, isTerminal } = options;
   const { CONSOLE_HOST, CONSOLE_PORT, DATA_DIR: dataDir } = config;
   const administrationUrl = CONSOLE_PORT === undefined ? url : httpUrl(CONSOLE_HOST, CONSOLE_PORT);
-  const shown = { url, administrationUrl, firstKey };
-  if (config.CONSOLE === 'off') return banner({ ...shown, consoleUrl: undefined, setUpLink: undefined });
-  const offer = { database, dataDir, isTerminal, consoleUrl: consoleUrl(config) };
-  const setUpLink = await offerSetUpLink(offer).catch((error: unknown) => {
+  const shared = { url, administrationUrl, firstKey };
+  if (config.CONSOLE === 'off') return banner({ ...shared, consoleUrl: undefined, setUpLink: undefined });
+  const linkOptions = { database, dataDir, isTerminal, consoleUrl: consoleUrl(config) };
+  const setUpLink = await offerSetUpLink(linkOptions).catch((error: unknown) => {
     log.warn({ err: error }, 'no set-up link could be created; use `postern operators invite`');
     return undefined;
   });
-  return banner({ ...shown, consoleUrl: offer.consoleUrl, setUpLink });
+  return banner({ ...shared, consoleUrl: linkOptions.consoleUrl, setUpLink });
 }

@@ -10,17 +10,17 @@ export type CopyCounts = Record<CopyResult, number>;
 
 export interface ImageCopyOptions {
   /** Whether to remove images from the disk that are in the bucket. */
-  readonly deletes: boolean;
+  readonly deletesFromDisk: boolean;
   /** Called after each step. */
   readonly onProgress: (counts: CopyCounts) => void;
   /** Stops after the current step. */
   readonly signal: AbortSignal;
 }
 
-/** Images of one step. */
-const batch = 50;
-/** Images that are copied at a time. */
-const parallel = 4;
+/** The number of images in one step. */
+const batchSize = 50;
+/** The number of images that are copied at the same time. */
+const maxParallel = 4;
 
 /**
  * Copies all uploaded images from the disk to the configured bucket. It can be stopped at any time: a further run compares
@@ -30,7 +30,7 @@ const parallel = 4;
 export async function copyImagesToBucket(
   database: Database,
   config: Config,
-  { deletes, onProgress, signal }: ImageCopyOptions,
+  { deletesFromDisk, onProgress, signal }: ImageCopyOptions,
 ): Promise<CopyCounts> {
   const from = createImageDisk({ folder: imageFolderOf(config) });
   const { storage: to, close } = await openImageStorage(config);
@@ -38,29 +38,29 @@ export async function copyImagesToBucket(
 
   async function copyStep(ids: readonly string[]): Promise<void> {
     const copied: string[] = [];
-    for (let start = 0; start < ids.length; start += parallel) {
-      const group = ids.slice(start, start + parallel);
+    for (let start = 0; start < ids.length; start += maxParallel) {
+      const group = ids.slice(start, start + maxParallel);
       const results = await Promise.all(group.map((id) => copyImage(id, { from, to })));
-      results.forEach((result, at) => {
+      results.forEach((result, index) => {
         counts[result] += 1;
-        const id = group[at];
+        const id = group[index];
         if (result === 'copied' && id !== undefined) copied.push(id);
       });
     }
     // The service may have removed an image in the meantime, from the disk only.
     const existing = await existingImages(database, copied);
     for (const id of copied) await (existing.has(id) ? to.markSettled(id) : to.remove(id));
-    if (deletes) for (const id of ids) await from.remove(id);
+    if (deletesFromDisk) for (const id of ids) await from.remove(id);
   }
 
   try {
-    let last: string | undefined;
+    let lastId: string | undefined;
     while (!signal.aborted) {
-      const ids = await uploadedImages(database, last, batch);
+      const ids = await uploadedImages(database, lastId, batchSize);
       if (ids.length === 0) break;
       await copyStep(ids);
       onProgress(counts);
-      last = ids.at(-1);
+      lastId = ids.at(-1);
     }
     return counts;
   } finally {

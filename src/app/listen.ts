@@ -38,7 +38,7 @@ export async function listen(
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL, APP_NAME: appName } = config;
   const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
 
-  async function open(
+  async function startServer(
     { host, port, publicUrl }: { host: string; port: number; publicUrl: string | undefined },
     serves: ServedRoutes,
   ): Promise<ListeningServer> {
@@ -56,14 +56,14 @@ export async function listen(
     });
     const app = lifecycle.add(server, (running) => running.close());
     await app.listen({ host, port });
-    const bound = (app.server.address() as AddressInfo).port;
-    return { app, port: bound, url: httpUrl(host, bound) };
+    const boundPort = (app.server.address() as AddressInfo).port;
+    return { app, port: boundPort, url: httpUrl(host, boundPort) };
   }
 
   const consoleOptions = (publicUrl: string | undefined) => files && { appName, publicUrl, files };
   const address = { host: HOST, port: PORT, publicUrl: PUBLIC_URL };
   const isSeparate = CONSOLE_PORT !== undefined;
-  const main = await open(address, {
+  const main = await startServer(address, {
     administration: !isSeparate,
     console: isSeparate ? undefined : consoleOptions(PUBLIC_URL),
   });
@@ -71,7 +71,10 @@ export async function listen(
   if (!isSeparate) return { main, administration: main };
   // PUBLIC_URL is the address of `main`, not of this server.
   const consoleAddress = { host: CONSOLE_HOST, port: CONSOLE_PORT, publicUrl: undefined };
-  const administration = await open(consoleAddress, { administration: true, console: consoleOptions(undefined) });
+  const administration = await startServer(consoleAddress, {
+    administration: true,
+    console: consoleOptions(undefined),
+  });
   listening.consolePort = administration.port;
   return { main, administration };
 }

@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { HashThreads } from '../credentials/hash-threads.js';
 import type { Database } from '../database/database.js';
-import { recordCurrentKey } from '../database/secrets/old-keys.js';
 import { countUnreadable, describeUnreadableValues } from '../database/secrets/unreadable.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
@@ -26,7 +25,7 @@ export interface Postern {
   readonly url: string;
   /** The URL of the console and the admin API: the same, or another one with CONSOLE_PORT. */
   readonly administrationUrl: string;
-  /** Makes the text for the operator: the addresses, a link for the first operator, the first API key, commands to try. */
+  /** Creates the text for the operator: the addresses, a link for the first operator, the first API key, commands to try. */
   firstScreen(): Promise<string>;
   readonly app: App;
   /** The server of `administrationUrl`. */
@@ -51,15 +50,15 @@ export interface StartOptions {
   readonly accessLog?: { write(line: string): void };
   /** For tests, which use shorter times than a service. */
   readonly streamTimes?: Partial<StreamTimes>;
-  /** Milliseconds from one look for changes of the blocked addresses to the next; for tests too. */
+  /** Milliseconds between two reads of the blocked addresses; for tests. */
   readonly blockInterval?: number;
-  /** Milliseconds between two writes of statistics; for tests too. */
+  /** Milliseconds between two writes of statistics; for tests. */
   readonly statisticsInterval?: number;
   /** Computes the password hashes; for tests, whose users need no slow hashes. */
   readonly hashThreads?: HashThreads | undefined;
 }
 
-/** Encrypted values of each kind that a start checks: enough to find that a key is missing. */
+/** How many encrypted values of each kind a start checks. These are enough to detect a missing key. */
 const maxUnreadableRows = 1000;
 
 /** The composition root. If a part fails to start, the parts before it are stopped in reverse order. */
@@ -78,7 +77,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
 
 async function start(config: Config, options: StartOptions, log: Logger, lifecycle: Lifecycle): Promise<Postern> {
   const { worker } = options;
-  // The first part to start and the last one to stop: it exports the spans of the others.
+  // Tracing starts first and stops last, because it exports the spans of the other parts.
   const traces = lifecycle.add(await startTracing(config, log, { version, worker }), async (running) =>
     running?.close(),
   );
@@ -90,7 +89,6 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     hashThreads: options.hashThreads,
   });
   const { database } = base;
-  await recordCurrentKey(database.everyone, base.keys);
   await reportUnreadable(base);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
   const { services, ...domains } = await createServices(base, {

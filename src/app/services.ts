@@ -48,8 +48,8 @@ export async function createServices(
 ): Promise<Domains> {
   const { config, outbound, plugins, database, keys, hasher, pacer, log, lifecycle } = base;
   const push = await createPushDomain(base);
-  const notifications = await createNotificationServices(base, push.published, options.streamTimes);
-  const messaging = await createMessaging(base, { pushes: push.published !== undefined, print: options.print });
+  const notifications = await createNotificationServices(base, push.onPublished, options.streamTimes);
+  const messaging = await createMessaging(base, { hasPush: push.onPublished !== undefined, print: options.print });
   const limits = createConfiguredLimits(base);
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
@@ -68,7 +68,7 @@ export async function createServices(
     factors,
     testCodes,
     users: users.users,
-    moreSections: notifications.exportSections,
+    exportSections: notifications.exportSections,
   });
   const login = createLoginServices(base, {
     messaging,

@@ -67,9 +67,9 @@ export async function withNames(database: Database, events: readonly StoredEvent
 async function userNames(database: Database, events: readonly StoredEvent[]) {
   const keyOf = ({ id, at }: UserAtTime) => `${id} ${at}`;
   const usersAtTimes = new Map<string, UserAtTime>();
-  for (const { user_id, actor, created_at: at } of events) {
+  for (const { user_id, actor, created_at: createdAt } of events) {
     const ids = actor.startsWith('user:') ? [user_id, actor.slice(5)] : [user_id];
-    for (const id of ids) if (id !== nilId) usersAtTimes.set(keyOf({ id, at }), { id, at });
+    for (const id of ids) if (id !== nilId) usersAtTimes.set(keyOf({ id, at: createdAt }), { id, at: createdAt });
   }
   const all = [...usersAtTimes.values()];
   const names = new Map<string, string>();
@@ -80,7 +80,7 @@ async function userNames(database: Database, events: readonly StoredEvent[]) {
       if (found !== undefined) names.set(keyOf(found), name);
     }
   }
-  return (id: string, at: string) => names.get(keyOf({ id, at })) ?? null;
+  return (id: string, createdAt: string) => names.get(keyOf({ id, at: createdAt })) ?? null;
 }
 
 /** A revoked key keeps its row. ADMIN_API_KEY has none. */

@@ -115,8 +115,8 @@ const insertServiceEvent = directoryStatement<EventValues>('event_insert_service
  */
 export async function recordEvent(handle: Queryable<'user'>, event: NewEvent): Promise<void> {
   const { userId, changes = [], data } = event;
-  const stored = changes.length === 0 ? event : { ...event, data: { ...data, changes } };
-  await handle.query(insertEvent(valuesOf(stored, userId)));
+  const storedEvent = changes.length === 0 ? event : { ...event, data: { ...data, changes } };
+  await handle.query(insertEvent(valuesOf(storedEvent, userId)));
 }
 
 /** Records an event about no user. The row belongs to the directory, under the nil UUID. */

@@ -2,20 +2,35 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
 import { encryptAge } from '../lib/crypto/age.js';
+import { countRows, nextTransaction } from './base/contents.js';
+import {
+  currentArchive,
+  lockBackups,
+  paced,
+  readServerVersion,
+  readTime,
+  untilStopped,
+  waitForLock,
+  withSession,
+} from './base/session.js';
 import { type ArchiveEntry, textEntry, writeArchive } from './container/archive.js';
 import { type BackupHeader, backupFormat, headerPath } from './container/header.js';
-import { countRows, nextTransaction } from './contents.js';
 import { filesBelow } from './data-files.js';
+import { dumpDatabase } from './dumps/dump.js';
+import { findProgram, type Program } from './dumps/programs.js';
 import { copyRunningServer } from './online-backup.js';
 import { type BackupPlace, backupName } from './places/place.js';
-import { currentArchive, lockBackups, readTime, untilStopped, withSession } from './session.js';
 
 /** What a backup contains, and how. */
 export interface BackupSource {
   readonly target: DatabaseTarget;
-  /** The folder of the embedded server's files: `postgres` in DATA_DIR. */
-  readonly serverFolder: string;
+  /** The folder of the embedded server's files: `postgres` in DATA_DIR. Undefined: pg_dump reads the database. */
+  readonly serverFolder: string | undefined;
+  /** The folder of pg_dump. Undefined: PATH and the folders of packages. */
+  readonly programs: string | undefined;
   readonly imageFolder: string;
+  /** The key of the advisory lock of those who remove images. A backup holds it, so that no image of a copied row is missing. */
+  readonly imageRemovalLock: number;
   /** The secret keys, the current one first. */
   readonly secretKeys: readonly { readonly id: string; readonly key: string }[];
   readonly includesSecretKey: boolean;
@@ -46,8 +61,8 @@ export interface BackupOptions {
 }
 
 /**
- * Writes a backup of the embedded server while it runs, with the images. The backup contains every transaction that was
- * committed before it began.
+ * Writes a backup of the running database, with the images. It contains every transaction that was committed before it
+ * began. A copy of the files of an embedded server also contains those that were committed before it ended.
  * @returns undefined if another backup is running, or if this one is not wanted
  * @throws BackupError
  */
@@ -70,7 +85,13 @@ export function createBackup(
         archive: header.archive?.id ?? null,
       };
       try {
-        const bytes = await place.write(name, untilStopped(contentOf(client, source, header, row), stop));
+        const program =
+          header.kind === 'dump'
+            ? await findProgram('pg_dump', (await readServerVersion(client)).major, source.programs)
+            : undefined;
+        await waitForLock(client, source.imageRemovalLock);
+        const content = contentOf(client, { source, header, row, program });
+        const bytes = await place.write(name, untilStopped(paced(content), stop));
         await client.query('update backups set finished_at = db_now(), bytes = $2 where id = $1', [row.id, bytes]);
         return { id: row.id, name, location: row.location, bytes, systemId: header.system_id, archive: row.archive };
       } catch (error) {
@@ -84,6 +105,7 @@ export function createBackup(
 }
 
 async function describe(client: pg.Client, source: BackupSource): Promise<BackupHeader> {
+  const isDump = source.serverFolder === undefined;
   const { rows } = await client.query<{
     system: string;
     version: string;
@@ -91,15 +113,18 @@ async function describe(client: pg.Client, source: BackupSource): Promise<Backup
     archive: string | null;
     lsn: string;
   }>(
-    `select system_identifier::text as system, current_setting('server_version') as version,
-            ${currentArchive} as archive, pg_current_wal_flush_lsn()::text as lsn,
-            to_char(db_now(), 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as now from pg_control_system()`,
+    `select case when $1 then system_identifier || '.' || d.oid else system_identifier::text end as system,
+            current_setting('server_version') as version, case when $1 then null else ${currentArchive} end as archive,
+            pg_current_wal_flush_lsn()::text as lsn, to_char(db_now(), 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as now
+     from pg_control_system(), pg_database d where d.datname = current_database()`,
+    // A server of your own may have several databases of Postern.
+    [isDump],
   );
   const [server] = rows;
   if (server === undefined) throw new Error('PostgreSQL did not describe itself');
   return {
     format: backupFormat,
-    kind: 'files',
+    kind: isDump ? 'dump' : 'files',
     id: randomUUID(),
     created_at: server.now,
     postern_version: source.version,
@@ -111,26 +136,23 @@ async function describe(client: pg.Client, source: BackupSource): Promise<Backup
   };
 }
 
-function contentOf(
-  client: pg.Client,
-  source: BackupSource,
-  header: BackupHeader,
-  row: BackupRow,
-): AsyncIterable<Buffer> {
+/** What a backup is made from. */
+interface BackupContent {
+  readonly source: BackupSource;
+  readonly header: BackupHeader;
+  readonly row: BackupRow;
+  /** pg_dump. Undefined: the files of the server are copied. */
+  readonly program: Program | undefined;
+}
+
+function contentOf(client: pg.Client, given: BackupContent): AsyncIterable<Buffer> {
+  const { source, header, program } = given;
   const manifest: Record<string, unknown> = {};
 
-  /** The row and the counts are part of the backup, because its end comes later. */
-  async function beforeEnd(): Promise<void> {
-    await client.query(insertBackup, valuesOf(row));
-    manifest.rows = await countRows(client);
-    manifest.next_transaction = await nextTransaction(client);
-  }
-
   async function* entries(): AsyncGenerator<ArchiveEntry> {
-    yield textEntry(headerPath, `${JSON.stringify(header, null, 1)}\n`);
-    Object.assign(manifest, yield* copyRunningServer(client, source.serverFolder, beforeEnd));
-    manifest.ended_at = await readTime(client);
-    manifest.is_quiet = manifest.next_transaction === (await nextTransaction(client));
+    const described = { ...header, ...(program !== undefined && { pg_dump_version: program.version }) };
+    yield textEntry(headerPath, `${JSON.stringify(described, null, 1)}\n`);
+    Object.assign(manifest, yield* program === undefined ? copyFiles(client, given) : dump(client, given, program));
     // After the rows: a file without a row does no harm, but a row without a file is a broken image.
     yield* filesBelow(source.imageFolder, 'images', {
       isExcluded: (path) => path === 'drafts',
@@ -143,6 +165,34 @@ function contentOf(
 
   const archive = writeArchive(entries(), () => manifest);
   return source.passphrase === undefined ? archive : encryptAge(source.passphrase, archive);
+}
+
+/** Members of the manifest. */
+type Described = Record<string, unknown>;
+
+async function* dump(
+  client: pg.Client,
+  { source: { target }, row }: BackupContent,
+  program: Program,
+): AsyncGenerator<ArchiveEntry, Described> {
+  await client.query(insertBackup, valuesOf(row));
+  return { rows: yield* dumpDatabase(client, { target, program }), is_quiet: true };
+}
+
+async function* copyFiles(
+  client: pg.Client,
+  { source: { serverFolder = '' }, row }: BackupContent,
+): AsyncGenerator<ArchiveEntry, Described> {
+  const manifest: Described = {};
+  const range = yield* copyRunningServer(client, serverFolder, async () => {
+    // The backup ends later, so it contains the row, and the transactions that were counted.
+    await client.query(insertBackup, valuesOf(row));
+    manifest.rows = await countRows(client);
+    manifest.next_transaction = await nextTransaction(client);
+  });
+  manifest.ended_at = await readTime(client);
+  manifest.is_quiet = manifest.next_transaction === (await nextTransaction(client));
+  return { ...manifest, ...range };
 }
 
 /** The row of a backup in the table `backups`. */

@@ -1,36 +1,26 @@
-import { randomBytes } from 'node:crypto';
-import { chown, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { lstat, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
 import { type EmbeddedInstallation, findEmbeddedInstallation } from '../database/embedded.js';
-import { parseJsonObject } from '../lib/json-object.js';
-import { createPrivateFolder } from '../lib/private-file.js';
-import { manifestPath, type ReadEntry } from './container/archive.js';
+import { extract, Manifest, refuseExisting, withNewFolder } from './base/extract.js';
+import { type OpenBackup, openBackup } from './base/open.js';
 import { BackupError } from './container/error.js';
 import type { BackupHeader } from './container/header.js';
-import { openBackup, textOf } from './open.js';
-import { syncFolder } from './places/folder.js';
 
-const Manifest = Type.Object({
-  start_lsn: Type.String(),
-  stop_lsn: Type.String(),
-  /** The time at the end of the backup. Older backups do not have it. */
-  ended_at: Type.Optional(Type.String()),
-  /** Rows of each table shortly before the end of the backup. */
-  rows: Type.Record(Type.String(), Type.Number()),
-  /** Whether nothing was written between the counts and the end of the backup. */
-  is_quiet: Type.Boolean(),
-  files: Type.Array(Type.Object({ path: Type.String(), size: Type.Number(), sha256: Type.String() })),
-});
-
-/** The list of a backup's files, and what a restored copy must contain. */
-export type Manifest = Static<typeof Manifest>;
+const FilesManifest = Type.Intersect([
+  Manifest,
+  Type.Object({
+    start_lsn: Type.String(),
+    stop_lsn: Type.String(),
+    /** The time at the end of the backup. Older backups do not have it. */
+    ended_at: Type.Optional(Type.String()),
+  }),
+]);
 
 /** A backup that was restored. */
 export interface RestoredBackup {
   readonly header: BackupHeader;
-  readonly manifest: Manifest;
+  readonly manifest: Static<typeof FilesManifest>;
 }
 
 /** The checked files of a backup in a folder that has no name yet. */
@@ -40,50 +30,47 @@ export interface ExtractedBackup extends RestoredBackup {
   readonly account: EmbeddedInstallation['account'];
 }
 
-/** The paths that a backup may contain: nothing that leaves the folder. */
+/** The paths that a backup of files may contain: nothing that leaves the folder. */
 const allowedPath = /^(?:(?:postgres|images)(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*|secret-key)$/;
 
+export interface RestoreOptions {
+  /** The folder that must not exist. */
+  readonly target: string;
+  /** Changes the restored files before the folder gets its name. */
+  readonly finish?: (extracted: ExtractedBackup) => Promise<void>;
+}
+
 /**
- * Restores a backup as a new DATA_DIR. The folder gets its name when all of it was read and checked.
- * @param target must not exist
+ * Restores a backup of the embedded server as a new DATA_DIR. The folder gets its name when all of it was read and checked.
  * @throws BackupError
  */
 export async function restoreBackup(
   source: AsyncIterable<Buffer>,
-  options: {
-    readonly passphrase: string | undefined;
-    readonly target: string;
-    /** Changes the restored files before the folder gets its name. */
-    readonly finish?: (extracted: ExtractedBackup) => Promise<void>;
-  },
+  { passphrase, ...options }: RestoreOptions & { readonly passphrase: string | undefined },
 ): Promise<RestoredBackup> {
-  const target = resolve(options.target);
-  await refuseExisting(target);
-  const { header, entries } = await openBackup(source, options.passphrase);
-  const staging = join(dirname(target), `.${basename(target)}.restoring-${randomBytes(6).toString('hex')}`);
-  try {
-    const installation = await findEmbeddedInstallation(join(target, 'postgres'));
-    refuseOtherVersion(header, installation);
-    await createPrivateFolder(staging);
-    const manifest = await extract(entries, staging, installation);
-    await checkSystem(header, join(staging, 'postgres'));
-    await options.finish?.({ header, manifest, folder: staging, account: installation.account });
-    await refuseExisting(target);
-    await rename(staging, target);
-    await syncFolder(dirname(target));
-    return { header, manifest };
-  } finally {
-    await entries.return(undefined);
-    await rm(staging, { recursive: true, force: true });
-  }
+  await refuseExisting(resolve(options.target));
+  return restoreFiles(await openBackup(source, passphrase), options);
 }
 
-async function refuseExisting(target: string): Promise<void> {
-  const status = await lstat(target).catch(() => undefined);
-  if (status === undefined) return;
-  throw new BackupError(
-    `${target} exists, and a restore never changes existing data: name a folder that does not exist.`,
-  );
+/** Restores an open backup of the embedded server. @throws BackupError */
+export async function restoreFiles(
+  { header, entries }: OpenBackup,
+  { target, finish }: RestoreOptions,
+): Promise<RestoredBackup> {
+  return withNewFolder(entries, target, async (staging, folder) => {
+    if (header.kind === 'dump') {
+      throw new BackupError(
+        'The backup was made by pg_dump and has no log archive: set DATABASE_URL to a new, empty database, and restore it without --at.',
+      );
+    }
+    const installation = await findEmbeddedInstallation(join(folder, 'postgres'));
+    refuseOtherVersion(header, installation);
+    const { account } = installation;
+    const manifest = await extract(entries, staging, { allowedPath, schema: FilesManifest, account });
+    await checkSystem(header, join(staging, 'postgres'));
+    await finish?.({ header, manifest, folder: staging, account });
+    return { header, manifest };
+  });
 }
 
 function refuseOtherVersion({ postgres_version: version }: BackupHeader, { majorVersion }: EmbeddedInstallation): void {
@@ -92,40 +79,6 @@ function refuseOtherVersion({ postgres_version: version }: BackupHeader, { major
     `The backup contains files of PostgreSQL ${version}, and this Postern has PostgreSQL ${majorVersion}: use the ` +
       'release of Postern that wrote the backup, then upgrade.',
   );
-}
-
-/** Writes all files, and reads the backup to its end, which checks it. */
-async function extract(
-  entries: AsyncIterable<ReadEntry>,
-  folder: string,
-  { account }: EmbeddedInstallation,
-): Promise<Manifest> {
-  let manifest: unknown;
-  for await (const entry of entries) {
-    if (entry.path === manifestPath) {
-      manifest = parseJsonObject(await textOf(entry.content));
-      continue;
-    }
-    if (!allowedPath.test(entry.path)) throw new BackupError(`The backup contains the unexpected file ${entry.path}.`);
-    const path = join(folder, entry.path);
-    if (entry.type === 'folder') await mkdir(path, { mode: 0o700 });
-    else await writeFile(path, entry);
-    // The server's files belong to its account.
-    if (account !== undefined && entry.path.startsWith('postgres')) await chown(path, account.uid, account.gid);
-  }
-  if (!Value.Check(Manifest, manifest)) throw new BackupError('The backup has no list of its files: it is damaged.');
-  return manifest;
-}
-
-async function writeFile(path: string, { content, path: name }: ReadEntry): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    for await (const part of content) await file.writeFile(part);
-    // PostgreSQL writes its own files to disk before it starts on them.
-    if (!name.startsWith('postgres/')) await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 /** The first eight bytes of the control file are the identifier of the system. */

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.js';
 import { everyoneStatement, sql } from '../database/sql.js';
-import { backupLock } from './session.js';
+import { backupLock } from './base/session.js';
 
 /** A backup that was written, is being written, or failed. */
 export interface RecordedBackup {

@@ -3,12 +3,16 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { Log } from '../database/embedded/membership.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../database/embedded.js';
-import { BackupError } from './container/error.js';
+import { startEmbeddedPostgres } from '../database/embedded.js';
+import { createPrivateFolder } from '../lib/private-file.js';
+import { checkIndexes, checkRows } from './base/checks.js';
+import type { Manifest } from './base/extract.js';
+import { type OpenBackup, openBackup } from './base/open.js';
+import { untilStopped, withSession } from './base/session.js';
 import type { BackupHeader } from './container/header.js';
-import { countRows, type RowCounts } from './contents.js';
-import { type Manifest, restoreBackup } from './restore.js';
-import { untilStopped, withSession } from './session.js';
+import { restoreDump } from './dumps/restore.js';
+import { withTemporaryDatabase } from './dumps/temporary.js';
+import { restoreFiles } from './restore.js';
 
 /** What a verification has found in a restored copy. */
 export interface VerifiedBackup {
@@ -23,74 +27,71 @@ export interface VerifyOptions {
   readonly passphrase: string | undefined;
   /** The folder in which the copy is restored. It needs as much space as the backup. */
   readonly inFolder: string;
+  readonly dumps: DumpVerification;
   readonly log: Log;
   readonly stop?: AbortSignal;
 }
 
+/** How dumps are restored to verify them. */
+export interface DumpVerification {
+  /** The folder of pg_restore. Undefined: PATH and the folders of packages. */
+  readonly programs: string | undefined;
+  /** The URL of a server that gets a temporary database. Undefined: a temporary embedded server. */
+  readonly server: string | undefined;
+}
+
 /** The name of a folder with a restored copy, followed by random characters. */
 const copyPrefix = 'verify-';
+/** The folders of servers in it: of a copy of files, and of the server into which a dump is restored. */
+const serverFolders = ['data', 'server'] as const;
 /** No verification takes this long, in milliseconds. */
 const abandonedAfterMs = 24 * 3_600_000;
 
 /**
- * Restores a backup into a temporary folder, starts a server on it, and checks the data: the checksums of all pages, the
- * structure of all indexes, the rows of all tables, and that the last transaction of the backup is there.
+ * Restores a backup into a temporary folder and checks the data: the checksums of all pages, the structure of all indexes, the
+ * rows of all tables, and that the last transaction of the backup is there. A dump is restored into a temporary database.
  * @throws BackupError
  */
 export async function verifyBackup(source: AsyncIterable<Buffer>, options: VerifyOptions): Promise<VerifiedBackup> {
   const { passphrase, inFolder, log, stop } = options;
+  await createPrivateFolder(inFolder);
   await removeAbandoned(inFolder, log);
   const folder = await mkdtemp(join(inFolder, copyPrefix));
-  let server: EmbeddedPostgres | undefined;
   try {
-    const dataDir = join(folder, 'data');
-    const { header, manifest } = await restoreBackup(untilStopped(source, stop), { passphrase, target: dataDir });
-    server = await startEmbeddedPostgres({ dataDir, log });
-    const found = await withSession(server.address, (client) => checkCopy(client, header, manifest), stop);
-    return { header, files: manifest.files.length, ...found };
+    const backup = await openBackup(untilStopped(source, stop), passphrase);
+    return await (backup.header.kind === 'dump' ? verifyDump : verifyFiles)(backup, folder, options);
   } finally {
-    await server?.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function checkCopy(client: pg.Client, { id }: BackupHeader, manifest: Manifest) {
-  const { rows: last } = await client.query('select from backups where id = $1', [id]);
-  if (last.length === 0) throw refused('the last transaction of the backup is missing');
+async function verifyFiles(backup: OpenBackup, folder: string, { log, stop }: VerifyOptions): Promise<VerifiedBackup> {
+  const dataDir = join(folder, serverFolders[0]);
+  const { header, manifest } = await restoreFiles(backup, { target: dataDir });
+  const server = await startEmbeddedPostgres({ dataDir, log });
   try {
-    const counts = await countRows(client);
-    compareCounts(counts, manifest);
-    const indexes = await checkIndexes(client);
-    const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    return { tables: Object.keys(counts).length, rows, indexes };
-  } catch (error) {
-    if (error instanceof BackupError) throw error;
-    throw refused(error instanceof Error ? error.message : String(error));
+    const found = await withSession(server.address, (client) => checkCopy(client, header, manifest), stop);
+    return { header, files: manifest.files.length, ...found };
+  } finally {
+    await server.stop();
   }
 }
 
-/** Rows that were written after the counts may differ. Without such writes, the counts must be the same. */
-function compareCounts(counts: RowCounts, { rows: expected, is_quiet: isQuiet }: Manifest): void {
-  for (const [table, count] of Object.entries(expected)) {
-    const found = counts[table];
-    if (found === undefined) throw refused(`the table ${table} is missing`);
-    if (isQuiet && found !== count) throw refused(`${table} has ${found} rows instead of ${count}`);
-  }
+async function verifyDump(backup: OpenBackup, folder: string, options: VerifyOptions): Promise<VerifiedBackup> {
+  const { dumps, log, stop } = options;
+  const dataDir = join(folder, serverFolders[1]);
+  return withTemporaryDatabase({ server: dumps.server, dataDir, log, backup: backup.header }, async (database) => {
+    const target = join(folder, serverFolders[0]);
+    const { header, manifest } = await restoreDump(backup, { target, database, programs: dumps.programs, stop });
+    const found = await withSession(database, (client) => checkCopy(client, header, manifest), stop);
+    return { header, files: manifest.files.length, ...found };
+  });
 }
 
-/** Checks the structure of each B-tree index. @returns their number */
-async function checkIndexes(client: pg.Client): Promise<number> {
-  await client.query('create extension if not exists amcheck');
-  const { rows } = await client.query<{ checked: string }>(`
-    select count(*) as checked from (
-      select bt_index_check(c.oid) from pg_class c join pg_index i on i.indexrelid = c.oid
-      join pg_am a on a.oid = c.relam
-      where a.amname = 'btree' and c.relpersistence = 'p' and i.indisvalid offset 0) checks`);
-  return Number(rows[0]?.checked);
-}
-
-function refused(reason: string): BackupError {
-  return new BackupError(`The restored copy of the backup is not right: ${reason}. Do not rely on this backup.`);
+async function checkCopy(client: pg.Client, header: BackupHeader, manifest: Manifest) {
+  const counts = Object.values(await checkRows(client, header, manifest));
+  const indexes = await checkIndexes(client);
+  return { tables: counts.length, rows: counts.reduce((sum, count) => sum + count, 0), indexes };
 }
 
 /** Removes copies of verifications that were killed, and stops their servers. */
@@ -99,9 +100,10 @@ async function removeAbandoned(folder: string, log: Log): Promise<void> {
     const copy = join(folder, name);
     const { mtimeMs } = await stat(copy);
     if (Date.now() - mtimeMs < abandonedAfterMs) continue;
-    const dataDir = join(copy, 'data');
-    // The last one that leaves a server stops it.
-    if (existsSync(join(dataDir, 'postgres'))) await (await startEmbeddedPostgres({ dataDir, log })).stop();
+    for (const dataDir of serverFolders.map((of) => join(copy, of))) {
+      // The last process that leaves a server stops it.
+      if (existsSync(join(dataDir, 'postgres'))) await (await startEmbeddedPostgres({ dataDir, log })).stop();
+    }
     await rm(copy, { recursive: true, force: true });
   }
 }

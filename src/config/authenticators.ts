@@ -62,8 +62,8 @@ const isStringList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string' && item !== '');
 
 /** @returns an error with the unknown members; undefined when there are none */
-function unknownMembers(settings: Settings, known: readonly string[]): string | undefined {
-  const others = Object.keys(settings).filter((member) => !known.includes(member));
+function unknownMembers(settings: Settings, knownNames: readonly string[]): string | undefined {
+  const others = Object.keys(settings).filter((member) => !knownNames.includes(member));
   return others.length === 0 ? undefined : `there is no ${others.join(', ')}`;
 }
 

@@ -67,11 +67,11 @@ function suggestionFor(name: string): string {
  * programs may look alike. Short names and names without an underscore are not compared for the same reason.
  */
 function misspeltSettings(env: Environment): string[] {
-  const known = Object.keys(settings);
+  const settingNames = Object.keys(settings);
   return Object.keys(env).flatMap((name) => {
     const isCompared = name.length >= 8 && name.includes('_') && !name.startsWith('POSTERN_');
-    if (!isCompared || known.includes(name) || Object.hasOwn(formerNames, name)) return [];
-    const similar = nearestSpelling(name, known);
+    if (!isCompared || settingNames.includes(name) || Object.hasOwn(formerNames, name)) return [];
+    const similar = nearestSpelling(name, settingNames);
     return similar === undefined ? [] : [`${name} is not a variable of Postern; did you mean ${similar}?`];
   });
 }
@@ -81,11 +81,11 @@ function withCurrentNames(env: Environment) {
   const current: Record<string, string | undefined> = { ...env };
   const warnings: string[] = [];
   const errors: string[] = [];
-  for (const [former, name] of Object.entries(formerNames)) {
-    const value = env[former];
+  for (const [formerName, name] of Object.entries(formerNames)) {
+    const value = env[formerName];
     if (!value) continue;
-    warnings.push(`${former} is now called ${name}. The next version does not read the former name`);
-    if (current[name] && current[name] !== value) errors.push(`${name} and its former name ${former} differ`);
+    warnings.push(`${formerName} is now called ${name}. The next version does not read the former name`);
+    if (current[name] && current[name] !== value) errors.push(`${name} and its former name ${formerName} differ`);
     current[name] ||= value;
   }
   return { env: current, warnings, errors };

@@ -43,13 +43,13 @@ function backupErrors(config: Values): string[] {
   if (BACKUP_TO === undefined) {
     return config.BACKUP_CONTINUOUS === true ? ['BACKUP_TO is required with BACKUP_CONTINUOUS=true'] : [];
   }
-  const needed = ['BACKUP_S3_ACCESS_KEY_ID', 'BACKUP_S3_SECRET_ACCESS_KEY'] as const;
-  const missing = BACKUP_TO.startsWith('s3://') ? needed.filter((name) => config[name] === undefined) : [];
+  const neededSettings = ['BACKUP_S3_ACCESS_KEY_ID', 'BACKUP_S3_SECRET_ACCESS_KEY'] as const;
+  const missing = BACKUP_TO.startsWith('s3://') ? neededSettings.filter((name) => config[name] === undefined) : [];
   return [
     ...missing.map((name) => `${name} is required with BACKUP_TO=s3://…`),
-    ...(DATABASE_URL === undefined
-      ? []
-      : ['BACKUP_TO is for the embedded database: back up the database of DATABASE_URL with pg_dump']),
+    ...(DATABASE_URL !== undefined && config.BACKUP_CONTINUOUS === true
+      ? ['BACKUP_CONTINUOUS is for the embedded database: archive the log of DATABASE_URL with pgBackRest or WAL-G']
+      : []),
   ];
 }
 
@@ -66,8 +66,8 @@ function smsErrors(config: Values): string[] {
 
 function imageErrors(config: Values): string[] {
   if (config.IMAGE_STORAGE === undefined) return [];
-  const needed = ['IMAGE_S3_ACCESS_KEY_ID', 'IMAGE_S3_SECRET_ACCESS_KEY'] as const;
-  const missing = needed.filter((name) => config[name] === undefined);
+  const neededSettings = ['IMAGE_S3_ACCESS_KEY_ID', 'IMAGE_S3_SECRET_ACCESS_KEY'] as const;
+  const missing = neededSettings.filter((name) => config[name] === undefined);
   return missing.map((name) => `${name} is required with IMAGE_STORAGE`);
 }
 
@@ -181,7 +181,7 @@ export function mailProvider(config: Values): 'console' | 'smtp' | 'none' {
 
 function mailErrors(config: Values): string[] {
   if (mailProvider(config) !== 'smtp') return [];
-  const needed = ['SMTP_URL', 'MAIL_FROM'] as const;
-  const missing = needed.filter((name) => config[name] === undefined);
+  const neededSettings = ['SMTP_URL', 'MAIL_FROM'] as const;
+  const missing = neededSettings.filter((name) => config[name] === undefined);
   return missing.map((name) => `${name} is required to send mail by SMTP`);
 }

@@ -87,7 +87,7 @@ export const factorSettings = {
   SECOND_FACTOR_BY_ROLE: {
     parse: factorPolicyByRole,
     about:
-      'SECOND_FACTOR for users with a role, such as support:required,operator:required. An operator can set it for one user.',
+      'SECOND_FACTOR for users with a role, such as support:required,operator:required. An operator can also set the policy of one user.',
   },
   PASSKEY_RP_ID: {
     parse: pattern(
@@ -145,7 +145,7 @@ export const limitSettings = {
     parse: integer(0, 1_000_000),
     fallback: '100',
     about:
-      'The number of wrong secrets since the last right one after which an account is locked permanently (403). 0: never.',
+      'The number of wrong secrets since the last correct one after which an account is locked permanently (403). 0: never.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,

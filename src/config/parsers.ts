@@ -143,9 +143,9 @@ export function ratio(text: string): Parsed<number> {
 
 /** Names with percent-encoded values, as `name=value,name=value`. */
 export function pairs(text: string): Parsed<Readonly<Record<string, string>>> {
-  const found = text.split(',').map((pair) => /^\s*([A-Za-z0-9._-]{1,255})=([^\s,][^,]*?)\s*$/.exec(pair));
+  const matches = text.split(',').map((pair) => /^\s*([A-Za-z0-9._-]{1,255})=([^\s,][^,]*?)\s*$/.exec(pair));
   try {
-    const entries = found.map((match) => [match?.[1] ?? '', decodeURIComponent(match?.[2] ?? '')] as const);
+    const entries = matches.map((match) => [match?.[1] ?? '', decodeURIComponent(match?.[2] ?? '')] as const);
     const isValid = entries.every(([name, value]) => name !== '' && !/\p{Cc}/u.test(value));
     return isValid ? ok(Object.fromEntries(entries)) : invalid(pairsError);
   } catch {

@@ -178,7 +178,7 @@ export const backupSettings = {
   BACKUP_TO: {
     parse: backupPlace,
     about:
-      'Where Postern makes and verifies backups of the embedded database by itself: a folder, or s3://bucket/prefix for a store with the API of Amazon S3. When unset, it makes none.',
+      'Where Postern makes and verifies backups by itself: a folder, or s3://bucket/prefix for a store with the API of Amazon S3. When unset, it makes none. With DATABASE_URL, it needs pg_dump and pg_restore.',
   },
   BACKUP_SCHEDULE: {
     parse: schedule,
@@ -201,6 +201,16 @@ export const backupSettings = {
   BACKUP_PASSPHRASE: {
     parse: secret(12),
     about: 'Encrypts backups, in the format of the program age. Without it, nobody can restore them.',
+  },
+  BACKUP_PROGRAMS: {
+    parse: (text: string) => ok(resolve(text)),
+    about:
+      'The folder of pg_dump and pg_restore, for backups of DATABASE_URL. By default, Postern looks in PATH and in the folders of Debian and Red Hat packages.',
+  },
+  BACKUP_VERIFY_URL: {
+    parse: databaseUrl,
+    about:
+      'A PostgreSQL server on which Postern verifies backups of DATABASE_URL, in a new database that it drops at the end. By default, it uses a temporary embedded server.',
   },
   BACKUP_S3_ENDPOINT: {
     parse: url('http:', 'https:'),

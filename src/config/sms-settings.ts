@@ -11,9 +11,9 @@ function smsProviders(text: string): Parsed<readonly (PhoneProvider | 'console')
   if (text === 'none') return ok([]);
   if (text === 'console') return ok(['console']);
   const names = text.split(',').map((name) => name.trim());
-  const known = names.flatMap((name) => phoneProviders.filter((provider) => provider === name));
-  return known.length === names.length && new Set(known).size === known.length
-    ? ok(known)
+  const knownProviders = names.flatMap((name) => phoneProviders.filter((provider) => provider === name));
+  return knownProviders.length === names.length && new Set(knownProviders).size === knownProviders.length
+    ? ok(knownProviders)
     : invalid(`must be console, none, or some of ${phoneProviders.join(', ')}, joined by commas`);
 }
 

@@ -72,7 +72,7 @@ export const OutboxMessage = Type.Object(
     recipient: NullableString,
     state: Type.Enum(outboxStates, {
       description:
-        'queued, sent (a provider has accepted it), failed (retried until it expired), expired (not tried in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered.',
+        'queued, sent (a provider has accepted it), failed (no attempt succeeded), expired (there was no attempt in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered.',
     }),
     provider: Type.Unsafe<string | null>({
       ...NullableString,

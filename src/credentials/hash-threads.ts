@@ -10,8 +10,8 @@ import { hash, type Options, verify } from '@node-rs/argon2';
 export interface HashThreads {
   /** @returns a PHC string. */
   hash(password: string, parameters: Options): Promise<string>;
-  /** @param stored a PHC string. @throws Error if it is not one */
-  verify(stored: string, password: string): Promise<boolean>;
+  /** @param storedHash a PHC string. @throws Error if it is not one */
+  verify(storedHash: string, password: string): Promise<boolean>;
   /**
    * Runs a hash that only libuv's pool can compute. It counts as a requested hash like all others: the time of other
    * hashes must not show whether a user has such a hash.
@@ -181,7 +181,7 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
 
   return {
     hash: (password, parameters) => run(() => hash(password, parameters), ['hashSync', password, parameters]),
-    verify: (stored, password) => run(() => verify(stored, password), ['verifySync', stored, password]),
+    verify: (storedHash, password) => run(() => verify(storedHash, password), ['verifySync', storedHash, password]),
     runInPool: (compute) => run(compute),
   };
 }

@@ -5,8 +5,8 @@ export const clockTolerance = 60;
 const tolerance = sql`interval '60 seconds'`;
 
 /**
- * SQL: whether an earlier result of `db_now()` is at most a minute ahead of it now. A time further ahead means that the
- * clock was wrong then or is wrong now. The clocks of a primary and its standby differ by less, and NTP steps by less.
+ * SQL: whether a stored result of `db_now()` is at most a minute after the current one. A later time means that the clock
+ * was wrong then, or is wrong now. The clocks of a primary and its standby differ by less, and NTP steps by less.
  *
  * @param time a column or an expression of the type `timestamptz`
  */

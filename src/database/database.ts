@@ -8,7 +8,7 @@ import { requestSettings } from './connections/session-check.js';
 import { type DatabaseTarget, serversOf } from './connections/target.js';
 import { type OnResult, Query, type Readers, UnreadableValue } from './query.js';
 import { compose, type Scope, type Statement, sql } from './sql.js';
-import { type Causes, statementBefore, traceStatements } from './traced.js';
+import { type Causes, causeStatement, traceStatements } from './traced.js';
 
 /**
  * Runs queries: a handle of the database, or a transaction. It accepts statements of the scope `Of`. Its function is a
@@ -108,28 +108,29 @@ export function createDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
   });
   pool.on('error', options.onConnectionError);
-  // From the start: the server may end a connection before `await pool.connect()` continues. Its query fails too.
+  // Set here, because the server may end a connection before `await pool.connect()` continues. The query then fails too.
   pool.on('connect', (client) => client.on('error', ignore));
 
-  const inQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
+  const runInQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
   const { tracing } = options;
   const trace = tracing && { tracing, causes: new WeakMap() };
-  const connections: Connections = { pool, readers: new Map(), onRefused: servers.suspect, trace };
-  const traced = (handle: ScopedDatabase<Scope>) => (tracing === undefined ? handle : traceStatements(handle, tracing));
-  const deadline = () => performance.now() + timeouts.answer;
-  const unlimited = traced({
-    query: (statement) => queryOnce(connections, deadline(), statement),
-    transaction: (work) => inTransaction(connections, deadline(), work),
+  const connections: Connections = { pool, readers: new Map(), onConnectFailed: servers.reportFailure, trace };
+  const withTracing = (handle: ScopedDatabase<Scope>) =>
+    tracing === undefined ? handle : traceStatements(handle, tracing);
+  const nextDeadline = () => performance.now() + timeouts.answer;
+  const unlimited = withTracing({
+    query: (statement) => queryOnce(connections, nextDeadline(), statement),
+    transaction: (work) => inTransaction(connections, nextDeadline(), work),
   });
   const user = (userId: string): ScopedDatabase<Scope> =>
-    traced({
+    withTracing({
       query: (statement) => {
-        const by = deadline();
-        return inQueue(userId, () => queryOnce(connections, by, statement));
+        const deadline = nextDeadline();
+        return runInQueue(userId, () => queryOnce(connections, deadline, statement));
       },
       transaction: (work) => {
-        const by = deadline();
-        return inQueue(userId, () => inTransaction(connections, by, work));
+        const deadline = nextDeadline();
+        return runInQueue(userId, () => inTransaction(connections, deadline, work));
       },
     });
   return {
@@ -139,13 +140,13 @@ export function createDatabase(options: DatabaseOptions): Database {
     spanning: unlimited,
     spanningFor: user,
     everyone: unlimited,
-    connections: () => stateOf(pool),
+    connections: () => poolState(pool),
     close: () => waitAtMost(timeouts.close, pool.end()),
   };
 }
 
 /** The connections of a pool now. */
-export function stateOf({ totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
+export function poolState({ totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
   return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
@@ -156,27 +157,27 @@ interface Connections {
   readonly pool: pg.Pool;
   readonly readers: Readers;
   /** Called when a connection could not be opened. */
-  readonly onRefused: () => void;
+  readonly onConnectFailed: () => void;
   readonly trace: { readonly tracing: Tracing; readonly causes: Causes } | undefined;
 }
 
 /**
  * Runs one query on any connection of the pool. Uses callbacks because it runs for most requests.
- * @param by the deadline, as a time of `performance.now()`
+ * @param deadline, as a time of `performance.now()`
  */
 function queryOnce<Row extends object>(
-  { pool, readers, onRefused, trace }: Connections,
-  by: number,
+  { pool, readers, onConnectFailed, trace }: Connections,
+  deadline: number,
   statement: Statement<Row>,
 ): Promise<Row[]> {
   const cause = trace?.tracing.cause();
   return new Promise((resolve, reject) => {
     pool.connect((connectError, client, release) => {
       if (client === undefined) {
-        onRefused();
+        onConnectFailed();
         return reject(toProblem(connectError));
       }
-      const timeoutMs = by - performance.now();
+      const timeoutMs = deadline - performance.now();
       if (timeoutMs <= 0) {
         release();
         return reject(toProblem(new Error(overdueMessage)));
@@ -186,9 +187,9 @@ function queryOnce<Row extends object>(
         if (error === undefined) resolve(rows);
         else reject(toProblem(error));
       };
-      const before = trace && statementBefore(trace.causes, client, cause, statement);
+      const setCause = trace && causeStatement(trace.causes, client, cause, statement);
       // If it fails, the connection is broken, and the statement after it fails too.
-      if (before !== undefined) client.query(new Query(readers, before, timeoutMs, ignore));
+      if (setCause !== undefined) client.query(new Query(readers, setCause, timeoutMs, ignore));
       client.query(new Query(readers, statement, timeoutMs, onResult));
     });
   });
@@ -196,17 +197,17 @@ function queryOnce<Row extends object>(
 
 const overdueMessage = 'the deadline passed before the statement was sent';
 
-/** The first query has the deadline `by`, each later one the usual timeout. */
+/** The first query ends at `deadline`, each later one has the usual timeout. */
 async function inTransaction<T>(
-  { pool, readers, onRefused, trace }: Connections,
-  by: number,
+  { pool, readers, onConnectFailed, trace }: Connections,
+  deadline: number,
   work: (tx: Transaction<Scope>) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
-    onRefused();
+    onConnectFailed();
     return refuse(error);
   });
-  let timeoutMs = by - performance.now();
+  let timeoutMs = deadline - performance.now();
   if (timeoutMs <= 0) {
     client.release();
     return refuse(new Error(overdueMessage));
@@ -215,7 +216,7 @@ async function inTransaction<T>(
   let isBroken = false;
   let isOver = false;
   /** The first error of a statement. PostgreSQL then answers `commit` with a rollback, and without an error. */
-  let failed: { readonly error: unknown } | undefined;
+  let firstFailure: { readonly error: unknown } | undefined;
   const markBroken = () => {
     isBroken = true;
   };
@@ -223,25 +224,25 @@ async function inTransaction<T>(
   client.on('error', markBroken);
   const query = <Row extends object>(statement: Statement<Row>) =>
     new Promise<Row[]>((resolve, reject) => {
-      const answered: OnResult<Row> = (error, rows) => {
+      const onResult: OnResult<Row> = (error, rows) => {
         if (error === undefined) return resolve(rows);
         if (isFatal(error)) markBroken();
-        failed ??= { error: toProblem(error) };
+        firstFailure ??= { error: toProblem(error) };
         reject(toProblem(error));
       };
-      client.query(new Query(readers, statement, timeoutMs, answered));
+      client.query(new Query(readers, statement, timeoutMs, onResult));
       timeoutMs = timeouts.answer;
     });
   /** A query after the end must not reach the connection: another request may use it by then. */
   const queryInTransaction: Queryable<Scope>['query'] = (statement) =>
     isOver ? Promise.reject(new Error('the transaction is over')) : query(statement);
   try {
-    const before = trace && statementBefore(trace.causes, client, trace.tracing.cause(), undefined);
-    if (before !== undefined) await query(before);
+    const setCause = trace && causeStatement(trace.causes, client, trace.tracing.cause(), undefined);
+    if (setCause !== undefined) await query(setCause);
     await query(begin);
     const result = await work({ query: queryInTransaction, onCommit: (listener) => void listeners.push(listener) });
     isOver = true;
-    if (failed !== undefined) throw failed.error;
+    if (firstFailure !== undefined) throw firstFailure.error;
     await query(commit);
     for (const listener of listeners) listener();
     return result;
@@ -281,8 +282,9 @@ function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
  * (data exception), 23 (integrity constraint violation) and 42 (syntax error or access rule violation).
  */
 function toProblem(error: unknown): unknown {
-  const isOurs = error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
-  if (isOurs || error instanceof UnreadableValue) return error;
+  const isOwnError =
+    error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
+  if (isOwnError || error instanceof UnreadableValue) return error;
   return new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
 }
 
@@ -308,10 +310,14 @@ export function createPlainPool(target: DatabaseTarget, size: number, onError: (
     query_timeout: timeouts.answer,
     keepAlive: true,
   });
-  pool.on('error', onError);
+  pool.on('error', (error) => {
+    // pg-pool adds the client to the error, and graphile-worker would print all its fields.
+    Reflect.deleteProperty(error, 'client');
+    onError(error);
+  });
   pool.on('connect', (client) => {
     client.on('error', onError);
-    endWhenSilent(client);
+    closeOnTimeout(client);
   });
   return pool;
 }
@@ -320,7 +326,7 @@ export function createPlainPool(target: DatabaseTarget, size: number, onError: (
  * Closes a connection when a query on it gets no answer in time. Otherwise the library would return the connection to the
  * pool, and the next query would fail too.
  */
-function endWhenSilent(client: pg.PoolClient): void {
+function closeOnTimeout(client: pg.PoolClient): void {
   client.query = new Proxy(client.query, {
     apply(query, self, args) {
       const result: unknown = Reflect.apply(query, self, args);

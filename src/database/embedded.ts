@@ -101,8 +101,8 @@ async function prepareServer(dataDir: string): Promise<Server> {
   const account = serverAccount(path);
   const binaries = await locateBinaries(account, account === undefined ? [dataDir] : publicFolders);
   const data = await openDataDirectory(dataDir, path, binaries, account);
-  const isRoots = statSync(dataDir).uid === 0;
-  return { binaries, data, account, isRoots, logFile: join(dataDir, 'postgres.log') };
+  const isOwnedByRoot = statSync(dataDir).uid === 0;
+  return { binaries, data, account, isOwnedByRoot, logFile: join(dataDir, 'postgres.log') };
 }
 
 /** Restarts a lost server until `stopping` aborts, then leaves it. */

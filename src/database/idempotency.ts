@@ -4,7 +4,7 @@ import { Problem } from '../lib/problem.js';
 import { type Database, isStorageFailure, type ScopedDatabase, type Transaction } from './database.js';
 import { directoryStatement, sql } from './sql.js';
 
-/** A stored response, which a repeated request gets. */
+/** A stored response. A repeated request gets it again. */
 export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface StoredResponse {
   readonly body: string;
 }
 
-/** Identifies a request. `caller` and `key` find the row; `request` tells whether it is the same request. */
+/** Identifies a request. `caller` and `key` find the row; `request` shows whether it is the same request. */
 export interface IdempotentRequest {
   readonly caller: string;
   readonly key: string;
@@ -31,19 +31,19 @@ export type WorkScope = 'user' | 'directory' | 'spanning';
  */
 export interface Idempotency {
   /**
-   * @param effect the work, which gets the transaction in which the response is stored
-   * @param on the handle that runs this transaction
+   * @param perform does the work in the transaction that stores the response
+   * @param handle runs this transaction
    * @throws Problem `idempotency_key_reused` for another request, `request_in_progress` while one runs.
    */
   run(
     request: IdempotentRequest,
-    effect: IdempotentEffect,
-    on: Pick<ScopedDatabase<WorkScope>, 'transaction'>,
+    perform: IdempotentWork,
+    handle: Pick<ScopedDatabase<WorkScope>, 'transaction'>,
   ): Promise<{ answer: StoredResponse; replayed: boolean }>;
 }
 
 /** Does slow work first (such as hashing), then calls `commit` once with the work that belongs in the transaction. */
-export type IdempotentEffect = (
+export type IdempotentWork = (
   commit: (work: (tx: Transaction<WorkScope>) => Promise<StoredResponse>) => Promise<StoredResponse>,
 ) => Promise<StoredResponse>;
 
@@ -134,15 +134,15 @@ export function createIdempotency(database: Database, keys: SecretKeys): Idempot
   }
 
   return {
-    async run({ caller, key, request }, effect, on) {
+    async run({ caller, key, request }, perform, handle) {
       const row = { caller, keyDigest: sha256(key) };
       const acquire = acquireLease({ ...row, request: keys.digest('idempotency', request) });
       const [acquired] = await database.directory.query(acquire);
       if (acquired === undefined) return { answer: await findResponse(row, request), replayed: true };
       const lease = { ...row, leaseEndsAt: acquired.lease_ends_at };
       try {
-        const answer = await effect((work) =>
-          on.transaction(async (tx) => {
+        const answer = await perform((work) =>
+          handle.transaction(async (tx) => {
             const { status, headers, body } = await work(tx);
             const encrypted = keys.encrypt(body, contextOf(row));
             const stored = await tx.query(storeResponse({ ...lease, status, headers, body: encrypted }));

@@ -48,7 +48,7 @@ export interface IndexBuildResult {
   /** Those that are still missing. */
   readonly missing: readonly string[];
   /** Why pg_trgm could not be installed. */
-  readonly refused?: Error;
+  readonly installError?: Error;
 }
 
 /**
@@ -98,21 +98,21 @@ async function buildAll(client: pg.Client): Promise<IndexBuildResult> {
   ]);
   const missing = await missingIndexes(client);
   if (rows[0]?.acquired !== true) return { built: [], missing: missing.map(({ name }) => name) };
-  const refused = await installTrigrams(client);
+  const installError = await installTrigrams(client);
   const built: string[] = [];
   for (const index of missing) {
     const statement = await statementOf(client, index);
     if (statement === undefined) continue;
     await client.query(`drop index concurrently if exists ${index.name}`);
     await client.query(`create index concurrently ${statement}`);
-    // The planner has no statistics of the expression before.
+    // Only this gives the planner statistics of the expression.
     if (index.name === searchIndex) await client.query(`analyze ${index.table}`);
     built.push(index.name);
   }
   return {
     built,
     missing: missing.flatMap(({ name }) => (built.includes(name) ? [] : name)),
-    ...(refused !== undefined && { refused }),
+    ...(installError !== undefined && { installError }),
   };
 }
 
@@ -150,7 +150,7 @@ async function installTrigrams(client: pg.Client): Promise<Error | undefined> {
 }
 
 /** Milliseconds until the next attempt to build missing indexes: another instance may have stopped while it built them. */
-const pauseBetweenTries = 60_000;
+const retryPauseMs = 60_000;
 
 export interface RunningBuild {
   stop(): Promise<void>;
@@ -160,19 +160,22 @@ export interface RunningBuild {
 export function startIndexBuild(
   target: DatabaseTarget,
   log: Pick<Logger, 'info' | 'warn'>,
-  pause = pauseBetweenTries,
+  pause = retryPauseMs,
 ): RunningBuild {
   const stopping = new AbortController();
   const running = (async () => {
-    let isRefused = false;
+    let wasLogged = false;
     while (!stopping.signal.aborted) {
       try {
-        const { built, missing, refused } = await buildIndexes(target, stopping.signal);
+        const { built, missing, installError } = await buildIndexes(target, stopping.signal);
         if (built.length > 0) log.info({ indexes: built }, 'indexes were built');
-        if (refused !== undefined && !isRefused) {
-          log.warn({ err: refused }, 'pg_trgm is missing: searches for users may be partial; see `postern doctor`');
+        if (installError !== undefined && !wasLogged) {
+          log.warn(
+            { err: installError },
+            'pg_trgm is missing: searches for users may be partial; see `postern doctor`',
+          );
         }
-        isRefused = refused !== undefined;
+        wasLogged = installError !== undefined;
         if (missing.length === 0) return;
       } catch (error) {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'indexes could not be built; this is tried again');

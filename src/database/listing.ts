@@ -71,21 +71,21 @@ export async function readPage<Row extends { readonly id: string }, Of extends S
 ): Promise<Page<Row>> {
   const { page, limit, anchor } = request;
   const matching = matchingRows(source, request);
-  const found = await handle.query(selectRows<Row, Of>(source, request, matching));
-  // Without the extra row.
+  const rows = await handle.query(selectRows<Row, Of>(source, request, matching));
+  // The query reads one extra row, which is not part of the page.
   const isBackwards = anchor?.side === 'before';
-  const items = isBackwards ? found.slice(0, limit).reverse() : found.slice(0, limit);
-  const hasMore = isBackwards ? items.length > 0 : found.length > limit;
+  const items = isBackwards ? rows.slice(0, limit).reverse() : rows.slice(0, limit);
+  const hasMore = isBackwards ? items.length > 0 : rows.length > limit;
   const ends = endsOf(items, request.sort);
   if (anchor === undefined && !hasMore && (items.length > 0 || page === 1)) {
     return { items, hasMore, total: (page - 1) * limit + items.length, totalIsExact: true, ...ends };
   }
-  const [counted] = await handle.query(countRows(source, matching));
-  const total = counted?.total ?? 0;
+  const [countRow] = await handle.query(countRows(source, matching));
+  const total = countRow?.total ?? 0;
   return { items, hasMore, total: Math.min(total, countCap), totalIsExact: total <= countCap, ...ends };
 }
 
-/** Reads one row more than the limit: it says whether there is a next page. */
+/** Reads one row more than the limit. The extra row shows that there is a next page. */
 function selectRows<Row extends object, Of extends Scope>(
   { scope, columns }: ListSource<Of>,
   { page, limit, sort, anchor }: ListRequest,
@@ -159,9 +159,9 @@ function orderTerm({ field, direction }: SortColumn): Sql {
  * index can find. Mixed directions need one alternative for each column.
  */
 function isBeyond(order: readonly SortColumn[], key: RowKey): Sql {
-  const terms = order.map(({ field, direction }, place) => ({
+  const terms = order.map(({ field, direction }, index) => ({
     column: identifier(field),
-    value: field === 'id' ? sql`${bound(key[place])}::uuid` : sql`${bound(key[place])}::timestamptz`,
+    value: field === 'id' ? sql`${bound(key[index])}::uuid` : sql`${bound(key[index])}::timestamptz`,
     comparator: direction === 'asc' ? sql`>` : sql`<`,
     direction,
   }));
@@ -219,15 +219,13 @@ function clauseCondition({ name, field, operator, values }: FilterClause, expres
   const [castOfOne, castOfSeveral] = casts[kinds[field.kind].sqlType];
   const [first = ''] = values;
   const one = sql`${bound(operator === 'like' ? likePattern(first) : first)}${castOfOne}`;
-  const several = sql`${bound(values)}${castOfSeveral}`;
+  const many = sql`${bound(values)}${castOfSeveral}`;
   const isSingle = values.length === 1;
   switch (operator) {
     case 'eq':
-      return isSingle ? sql`${column} = ${one}` : sql`${column} = any(${several})`;
+      return isSingle ? sql`${column} = ${one}` : sql`${column} = any(${many})`;
     case 'neq':
-      return isSingle
-        ? sql`${column} is distinct from ${one}`
-        : sql`(${column} is null or ${column} <> all(${several}))`;
+      return isSingle ? sql`${column} is distinct from ${one}` : sql`(${column} is null or ${column} <> all(${many}))`;
     case 'like':
       return sql`${column} ilike ${one}`;
     default:

@@ -19,11 +19,11 @@ const migrationLock = 7_203_415_001;
  */
 const lockWait = '1s';
 /** Milliseconds between two attempts to get a lock. */
-const pauseBetweenTries = 2000;
+const lockRetryPauseMs = 2000;
 /** About five minutes. */
-const maxTries = 100;
+const maxAttempts = 100;
 /** lock_not_available and deadlock_detected. */
-const lockFailures = ['55P03', '40P01'];
+const lockErrorCodes = ['55P03', '40P01'];
 /**
  * SHA-256 in hex of migrations that a later release changed. A later migration brings a database with the former version to
  * the same schema.
@@ -71,6 +71,25 @@ export async function migrate(target: DatabaseTarget, log: MigrationLog): Promis
   }
 }
 
+/**
+ * Creates the schema of a database that has these migrations, in an empty database that gets its rows.
+ * @param applied the digests of the migrations, by name
+ * @throws MigrationError when this version does not have them
+ */
+export async function createSchema(target: DatabaseTarget, applied: ReadonlyMap<string, string>): Promise<void> {
+  const migrations = await readMigrations();
+  assertSameHistory(applied, migrations);
+  const client = await openClient(target, { application_name: 'postern migrate', connectionTimeoutMillis: 10_000 });
+  try {
+    await client.query(createMigrationsTable);
+    for (const migration of migrations) if (applied.has(migration.name)) await apply(client, migration);
+    await buildSmallIndexes(client);
+    await migrateQueue(target);
+  } finally {
+    await client.end();
+  }
+}
+
 /** Waits for the lock, and says which connection holds it. The lock ends with the connection. */
 async function lockMigrations(client: pg.Client, log: MigrationLog): Promise<void> {
   for (let reportAt = performance.now() + migrationLockTimes.pause; ; await wait(migrationLockTimes.pause)) {
@@ -99,15 +118,17 @@ async function lockHolder(client: pg.Client): Promise<string> {
   return `connection ${pid} holds: "${name}" from ${address}, connected since ${since}, ${state}. If it is not a start of Postern that migrates, end it with select pg_terminate_backend(${pid})`;
 }
 
+const createMigrationsTable = `create table if not exists schema_migrations (
+  name text primary key, digest text not null, applied_at timestamptz not null default clock_timestamp()
+)`;
+
 async function applyPending(client: pg.Client): Promise<string[]> {
-  await client.query(`create table if not exists schema_migrations (
-    name text primary key, digest text not null, applied_at timestamptz not null default clock_timestamp()
-  )`);
+  await client.query(createMigrationsTable);
   const { rows } = await client.query<{ name: string; digest: string }>('select name, digest from schema_migrations');
-  const known = new Map(rows.map((row) => [row.name, row.digest]));
+  const appliedDigests = new Map(rows.map((row) => [row.name, row.digest]));
   const migrations = await readMigrations();
-  refuseOtherHistory(known, migrations);
-  const pending = migrations.filter((migration) => !known.has(migration.name));
+  assertSameHistory(appliedDigests, migrations);
+  const pending = migrations.filter((migration) => !appliedDigests.has(migration.name));
   for (const migration of pending) await apply(client, migration);
   return pending.map((migration) => migration.name);
 }
@@ -122,32 +143,32 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-function refuseOtherHistory(known: ReadonlyMap<string, string>, migrations: readonly Migration[]): void {
-  const own = new Map(migrations.map((migration) => [migration.name, migration.digest]));
-  for (const [name, digest] of known) {
-    if (!own.has(name)) {
+function assertSameHistory(applied: ReadonlyMap<string, string>, migrations: readonly Migration[]): void {
+  const ownDigests = new Map(migrations.map((migration) => [migration.name, migration.digest]));
+  for (const [name, digest] of applied) {
+    if (!ownDigests.has(name)) {
       throw new MigrationError(
         `The database has the migration ${name}, which this version does not know: run a newer Postern`,
       );
     }
-    if (![own.get(name), formerDigests.get(name)].includes(digest)) {
+    if (![ownDigests.get(name), formerDigests.get(name)].includes(digest)) {
       throw new MigrationError(`Migration ${name} was changed after it was applied`);
     }
   }
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       await applyOnce(client, migration);
       return;
     } catch (error) {
       await client.query('rollback');
-      if (!lockFailures.includes((error as pg.DatabaseError).code ?? '') || tries === maxTries) {
+      if (!lockErrorCodes.includes((error as pg.DatabaseError).code ?? '') || attempt === maxAttempts) {
         const reason = `Migration ${migration.name} failed and was rolled back: ${(error as Error).message}`;
         throw new MigrationError(reason, { cause: error });
       }
-      await wait(pauseBetweenTries);
+      await wait(lockRetryPauseMs);
     }
   }
 }

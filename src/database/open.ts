@@ -2,8 +2,12 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createServers } from './connections/servers.js';
 import type { DatabaseTarget } from './connections/target.js';
+import { replacementOf } from './embedded/data-directory.js';
 import type { Log } from './embedded/membership.js';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from './embedded.js';
+import { type EmbeddedPostgres, EmbeddedPostgresError, startEmbeddedPostgres } from './embedded.js';
+import { tidyKept } from './major-upgrade/folders.js';
+import { upgradeMajor } from './major-upgrade/upgrade.js';
+import { createSchema } from './migrate.js';
 
 /** The part of the configuration that selects the database. */
 export interface TargetSource {
@@ -19,28 +23,55 @@ export interface OpenTarget {
 }
 
 /**
- * Opens the configured database, and watches which of its servers is the primary. Without DATABASE_URL, joins or starts
- * the embedded server of DATA_DIR, and creates it if it does not exist.
+ * Opens the configured database for the service, and watches which of its servers is the primary. Without DATABASE_URL,
+ * joins or starts the embedded server of DATA_DIR. Creates it if it does not exist, and moves data of a former major version.
  * @throws EmbeddedPostgresError
  */
-export async function openTarget({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): Promise<OpenTarget> {
+export function openTarget(source: TargetSource, log: Log): Promise<OpenTarget> {
+  return open(source, log, async (dataDir) => {
+    const embedded = await startOrUpgrade(dataDir, log);
+    // Not awaited, because removing many files takes time.
+    tidyKept(dataDir).catch((error: unknown) => log.warn({ err: error }, 'Former data could not be removed'));
+    return embedded;
+  });
+}
+
+async function startOrUpgrade(dataDir: string, log: Log): Promise<EmbeddedPostgres> {
+  try {
+    return await startEmbeddedPostgres({ dataDir, log });
+  } catch (error) {
+    if (!(error instanceof EmbeddedPostgresError && error.code === 'wrong_major_version')) throw error;
+    await upgradeMajor({ dataDir, log, createSchema });
+    return startEmbeddedPostgres({ dataDir, log });
+  }
+}
+
+async function open(
+  { DATABASE_URL, DATA_DIR }: TargetSource,
+  log: Log,
+  start: (dataDir: string) => Promise<EmbeddedPostgres>,
+): Promise<OpenTarget> {
   if (DATABASE_URL !== undefined) {
     const servers = createServers(DATABASE_URL);
     const stop = servers.watch(log);
     return { target: servers, close: async () => stop() };
   }
-  const embedded = await startEmbeddedPostgres({ dataDir: DATA_DIR, log });
+  const embedded = await start(DATA_DIR);
   return { target: embedded.address, close: () => embedded.stop() };
 }
 
-/** Opens the configured database, which must exist. @throws EmbeddedPostgresError, `no_database` where there is none */
+/** Opens the configured database for a command. It must exist, and have the major version of this release. @throws EmbeddedPostgresError, `no_database` where there is none */
 export async function openExistingTarget(source: TargetSource, log: Log): Promise<OpenTarget> {
   const { DATABASE_URL, DATA_DIR } = source;
-  if (DATABASE_URL === undefined && !existsSync(join(DATA_DIR, 'postgres', 'PG_VERSION'))) {
+  const path = join(DATA_DIR, 'postgres');
+  if (
+    DATABASE_URL === undefined &&
+    ![path, replacementOf(path)].some((folder) => existsSync(join(folder, 'PG_VERSION')))
+  ) {
     throw new EmbeddedPostgresError(
       'no_database',
       `There is no database in ${resolve(DATA_DIR)}: check DATA_DIR, or run \`postern serve\` once, which creates it.`,
     );
   }
-  return openTarget(source, log);
+  return open(source, log, (dataDir) => startEmbeddedPostgres({ dataDir, log }));
 }

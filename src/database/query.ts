@@ -35,41 +35,41 @@ export type Readers = Map<string, Reader>;
  */
 export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
   private readonly name: string | undefined;
-  private readonly found: Row[];
+  private readonly receivedRows: Row[];
   private reader: Reader | undefined;
   private failure: UnreadableValue | undefined;
 
   /**
    * @param timeoutMs milliseconds for an answer
-   * @param answered called once. After an error that is neither PostgreSQL's nor an `UnreadableValue` the connection must not
+   * @param onResult called once. After an error that is neither PostgreSQL's nor an `UnreadableValue` the connection must not
    *   be used again.
    */
   constructor(
     private readonly readers: Readers,
     { name, text, values }: Statement<Row>,
     timeoutMs: number,
-    answered: OnResult<Row>,
+    onResult: OnResult<Row>,
   ) {
-    const found: Row[] = [];
+    const rows: Row[] = [];
     let isAnswered = false;
     const answer = (error: Error | undefined) => {
       // The client calls twice if a value cannot be sent, and once more when the connection ends.
       if (isAnswered) return;
       isAnswered = true;
       clearTimeout(timer);
-      answered(error, found);
+      onResult(error, rows);
     };
     // Not the library's own timeout: if the process itself was blocked, this one first reads the input that has arrived.
     const timer = setTimeout(() => setImmediate(answer, new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     super(text, values, (error) => answer(error ?? this?.failure));
     this.name = name;
-    this.found = found;
+    this.receivedRows = rows;
   }
 
   /** Called by the client. */
   handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
-    const known = this.name === undefined ? undefined : this.readers.get(this.name);
-    this.reader = known !== undefined && isOf(known, fields) ? known : readerOf(fields);
+    const cachedReader = this.name === undefined ? undefined : this.readers.get(this.name);
+    this.reader = cachedReader !== undefined && hasFields(cachedReader, fields) ? cachedReader : createReader(fields);
     if (this.name !== undefined) this.readers.set(this.name, this.reader);
   }
 
@@ -77,23 +77,23 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
   handleDataRow({ fields: values }: { readonly fields: readonly (string | null)[] }): void {
     if (this.reader === undefined || this.failure !== undefined) return;
     try {
-      this.found.push(readRow(this.reader, values) as Row);
+      this.receivedRows.push(readRow(this.reader, values) as Row);
     } catch (error) {
       this.failure = new UnreadableValue('a value of the result cannot be read', { cause: error });
     }
   }
 }
 
-function readerOf(fields: readonly pg.FieldDef[]): Reader {
+function createReader(fields: readonly pg.FieldDef[]): Reader {
   const empty = Object.fromEntries(fields.map(({ name }) => [name, null]));
   return { fields, parsers: fields.map(parserOf), empty };
 }
 
 /** Whether the columns are the same as before. A migration may have changed the columns of a statement. */
-function isOf(reader: Reader, fields: readonly pg.FieldDef[]): boolean {
+function hasFields(reader: Reader, fields: readonly pg.FieldDef[]): boolean {
   if (reader.fields.length !== fields.length) return false;
-  return reader.fields.every(({ name, dataTypeID }, place) => {
-    const field = fields[place];
+  return reader.fields.every(({ name, dataTypeID }, index) => {
+    const field = fields[index];
     return field?.name === name && field.dataTypeID === dataTypeID;
   });
 }

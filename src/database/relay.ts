@@ -3,7 +3,7 @@ const pollInterval = 1000;
 
 /** Processes rows of a table that serves as a queue (transactional outbox), soon after their commit. */
 export interface Relay {
-  /** Call it after the commit of a row: the row does not wait for the next poll then. */
+  /** Call it after the commit of a row, so that the row does not wait for the next poll. */
   notify(): void;
   stop(): Promise<void>;
 }
@@ -15,19 +15,19 @@ export interface Relay {
  */
 export function startRelay(step: () => Promise<boolean>, onError: (error: unknown) => void): Relay {
   let running: Promise<void> | undefined;
-  let again = false;
-  let stopping = false;
+  let isRequested = false;
+  let isStopping = false;
 
   async function work(): Promise<void> {
     do {
-      again = false;
-      let more = true;
-      while (more && !stopping) more = await step();
-    } while (again && !stopping);
+      isRequested = false;
+      let hasMore = true;
+      while (hasMore && !isStopping) hasMore = await step();
+    } while (isRequested && !isStopping);
   }
   const runNow = () => {
-    again = true;
-    if (stopping) return;
+    isRequested = true;
+    if (isStopping) return;
     running ??= work()
       .catch(onError)
       .finally(() => {
@@ -39,7 +39,7 @@ export function startRelay(step: () => Promise<boolean>, onError: (error: unknow
   return {
     notify: runNow,
     async stop() {
-      stopping = true;
+      isStopping = true;
       clearInterval(timer);
       await running;
     },

@@ -14,11 +14,11 @@ const folder = new URL('../../migrations/', import.meta.url);
 
 /** Reads the state. Changes nothing. */
 export async function readSchemaState(handle: Queryable<'everyone'>): Promise<SchemaState> {
-  const own = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  const ownMigrations = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const applied = await appliedMigrations(handle);
   return {
-    pending: own.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !own.includes(name)),
+    pending: ownMigrations.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !ownMigrations.includes(name)),
   };
 }
 

@@ -20,12 +20,17 @@ const minKeyLength = 32;
  * missing. Processes that start at the same time get the same key.
  */
 export async function readSecretKeys(source: SecretKeySource): Promise<string[]> {
-  const known = await readExistingKeys(source);
-  if (known !== undefined) return known;
+  const existingKeys = await readExistingKeys(source);
+  if (existingKeys !== undefined) return existingKeys;
   const path = join(source.DATA_DIR, secretKeyFile);
-  const created = randomBytes(keyBytes).toString('base64url');
-  const isWritten = await writePrivateFile(path, `${created}\n`, { replace: false });
-  return isWritten ? [created] : checked(await readFile(path, 'utf8'), path);
+  const newKey = randomBytes(keyBytes).toString('base64url');
+  const isWritten = await writePrivateFile(path, `${newKey}\n`, { replace: false });
+  return isWritten ? [newKey] : parseKeys(await readFile(path, 'utf8'), path);
+}
+
+/** Whether the secret keys exist. Creates nothing. @throws SecretKeyError if their file is damaged */
+export async function hasSecretKeys(source: SecretKeySource): Promise<boolean> {
+  return (await readExistingKeys(source)) !== undefined;
 }
 
 /** Reads the secret keys, which must exist. @throws SecretKeyError */
@@ -41,8 +46,8 @@ export async function needSecretKeys(source: SecretKeySource): Promise<string[]>
 async function readExistingKeys({ SECRET_KEY, DATA_DIR }: SecretKeySource): Promise<string[] | undefined> {
   if (SECRET_KEY !== undefined) return SECRET_KEY.map((key) => key.reveal());
   const path = join(DATA_DIR, secretKeyFile);
-  const known = await readIfPresent(path);
-  return known === undefined ? undefined : checked(known, path);
+  const content = await readIfPresent(path);
+  return content === undefined ? undefined : parseKeys(content, path);
 }
 
 async function readIfPresent(path: string): Promise<string | undefined> {
@@ -58,7 +63,7 @@ async function readIfPresent(path: string): Promise<string | undefined> {
  * The keys in a file: one in each line, the current one first. A damaged key must not be replaced silently: everything that
  * was hashed or encrypted with it would be lost.
  */
-function checked(text: string, path: string): string[] {
+function parseKeys(text: string, path: string): string[] {
   const keys = text.split('\n').flatMap((line) => line.trim() || []);
   if (keys.length > 0 && keys.every((key) => key.length >= minKeyLength)) return keys;
   throw new SecretKeyError(`${path} holds no key: restore it, or set SECRET_KEY to the key that was in it`);

@@ -115,7 +115,7 @@ async function keepListening(
 ): Promise<void> {
   for (let failures = 0; !stopping.aborted; failures += 1) {
     let client: pg.Client | undefined;
-    let ended: Promise<void> | undefined;
+    let connectionEnd: Promise<void> | undefined;
     const close = () => void client?.end().catch(() => undefined);
     stopping.addEventListener('abort', close, { once: true });
     const ping = setInterval(() => void client?.query('select 1').catch(close), times.ping).unref();
@@ -125,16 +125,16 @@ async function keepListening(
         connectionTimeoutMillis: times.connect,
         query_timeout: times.answer,
         keepAlive: true,
-        prepare(opening) {
+        prepare(newClient) {
           // Not `once`, which rejects at the error before the end: nobody may wait for it yet, and that would end the process.
-          ended = new Promise<void>((resolve) => opening.once('end', () => resolve()));
-          opening.on('notification', ({ payload = '' }) => onPayload(payload));
+          connectionEnd = new Promise<void>((resolve) => newClient.once('end', () => resolve()));
+          newClient.on('notification', ({ payload = '' }) => onPayload(payload));
         },
       });
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
       failures = 0;
       if (stopping.aborted) close();
-      await ended;
+      await connectionEnd;
     } catch (error) {
       if (!stopping.aborted) log.warn({ err: error }, 'the connection that listens for signals is down');
       close();

@@ -76,7 +76,7 @@ export function bound(value: unknown): BoundValue {
  * @throws Error for anything but lower-case words, with dots between them
  */
 export function identifier(name: string): Sql {
-  if (!/^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*$/.test(name)) throw new Error(`"${name}" is no name of a column`);
+  if (!/^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*$/.test(name)) throw new Error(`"${name}" is not a name of a column`);
   return new Sql([name], []);
 }
 
@@ -148,15 +148,15 @@ function namedParameters<Values extends object>(): Parameters<Values> {
 }
 
 /** The text of a part, and the names of its parameters in their order. */
-function compile(part: Sql, place: (value: BoundValue) => string): { text: string; names: string[] } {
+function compile(part: Sql, bindValue: (value: BoundValue) => string): { text: string; names: string[] } {
   const names: string[] = [];
-  const textOf = (each: SqlPart): string => {
-    if (each instanceof BoundValue) return place(each);
-    if (each instanceof Sql) {
-      return each.texts.map((text, index) => text + partAt(each, index)).join('');
+  const textOf = (fragment: SqlPart): string => {
+    if (fragment instanceof BoundValue) return bindValue(fragment);
+    if (fragment instanceof Sql) {
+      return fragment.texts.map((text, index) => text + partAt(fragment, index)).join('');
     }
-    if (!names.includes(each.name)) names.push(each.name);
-    return `$${names.indexOf(each.name) + 1}`;
+    if (!names.includes(fragment.name)) names.push(fragment.name);
+    return `$${names.indexOf(fragment.name) + 1}`;
   };
   const partAt = ({ parts }: Sql, index: number) => {
     const next = parts[index];

@@ -72,7 +72,7 @@ export function readMigrations(handle: Queryable<'everyone'>): Promise<{ name: s
   return handle.query(selectMigrations({}));
 }
 
-/** What the metrics show of the database's contents. */
+/** The metrics that are read from tables. */
 export interface DatabaseMetrics {
   /** Jobs of each task and state, up to `maxCountedJobs` for each state. */
   readonly jobs: readonly { readonly task: string; readonly state: JobState; readonly count: number }[];
@@ -85,7 +85,7 @@ export interface DatabaseMetrics {
 /** due: it can run now. waiting: its time has not come, or it waits for another attempt. */
 export type JobState = 'due' | 'waiting';
 
-/** A longer queue is not counted to its end: the count would cost more than it says. */
+/** A longer queue is not counted completely: the exact number is not worth its cost. */
 const maxCountedJobs = 10_000;
 
 const selectMetrics = everyoneStatement<Record<never, never>, DatabaseMetrics>(

@@ -3,7 +3,7 @@ import { errorType, inSpan } from '../lib/tracing/tracing.js';
 import { everyoneStatement, type Statement, sql } from './sql.js';
 
 /**
- * Tells the connection which request the next statements belong to. The columns `traceparent` have this setting as their
+ * Sets on the connection which request the next statements belong to. The columns `traceparent` have this setting as their
  * default, and jobs copy it, so the spans of later work are linked to the request (decision 111).
  */
 const setCause = everyoneStatement<{ cause: string }>(
@@ -17,26 +17,26 @@ export const currentCause = sql`nullif(current_setting('postern.traceparent', tr
 /** Whether a statement may write rows that cause later work. */
 const mayWrite = /\b(?:insert|update|delete|add_jobs?)\b/i;
 
-/** The request that each connection was told last. */
+/** The request that was last set on each connection. */
 export type Causes = WeakMap<object, string>;
 
 /**
- * The statement to send before another one or a transaction. Undefined: none, because the connection is right already.
+ * The statement to send before another one or a transaction. Undefined if the connection already has the right setting.
  * @param causes changed as if the result were sent
  * @param cause what `Tracing.cause` returned when the work began
  * @param statement undefined for a transaction
  */
-export function statementBefore(
+export function causeStatement(
   causes: Causes,
   client: object,
   cause: string | undefined,
   statement: Statement | undefined,
 ): Statement | undefined {
-  const wanted = cause ?? '';
-  if ((causes.get(client) ?? '') === wanted) return undefined;
+  const newCause = cause ?? '';
+  if ((causes.get(client) ?? '') === newCause) return undefined;
   if (statement !== undefined && !mayWrite.test(statement.text)) return undefined;
-  causes.set(client, wanted);
-  return setCause({ cause: wanted });
+  causes.set(client, newCause);
+  return setCause({ cause: newCause });
 }
 
 type Query = <Row extends object>(statement: Statement<Row>) => Promise<Row[]>;
@@ -56,7 +56,7 @@ export function traceStatements(database: Handle, tracing: Tracing): Handle {
   return {
     query: traceQueries(database.query, tracing),
     transaction: (work) => {
-      const span = tracing.startChild('transaction', 'client', system);
+      const span = tracing.startChild('transaction', 'client', systemAttributes);
       return inSpan(tracing, span, () =>
         database.transaction((tx) => work({ ...tx, query: traceQueries(tx.query, tracing) })),
       );
@@ -64,13 +64,13 @@ export function traceStatements(database: Handle, tracing: Tracing): Handle {
   };
 }
 
-const system = { 'db.system.name': 'postgresql' };
+const systemAttributes = { 'db.system.name': 'postgresql' };
 
 /** The name of a statement says what it does. Its text is not part of the span, and its values are neither. */
 function traceQueries(query: Query, tracing: Tracing): Query {
   return async (statement) => {
     const name = statement.name ?? 'composed';
-    const span = tracing.startChild(name, 'client', { ...system, 'db.query.summary': name });
+    const span = tracing.startChild(name, 'client', { ...systemAttributes, 'db.query.summary': name });
     if (span === undefined) return query(statement);
     try {
       return await query(statement);

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
-import { createPlainPool, type PoolState, stateOf } from '../database/database.js';
+import { createPlainPool, type PoolState, poolState } from '../database/database.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import { keepWorkerNames, type WorkerNames } from './worker-names.js';
@@ -29,7 +29,7 @@ export interface QueueOptions {
    * Called when a job starts. The host's clock and the database's may differ.
    * @param waited seconds since it was due
    */
-  readonly onJobStarted?: (task: string, waited: number) => void;
+  readonly onJobStarted?: (task: string, waitSeconds: number) => void;
   /** Undefined: jobs are not traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -63,7 +63,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
     keepRunning(group, { pool, names, log, running, onJobStarted: options.onJobStarted, tracing: options.tracing }),
   );
   return {
-    connections: () => stateOf(pool),
+    connections: () => poolState(pool),
     running: () => running,
     async stop() {
       await waitAtMost(timeouts.jobs, Promise.all(groups.map((group) => group.stop())));

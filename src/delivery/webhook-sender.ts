@@ -23,8 +23,8 @@ export function createWebhookSender(outbound: Pick<Outbound, 'request'>): Webhoo
         'webhook-timestamp': seconds,
         'webhook-signature': signatures.join(' '),
       };
-      const started = performance.now();
-      const durationMs = () => Math.round(performance.now() - started);
+      const startedAt = performance.now();
+      const durationMs = () => Math.round(performance.now() - startedAt);
       try {
         const response = await outbound.request({ url, method: 'POST', headers, body });
         return { ...resultOf(response), durationMs: durationMs() };

@@ -97,15 +97,15 @@ export async function keepWorkerNames(
 }
 
 async function connect(target: DatabaseTarget): Promise<{ client: pg.Client; ended: Promise<void> }> {
-  let ended = Promise.resolve();
+  let closing = Promise.resolve();
   const client = await openClient(target, {
     application_name: 'postern queue names',
     connectionTimeoutMillis: 3000,
     query_timeout: 5500,
     keepAlive: true,
     prepare: (opening) => {
-      ended = new Promise((resolve) => opening.once('end', () => resolve()));
+      closing = new Promise((resolve) => opening.once('end', () => resolve()));
     },
   });
-  return { client, ended };
+  return { client, ended: closing };
 }

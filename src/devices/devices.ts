@@ -59,12 +59,12 @@ const removedDevice = { make: null, model: null, os_name: null, os_version: null
 export function createDevices(database: Database): Devices {
   return {
     list: (userId, request) => readPage<UserDevice, 'user'>(database.user(userId), devicesOf(userId), request),
-    get: (userId, id) => found(findDevice(database.user(userId), userId, id)),
+    get: (userId, id) => requireDevice(findDevice(database.user(userId), userId, id)),
     describe: (userId, id, description, origin) =>
       database.user(userId).transaction(async (tx) => {
-        const before = await found(findDeviceForUpdate(tx, userId, id));
+        const before = await requireDevice(findDeviceForUpdate(tx, userId, id));
         const isChanged = await updateDescription(tx, userId, id, description);
-        const after = await found(findDevice(tx, userId, id));
+        const after = await requireDevice(findDevice(tx, userId, id));
         if (isChanged) {
           const changes = changesBetween(auditedMembers, before, after);
           await recordEvent(tx, { userId, type: 'device.changed', origin, data: { device_id: id }, changes });
@@ -73,7 +73,7 @@ export function createDevices(database: Database): Devices {
       }),
     remove: (userId, id, origin) =>
       database.user(userId).transaction(async (tx) => {
-        const before = await found(findDeviceForUpdate(tx, userId, id));
+        const before = await requireDevice(findDeviceForUpdate(tx, userId, id));
         await endDeviceLogins(tx, userId, id);
         await deleteDevice(tx, userId, id);
         const changes = changesBetween(auditedMembers, before, removedDevice);
@@ -83,7 +83,7 @@ export function createDevices(database: Database): Devices {
 }
 
 /** The device that a search found. @throws Problem `not_found` */
-async function found(search: Promise<UserDevice | undefined>): Promise<UserDevice> {
+async function requireDevice(search: Promise<UserDevice | undefined>): Promise<UserDevice> {
   const device = await search;
   if (device === undefined) throw new Problem('not_found');
   return device;

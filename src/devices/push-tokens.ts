@@ -37,9 +37,9 @@ export function createPushTokens({ database, checkUrl, channels }: PushTokensOpt
       const errors: FieldError[] = [];
       const tokens = readToken(type, token, checkUrl, errors);
       throwIfErrors(errors);
-      const changed = await claimPushTokens(database.spanningFor(user_id), user_id, device_id, tokens);
-      if (changed === undefined) throw new Problem('invalid_session_token');
-      return changed;
+      const changedTokens = await claimPushTokens(database.spanningFor(user_id), user_id, device_id, tokens);
+      if (changedTokens === undefined) throw new Problem('invalid_session_token');
+      return changedTokens;
     },
     isEnabled: (type) => channels.includes(tokenTypes[type]),
   };

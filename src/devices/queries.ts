@@ -136,9 +136,9 @@ export async function updateDescription(
   description: DeviceDescription,
 ): Promise<boolean> {
   const { make, model, os_name, os_version, sdk_version, screen_width, screen_height } = description;
-  const known = { make, model, os_name, os_version, sdk_version, screen_width, screen_height };
-  const written = await tx.query(updateDescriptionRow({ userId, id, description: known }));
-  return written.length > 0;
+  const fields = { make, model, os_name, os_version, sdk_version, screen_width, screen_height };
+  const updatedRows = await tx.query(updateDescriptionRow({ userId, id, description: fields }));
+  return updatedRows.length > 0;
 }
 
 /**

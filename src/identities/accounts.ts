@@ -101,8 +101,8 @@ export async function findAccount(
   keys: SecretKeys,
   identity: Identity,
 ): Promise<Account> {
-  const [named] = await handle.query(findIdentity({ digest: identityDigest(identity) }));
-  return getAccount(handle, named?.user_id ?? derivedUserId(keys, identity));
+  const [row] = await handle.query(findIdentity({ digest: identityDigest(identity) }));
+  return getAccount(handle, row?.user_id ?? derivedUserId(keys, identity));
 }
 
 /** The account of a user id, which may be a derived id. */

@@ -55,7 +55,7 @@ const latinLookalikes = new Set([...'асԁеҽһіӏјорԛгѕѵѡԝхуүь�
 export function isConfusable(name: string): boolean {
   return (
     !allowedMixes.some((mix) => mix.test(name)) ||
-    refusedCharacters.some((refused) => refused.test(name)) ||
+    refusedCharacters.some((pattern) => pattern.test(name)) ||
     hiddenMarks.test(name.normalize('NFD')) ||
     strayBar.test(name) ||
     (/\p{sc=Latin}/u.test(name) && strokes.test(name)) ||

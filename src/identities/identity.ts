@@ -113,10 +113,10 @@ const dotAtomPart = /^[\p{L}\p{Mn}\p{Mc}\p{Nd}!#$%&'*+/=?^_`{|}~-]+$/u;
  * dot-atom (RFC 5322, 3.2.3, with the letters of RFC 6531), so that it contains no quoted `@` and no space.
  */
 function canonicalEmail(value: string): string | undefined {
-  const at = value.lastIndexOf('@');
-  if (at < 1) return undefined;
-  const local = value.slice(0, at).normalize('NFC').toLowerCase().normalize('NFC');
-  const domain = canonicalDomain(value.slice(at + 1));
+  const atIndex = value.lastIndexOf('@');
+  if (atIndex < 1) return undefined;
+  const local = value.slice(0, atIndex).normalize('NFC').toLowerCase().normalize('NFC');
+  const domain = canonicalDomain(value.slice(atIndex + 1));
   if (domain === undefined || local !== local.normalize('NFKC') || isConfusable(local)) return undefined;
   if (!local.split('.').every((atom) => dotAtomPart.test(atom))) return undefined;
   if (Buffer.byteLength(local) > maxLocalPartBytes) return undefined;
@@ -147,8 +147,11 @@ function isDecodable(label: string): boolean {
 function canonicalPhone(value: string, defaultRegion: string | undefined): string | undefined {
   const text = value.normalize('NFKC');
   if (!/^\+?[0-9\u0660-\u0669\u06F0-\u06F9 ()./\u2010-\u2013-]+$/u.test(text)) return undefined;
-  const known = defaultRegion !== undefined && isSupportedCountry(defaultRegion);
-  const number = parsePhoneNumberFromString(text, { ...(known && { defaultCountry: defaultRegion }), extract: false });
+  const hasRegion = defaultRegion !== undefined && isSupportedCountry(defaultRegion);
+  const number = parsePhoneNumberFromString(text, {
+    ...(hasRegion && { defaultCountry: defaultRegion }),
+    extract: false,
+  });
   return number?.isPossible() && number.number.length <= maxPhoneLength ? number.number : undefined;
 }
 

@@ -30,20 +30,20 @@ const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { digest: 
 /** Creates the look-up of users for all admin routes. */
 export function createUserReferences(database: { readonly directory: Queryable<'directory'> }): UserReferences {
   async function findAll(references: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const found = new Map<string, string>();
+    const idsByReference = new Map<string, string>();
     const byDigest = new Map<string, string[]>();
     for (const reference of new Set(references)) {
       const id = parseId(reference);
-      if (id !== undefined) found.set(reference, id);
+      if (id !== undefined) idsByReference.set(reference, id);
       const digest = id === undefined ? digestOf(reference) : undefined;
       if (digest !== undefined) byDigest.set(digest, [...(byDigest.get(digest) ?? []), reference]);
     }
-    if (byDigest.size === 0) return found;
+    if (byDigest.size === 0) return idsByReference;
     const digests = [...byDigest.keys()].map((digest) => Buffer.from(digest, 'hex'));
     for (const owner of await database.directory.query(findOwners({ digests }))) {
-      for (const reference of byDigest.get(owner.digest) ?? []) found.set(reference, owner.user_id);
+      for (const reference of byDigest.get(owner.digest) ?? []) idsByReference.set(reference, owner.user_id);
     }
-    return found;
+    return idsByReference;
   }
   return {
     find: async (reference) => parseId(reference) ?? (await findAll([reference])).get(reference),

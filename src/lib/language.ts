@@ -10,7 +10,8 @@ export function preferredLanguage(header: string | undefined): Language {
   for (const entry of header.split(',')) {
     const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
     const tag = range.toLowerCase();
-    const language = tag === '*' ? fallback : languages.find((known) => tag === known || tag.startsWith(`${known}-`));
+    const language =
+      tag === '*' ? fallback : languages.find((candidate) => tag === candidate || tag.startsWith(`${candidate}-`));
     const weight = quality(parameters);
     if (language !== undefined && weight > bestWeight) {
       best = language;

@@ -14,14 +14,14 @@ export function nearest(word: string, candidates: readonly string[]): string | u
  * contains the word or is contained in it. Undefined if there is none.
  */
 export function nearestSimilar(word: string, candidates: readonly string[]): string | undefined {
-  const wanted = word.slice(0, maxCharacters).toLowerCase();
+  const lowerWord = word.slice(0, maxCharacters).toLowerCase();
   const found = closest(word, candidates);
-  if (found !== undefined && found.distance * 2 <= Math.max(wanted.length, found.candidate.length)) {
+  if (found !== undefined && found.distance * 2 <= Math.max(lowerWord.length, found.candidate.length)) {
     return found.candidate;
   }
   const contains = (long: string, short: string) => short.length >= minPartLength && long.includes(short);
   const related = candidates.filter(
-    (each) => contains(each.toLowerCase(), wanted) || contains(wanted, each.toLowerCase()),
+    (each) => contains(each.toLowerCase(), lowerWord) || contains(lowerWord, each.toLowerCase()),
   );
   return nearest(word, related);
 }
@@ -50,15 +50,15 @@ function editDistance(from: string, to: string): number {
   for (let row = 1; row <= from.length; row++) {
     const current = [row];
     for (let column = 1; column <= to.length; column++) {
-      const substitution = at(previous, column - 1) + (from[row - 1] === to[column - 1] ? 0 : 1);
-      current.push(Math.min(substitution, at(previous, column) + 1, at(current, column - 1) + 1));
+      const substitution = valueAt(previous, column - 1) + (from[row - 1] === to[column - 1] ? 0 : 1);
+      current.push(Math.min(substitution, valueAt(previous, column) + 1, valueAt(current, column - 1) + 1));
     }
     previous = current;
   }
-  return at(previous, to.length);
+  return valueAt(previous, to.length);
 }
 
-function at(distances: readonly number[], index: number): number {
+function valueAt(distances: readonly number[], index: number): number {
   return distances[index] ?? Number.POSITIVE_INFINITY;
 }
 

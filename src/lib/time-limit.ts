@@ -9,12 +9,12 @@ export interface TimeLimit {
 }
 
 /**
- * Rejects with `late()` if the work neither ends nor removes the limit within `milliseconds`. After that, the next step
+ * Rejects with the result of `createError` if the work neither ends nor removes the limit within `milliseconds`. After that, the next step
  * of the work throws.
  */
 export function withTimeLimit<T>(
   milliseconds: number,
-  late: () => Error,
+  createError: () => Error,
   work: (limit: TimeLimit) => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -22,17 +22,17 @@ export function withTimeLimit<T>(
     let isOver = false;
     const timer = setTimeout(() => {
       isOver = true;
-      reject(late());
+      reject(createError());
     }, milliseconds);
     const remainingMs = () => {
-      if (isOver) throw late();
+      if (isOver) throw createError();
       return Math.max(0, end - performance.now());
     };
     const cancel = () => {
       remainingMs();
       clearTimeout(timer);
     };
-    work({ remainingMs: remainingMs, cancel: cancel })
+    work({ remainingMs, cancel })
       .then(resolve, reject)
       .finally(() => clearTimeout(timer));
   });
@@ -61,13 +61,13 @@ export class TimeoutError extends Error {
 
 /** The result of work. @throws TimeoutError when it takes longer than `milliseconds` */
 export async function withTimeout<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const late = wait(milliseconds, undefined, { signal: over.signal }).then(() => {
+  const timerAbort = new AbortController();
+  const timeout = wait(milliseconds, undefined, { signal: timerAbort.signal }).then(() => {
     throw new TimeoutError();
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
-    over.abort();
+    timerAbort.abort();
   }
 }

@@ -41,7 +41,7 @@ export interface Guess {
    */
   evaluate(work: () => Promise<Verdict>): Promise<Verdict>;
   /** Settles a right guess. The statement that approves the login must contain `settleRightGuess` with these values. */
-  approve<T>(statement: (taken: TakenGuess) => Promise<T>): Promise<T>;
+  approve<T>(statement: (guess: TakenGuess) => Promise<T>): Promise<T>;
 }
 
 /** The values that, with the user id, identify a guess. */
@@ -138,8 +138,8 @@ export function takeGuessFor(guess: {
 }
 
 /** SQL: settles a right guess. Only wrong guesses need the limits, so they are constants here. */
-export function settleRightGuess(userId: SqlPart, taken: Parameters<TakenGuess>): Sql {
-  return sql`select settle_guess(${userId}, ${taken.guessBucket}::uuid, ${taken.guessSlot}::uuid, 'right', 1, 0, 0, 0)`;
+export function settleRightGuess(userId: SqlPart, guess: Parameters<TakenGuess>): Sql {
+  return sql`select settle_guess(${userId}, ${guess.guessBucket}::uuid, ${guess.guessSlot}::uuid, 'right', 1, 0, 0, 0)`;
 }
 
 /** The maximum number of milliseconds that a guess waits for its turn. */

@@ -23,10 +23,10 @@ export function withChallenge(record: AuthenticationRecord, { clientChallenge }:
   return clientChallenge === undefined ? record : { ...record, challenge: clientChallenge };
 }
 
-/** The work after the right secrets, in either step. */
+/** The work after correct secrets, in either step of a login. */
 export interface LoginCompletion {
   /**
-   * Refuses a login to an account that an operator has locked. Call it only after the right secret, because the answer
+   * Refuses a login to an account that an operator has locked. Call it only after a correct secret, because the answer
    * reveals the lock.
    * @throws Problem `account_locked`, `account_temporarily_locked`
    */
@@ -46,7 +46,7 @@ export interface ApprovedLogin {
   readonly device: NewAuthentication['device'];
   /** The correct PIN; undefined if the login has none. */
   readonly pin: string | undefined;
-  /** More work of the authenticator. */
+  /** The work of the authenticator: stores the password with the current hash parameters. */
   readonly rehash?: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -67,7 +67,7 @@ const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
   update users set pin_hash = ${p.pinHash}, updated_at = db_now() where id = ${p.userId} and pin_hash is null`,
 );
 
-/** Creates the work after the right secrets. */
+/** Creates the work after correct secrets. */
 export function createLoginCompletion(options: LoginCompletionOptions): LoginCompletion {
   const { database, pins, pinPolicy, enrolPin, onUnfinished, counters } = options;
 

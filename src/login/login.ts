@@ -54,10 +54,10 @@ export function createLogin(options: LoginOptions): Login {
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
     const { authenticator, identity, device, keyThumbprint } = checkRequest(request, registry, options.defaultRegion);
-    const started = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
-    if (identity === undefined) return beginWithoutIdentity(authenticator, started);
+    const startedLogin = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
+    if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin);
     const userId = await lookup.identify(identity, origin.address);
-    const attempt = { ...started, userId, deviceId: device.id };
+    const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) return decideAtOnce(authenticator, attempt, request);
     return begin(authenticator, attempt, { identity, pin: request.pin });
   }
@@ -87,8 +87,8 @@ export function createLogin(options: LoginOptions): Login {
     if (second !== undefined) return open(login, second, { factor: 2 });
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
     const issued = { digest, lifetimeMs: options.tokenLifetimeMs, noticeChannels: options.noticeChannels };
-    const approved = await guess.approve((taken) =>
-      insertApprovedAuthentication(database.user(user.userId), login, issued, taken),
+    const approved = await guess.approve((takenGuess) =>
+      insertApprovedAuthentication(database.user(user.userId), login, issued, takenGuess),
     );
     // The user was changed between look-up and approval, so the secret no longer counts.
     if (approved === undefined) return reject(login);
@@ -122,15 +122,18 @@ export function createLogin(options: LoginOptions): Login {
     const message =
       challenge.message === undefined ? undefined : await admitMessage(challenge.message, login, identity);
     const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin));
-    const opened = await open(login, challenge, { factor: 1, pinRefused, message });
-    if (message === undefined) return opened;
-    return { ...opened, destination: destinationOf(message.channel, identity), resend_at: message.resendAt };
+    const result = await open(login, challenge, { factor: 1, pinRefused, message });
+    if (message === undefined) return result;
+    return { ...result, destination: destinationOf(message.channel, identity), resend_at: message.resendAt };
   }
 
   /** The answer to the challenge identifies the user. Until then the login has a temporary user id. */
-  async function beginWithoutIdentity(authenticator: UserIdentifying, started: StartedLogin): Promise<LoginResult> {
-    await limits.countLoginByAddress(started.origin.address);
-    const login = { ...started, userId: newId(), epoch: 0, knownDevice: undefined };
+  async function beginWithoutIdentity(
+    authenticator: UserIdentifying,
+    startedLogin: StartedLogin,
+  ): Promise<LoginResult> {
+    await limits.countLoginByAddress(startedLogin.origin.address);
+    const login = { ...startedLogin, userId: newId(), epoch: 0, knownDevice: undefined };
     return open(login, await authenticator.begin(login.id), { factor: 1 });
   }
 

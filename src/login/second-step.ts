@@ -76,22 +76,22 @@ export function createSecondStep(
     return rejection(id);
   };
 
-  async function answer(givenId: string, given: Answer, origin: Origin): Promise<LoginResult> {
+  async function answer(givenId: string, input: Answer, origin: Origin): Promise<LoginResult> {
     const id = parseId(givenId);
     await limits.countLoginByAddress(origin.address);
     const owner = id === undefined ? undefined : await findAuthenticationOwner(database.spanning, id);
     const checksPin = owner?.factor !== 2 && takesPin(registry.get(owner?.authenticator ?? ''));
-    if (checksPin && pinPolicy === 'required' && given.pin === undefined) {
+    if (checksPin && pinPolicy === 'required' && input.pin === undefined) {
       throwIfErrors([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
     }
     if (owner === undefined) {
       // An unknown id must take about as long as a known one, so it also verifies a PIN. A small difference is harmless:
       // ids are random, and only the client that started the login knows the id.
-      await isPinCorrect(pins, pinPolicy, undefined, given.pin);
+      await isPinCorrect(pins, pinPolicy, undefined, input.pin);
       throw countAndReject(givenId);
     }
-    const approvalKey = given.idempotencyKey === undefined ? undefined : sha256(given.idempotencyKey);
-    const identified = isWithoutUser(owner) ? await identify(owner, given.secret, origin) : undefined;
+    const approvalKey = input.idempotencyKey === undefined ? undefined : sha256(input.idempotencyKey);
+    const identified = isWithoutUser(owner) ? await identify(owner, input.secret, origin) : undefined;
     const userId = identified?.open.user_id ?? owner.userId;
     const { user, guess } = await lookup.findToGuess({
       ...{ userId, deviceId: owner.deviceId, origin },
@@ -101,8 +101,8 @@ export function createSecondStep(
     let evaluated: Evaluated | undefined = identified;
     let second: Challenge | undefined;
     const verdict = await guess.evaluate(async () => {
-      evaluated ??= await evaluate(owner, user, given.secret, approvalKey, origin);
-      const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, given.pin));
+      evaluated ??= await evaluate(owner, user, input.secret, approvalKey, origin);
+      const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, input.pin));
       // There is no secret to guess, so this is not counted as a wrong guess.
       if (evaluated === undefined) throw countAndReject(givenId);
       const { open, isLast } = evaluated;
@@ -116,8 +116,8 @@ export function createSecondStep(
     }
     await refuseLocked(user, { ...evaluated.open, userId, origin });
     if (second !== undefined) return requireSecondFactor(user, evaluated.open, second);
-    const approved = await approve(user, evaluated, guess, { secret: given.secret, key: approvalKey, origin });
-    await finish(user, { device: evaluated.open.device, pin: checksPin ? given.pin : undefined });
+    const approved = await approve(user, evaluated, guess, { secret: input.secret, key: approvalKey, origin });
+    await finish(user, { device: evaluated.open.device, pin: checksPin ? input.pin : undefined });
     return approved;
   }
 
@@ -150,8 +150,8 @@ export function createSecondStep(
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
     const issued = { digest, lifetimeMs: options.tokenLifetimeMs, noticeChannels: options.noticeChannels };
     const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
-    const approved = await guess.approve((taken) =>
-      approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: taken }),
+    const approved = await guess.approve((takenGuess) =>
+      approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: takenGuess }),
     );
     if (approved === undefined) throw countAndReject(open.id);
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);

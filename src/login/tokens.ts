@@ -27,9 +27,9 @@ export function createTokens(database: Database, possession: Pick<Possession, 'r
   return {
     async status(text) {
       const id = parseId(text);
-      const found = id === undefined ? undefined : await findAuthenticationStatus(database.spanning, id);
-      if (found === undefined) throw new Problem('not_found');
-      return found;
+      const status = id === undefined ? undefined : await findAuthenticationStatus(database.spanning, id);
+      if (status === undefined) throw new Problem('not_found');
+      return status;
     },
     async remove(userId, text, origin) {
       const id = parseId(text);

@@ -41,8 +41,8 @@ export const noticesReplacedByCodes: readonly NoticeKind[] = ['pin_recovery'];
 
 /** The mails that operators get. */
 export const operatorMailKinds = {
-  webhook_gone: 'Postern has disabled a webhook, because its server answered 410. To operators.',
-  webhook_failing: 'Postern has disabled a webhook, because its server accepted nothing for five days. To operators.',
+  webhook_gone: 'Postern has disabled a webhook, because its server answered 410. For operators.',
+  webhook_failing: 'Postern has disabled a webhook, because its server accepted nothing for five days. For operators.',
 } as const;
 export type OperatorMailKind = keyof typeof operatorMailKinds;
 
@@ -63,36 +63,40 @@ export interface TemplateRules {
 /** The purposes without the two whose templates have other placeholders. */
 const { registration_taken, pin_recovery, ...otherCodes } = codeKinds;
 
-const ofCodes = {
+const codePlaceholders = {
   app: 'The setting `APP_NAME`.',
   code: 'The code: six digits. In `pin_recovery`, the longer code that cancels the recovery.',
   minutes: 'The lifetime of the code in minutes.',
 };
-const ofNotices = {
+const noticePlaceholders = {
   app: 'The setting `APP_NAME`.',
   device: 'Make, model and system of the device, if known.',
   time: 'The time of the login, the lock or the change, in UTC. In `pin_recovery` by SMS and mail, the time at which the new PIN replaces the old one.',
   address: 'The network of the client, if known. Never the whole address.',
 };
-const ofOperatorMails = {
-  app: ofCodes.app,
-  time: ofNotices.time,
+const operatorMailPlaceholders = {
+  app: codePlaceholders.app,
+  time: noticePlaceholders.time,
   host: 'The host of the webhook. Never its URL, which may contain a secret.',
   id: 'The id of the webhook.',
   console: 'The URL of the console.',
 };
-const ofPinRecoveries = { app: ofCodes.app, code: ofCodes.code, time: ofNotices.time };
+const pinRecoveryPlaceholders = {
+  app: codePlaceholders.app,
+  code: codePlaceholders.code,
+  time: noticePlaceholders.time,
+};
 
 /**
  * The rules by kind.
  * @public scripts/generate.mjs writes docs/templates.md from it.
  */
 export const textRules: ReadonlyMap<string, TemplateRules> = new Map([
-  ...rulesOf(messageChannels, otherCodes, { placeholders: ofCodes, required: ['code'] }),
-  ...rulesOf(messageChannels, { registration_taken }, { placeholders: { app: ofCodes.app }, required: [] }),
-  ...rulesOf(textChannels, noticeKinds, { placeholders: ofNotices, required: [] }),
-  ...rulesOf(messageChannels, { pin_recovery }, { placeholders: ofPinRecoveries, required: ['code'] }),
-  ...rulesOf(['email'], operatorMailKinds, { placeholders: ofOperatorMails, required: [] }),
+  ...rulesOf(messageChannels, otherCodes, { placeholders: codePlaceholders, required: ['code'] }),
+  ...rulesOf(messageChannels, { registration_taken }, { placeholders: { app: codePlaceholders.app }, required: [] }),
+  ...rulesOf(textChannels, noticeKinds, { placeholders: noticePlaceholders, required: [] }),
+  ...rulesOf(messageChannels, { pin_recovery }, { placeholders: pinRecoveryPlaceholders, required: ['code'] }),
+  ...rulesOf(['email'], operatorMailKinds, { placeholders: operatorMailPlaceholders, required: [] }),
 ]);
 
 function rulesOf(

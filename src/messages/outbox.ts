@@ -92,15 +92,15 @@ export function createOutbox({ database, keys, channelsWithVisibleCodes }: Outbo
     async list(request, { withCodes }) {
       const page = await readPage<OutboxRow, 'everyone'>(database.everyone, messages, request);
       const items = page.items.map(({ sealed_code, ...message }) => {
-        const shown = withCodes && channelsWithVisibleCodes.includes(message.channel) ? sealed_code : null;
-        return { ...message, code: shown === null ? null : (keys.decrypt(shown, message.id) ?? null) };
+        const encryptedCode = withCodes && channelsWithVisibleCodes.includes(message.channel) ? sealed_code : null;
+        return { ...message, code: encryptedCode === null ? null : (keys.decrypt(encryptedCode, message.id) ?? null) };
       });
       return { ...page, items };
     },
     async retry(tx, id, origin) {
-      const [found] = await tx.query(lockMessage({ id }));
-      if (found === undefined) throw new Problem('not_found');
-      const { is_awaited: isAwaited, ...message } = found;
+      const [row] = await tx.query(lockMessage({ id }));
+      if (row === undefined) throw new Problem('not_found');
+      const { is_awaited: isAwaited, ...message } = row;
       if (message.state === 'queued') return message;
       if (message.state !== 'failed' && message.state !== 'undelivered') throw new Problem('message_not_failed');
       if (!isAwaited) throw new Problem('message_outdated');

@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
 import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Counters } from '../statistics/counters.js';
-import { codeAttempts, noticeAttempts } from './enqueue.js';
+import { addMessageJobs, codeAttempts, noticeAttempts } from './enqueue.js';
 import type { MailSender } from './mail-sender.js';
 import type { AcceptedSms, SmsSender } from './sms-sender.js';
 import type { Templates } from './templates.js';
@@ -103,6 +103,17 @@ const setState = userStatement<
     returning 1 as changed`,
 );
 
+/** Puts a message back for an instance of a newer release. The attempt does not count. */
+const putBack = userStatement<MessageJob & { readonly maxAttempts: number }>(
+  'message_put_back',
+  (p) => sql`
+    with message as (
+      update outbox set attempts = attempts - 1, updated_at = db_now()
+      where user_id = ${p.user_id} and id = ${p.id} and state = 'queued'
+      returning user_id, id, channel)
+    ${addMessageJobs(sql`message`, { attempts: p.maxAttempts, runAt: sql`db_now() + interval '5 seconds'` })}`,
+);
+
 /** Creates the job that sends messages. */
 export function createMessages(options: {
   readonly database: Database;
@@ -119,8 +130,8 @@ export function createMessages(options: {
       await tx.query(setAccepted({ ...job, ...result }));
       return true;
     }
-    const changed = await tx.query(setState({ ...job, state: result.state, error: result.error ?? null }));
-    return changed.length > 0;
+    const changedRows = await tx.query(setState({ ...job, state: result.state, error: result.error ?? null }));
+    return changedRows.length > 0;
   }
 
   async function finish(job: MessageJob, row: MessageRow, result: Result): Promise<void> {
@@ -162,16 +173,21 @@ export function createMessages(options: {
     // The dispatch drops messages without a recipient. Earlier versions queued them.
     if (recipient === null) return finish(job, row, { state: 'dropped' });
     if (row.expired) return finish(job, row, { state: attempts > 1 ? 'failed' : 'expired' });
-    let accepted: AcceptedSms;
+    const maxAttempts = encryptedCode === null ? noticeAttempts : codeAttempts;
+    // In a rolling upgrade, an instance of a newer release has written it.
+    if (!templates.has(row.kind)) {
+      await database.user(job.user_id).query(putBack({ ...job, maxAttempts }));
+      return;
+    }
+    let acceptedSms: AcceptedSms;
     try {
-      accepted = await deliver(
+      acceptedSms = await deliver(
         job,
         { ...row, recipient },
         encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
       );
     } catch (error) {
       const reason = (error as Error).message;
-      const maxAttempts = encryptedCode === null ? noticeAttempts : codeAttempts;
       if (attempts >= maxAttempts || isPermanent(error)) {
         return finish(job, row, { state: 'failed', provider: providerOf(error), error: reason });
       }
@@ -180,7 +196,7 @@ export function createMessages(options: {
       if (queued.length === 0) return;
       throw error;
     }
-    await finish(job, row, { state: 'sent', ...accepted });
+    await finish(job, row, { state: 'sent', ...acceptedSms });
   }
 
   return { send };

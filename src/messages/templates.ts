@@ -12,6 +12,8 @@ export interface RenderedText {
 
 /** Renders messages. */
 export interface Templates {
+  /** Whether this release knows the kind. */
+  has(kind: string): boolean;
   /**
    * @param kind such as `sms.code`
    * @param locale BCP 47. English is used if it is undefined or has no text.
@@ -49,12 +51,13 @@ export function builtInTexts(): TemplateTexts {
 export function createTemplates({ app, own }: { readonly app: string; readonly own: TemplateTexts }): Templates {
   const builtIn = builtInTexts();
   return {
+    has: (kind) => own.has(kind) || builtIn.has(kind),
     render(kind, locale, values) {
       for (const language of lookUpOrder(locale)) {
         const template = own.get(kind)?.get(language) ?? builtIn.get(kind)?.get(language);
         if (template === undefined) continue;
-        const known = textLanguages.find((each) => each === language);
-        const unknownText = known === undefined ? '–' : unknown[known];
+        const textLanguage = textLanguages.find((each) => each === language);
+        const unknownText = textLanguage === undefined ? '–' : unknown[textLanguage];
         return fillTemplate(kind, template, { device: '', address: '', ...values, app }, unknownText);
       }
       throw new Error(`there is no template for messages of the kind ${kind}`);

@@ -73,8 +73,8 @@ export function createNotifications(options: NotificationsOptions): Notification
     const page = await selectPage(database.user(userId), userId, query);
     if (page === undefined) return undefined;
     const { rows, ...rest } = page;
-    const shown = new Set(rows.flatMap((row) => row.image_id ?? []));
-    const images = await findImages(database.directory, shown, imageUrlsOf);
+    const imageIds = new Set(rows.flatMap((row) => row.image_id ?? []));
+    const images = await findImages(database.directory, imageIds, imageUrlsOf);
     const [first, last] = [rows[0], rows.at(-1)];
     const places = first && last && { first: first.place ?? first.sequence, last: last.place ?? last.sequence };
     return { ...rest, items: rows.map((row) => listed(row, userId, images)), ...(places && { places }) };

@@ -177,8 +177,8 @@ async function createMany(
       lifetime,
     }),
   );
-  const created = new Map(rows.map((row) => [row.id, { ...row, ...furtherSession }]));
-  return requests.map(({ id }) => created.get(id));
+  const createdById = new Map(rows.map((row) => [row.id, { ...row, ...furtherSession }]));
+  return requests.map(({ id }) => createdById.get(id));
 }
 
 /** A session to create: its authentication token, its own id, and the digest of its own token. */

@@ -103,8 +103,8 @@ export async function useSetUpLink(
   secret: string,
   userId: string,
 ): Promise<{ readonly id: string; readonly role: SetUpRole }> {
-  const [used] = await tx.query(useLink({ digest: sha256(secret), userId }));
-  if (used !== undefined) return used;
+  const [usedLink] = await tx.query(useLink({ digest: sha256(secret), userId }));
+  if (usedLink !== undefined) return usedLink;
   await readSetUpLink(tx, secret);
   throw new Problem('setup_link_expired');
 }

@@ -5,10 +5,10 @@ export interface Counters {
   /**
    * Adds to a metric.
    * @param label as `metrics` describes it. Labels must be few: each is a row for each minute.
-   * @param by 1 if absent
+   * @param increment 1 if absent
    * @param detail a further label for `totals` alone, such as the authenticator of a failed login. Few values too.
    */
-  add(metric: Metric, label?: string, by?: number, detail?: string): void;
+  add(metric: Metric, label?: string, increment?: number, detail?: string): void;
 }
 
 /** What was counted for one metric and one label since the last flush. */
@@ -37,9 +37,9 @@ export function createCounters(options: { readonly withTotals?: boolean } = {}):
   let counts = new Map<Metric, Map<string, number>>();
   const totals = new Map<Metric, Map<string, Map<string, number>>>();
   return {
-    add(metric, label = '', by = 1, detail = '') {
-      increase(getOrCreate(counts, metric), label, by);
-      if (keepsTotals) increase(getOrCreate(getOrCreate(totals, metric), label), detail, by);
+    add(metric, label = '', increment = 1, detail = '') {
+      increase(getOrCreate(counts, metric), label, increment);
+      if (keepsTotals) increase(getOrCreate(getOrCreate(totals, metric), label), detail, increment);
     },
     take() {
       const counted = counts;
@@ -66,6 +66,6 @@ function getOrCreate<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, 
   return inner;
 }
 
-function increase(map: Map<string, number>, key: string, by: number): void {
-  map.set(key, (map.get(key) ?? 0) + by);
+function increase(map: Map<string, number>, key: string, increment: number): void {
+  map.set(key, (map.get(key) ?? 0) + increment);
 }

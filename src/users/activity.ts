@@ -53,14 +53,14 @@ const ownEventsOf = (userId: string): ListSource<'user'> => ({
 
 /** Creates the lists of events. */
 export function createActivity(database: Database): Activity {
-  const named = async (page: Page<StoredEvent>): Promise<Page<Event>> => ({
+  const addNames = async (page: Page<StoredEvent>): Promise<Page<Event>> => ({
     ...page,
     items: await withNames(database, page.items),
   });
   return {
-    list: async (request) => named(await readPage<StoredEvent, 'everyone'>(database.everyone, allEvents, request)),
+    list: async (request) => addNames(await readPage<StoredEvent, 'everyone'>(database.everyone, allEvents, request)),
     listOfUser: async (userId, request) =>
-      named(await readPage<StoredEvent, 'user'>(database.user(userId), eventsOf(userId), request)),
+      addNames(await readPage<StoredEvent, 'user'>(database.user(userId), eventsOf(userId), request)),
     listOwn: (userId, request) => readPage<OwnEvent, 'user'>(database.user(userId), ownEventsOf(userId), request),
   };
 }

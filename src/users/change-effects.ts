@@ -31,11 +31,11 @@ export async function invalidateByChange(
 
   // After any of these changes a pending PIN is not wanted, or its code went to an address that is no longer the user's.
   if (has('password_hash') || has('pin_hash') || isDeactivated || isNew('email') || isNew('phone')) {
-    const ended = await endPendingPin(tx, userId);
-    if (ended === 'applied') {
+    const endedPin = await endPendingPin(tx, userId);
+    if (endedPin === 'applied') {
       endsLogins = true;
       await finishPinRecovery(tx, userId);
-    } else if (ended !== undefined) {
+    } else if (endedPin !== undefined) {
       const data = { reason: 'account_changed' };
       await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data });
     }

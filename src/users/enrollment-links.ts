@@ -83,8 +83,8 @@ const useLink = userStatement<LinkKey, { role: string }>(
  */
 export async function readEnrollmentLink(handle: Queryable<'user'>, userId: string, secret: string): Promise<string> {
   const digest = sha256(secret);
-  const found = await handle.query(findLink({ userId, digest }));
-  if (found.length === 0) throw new Problem('enrollment_link_rejected');
+  const rows = await handle.query(findLink({ userId, digest }));
+  if (rows.length === 0) throw new Problem('enrollment_link_rejected');
   return digest.toString('hex');
 }
 
@@ -127,7 +127,7 @@ export async function activateNewRole(
  * @throws Problem `enrollment_link_rejected` when the link was used, replaced or has expired, or the user has no factor
  */
 export async function activateRole(tx: Queryable<'user'>, userId: string, link: string, origin: Origin): Promise<void> {
-  const [used] = await tx.query(useLink({ userId, digest: Buffer.from(link, 'hex') }));
-  if (used === undefined) throw new Problem('enrollment_link_rejected');
-  await recordEvent(tx, { userId, type: 'role.activated', origin, data: { role: used.role } });
+  const [usedLink] = await tx.query(useLink({ userId, digest: Buffer.from(link, 'hex') }));
+  if (usedLink === undefined) throw new Problem('enrollment_link_rejected');
+  await recordEvent(tx, { userId, type: 'role.activated', origin, data: { role: usedLink.role } });
 }

@@ -127,9 +127,9 @@ export async function linkExternalIdentity(
   const digest = digestOf(issuer, subject);
   const [linked] = await tx.query(insertLink({ digest, userId, id: newId(), provider, issuer, subject }));
   if (linked === undefined) {
-    const [own] = await tx.query(selectOwnLink({ digest, userId }));
-    if (own === undefined) throw new Problem('external_identity_taken');
-    return own;
+    const [link] = await tx.query(selectOwnLink({ digest, userId }));
+    if (link === undefined) throw new Problem('external_identity_taken');
+    return link;
   }
   const data = { external_identity_id: linked.id, provider };
   await recordEvent(tx, { userId, type: 'external_identity.linked', origin, data });
@@ -152,9 +152,9 @@ export async function unlinkExternalIdentity(
   { id, provider }: { readonly id: string; readonly provider?: string },
   { origin, notices }: LinkingContext,
 ): Promise<void> {
-  const [removed] = await tx.query(deleteLink({ userId, id, provider: provider ?? null }));
-  if (removed === undefined) throw new Problem('not_found');
-  const data = { external_identity_id: id, provider: removed.provider };
+  const [removedLink] = await tx.query(deleteLink({ userId, id, provider: provider ?? null }));
+  if (removedLink === undefined) throw new Problem('not_found');
+  const data = { external_identity_id: id, provider: removedLink.provider };
   await recordEvent(tx, { userId, type: 'external_identity.unlinked', origin, data });
   await notices.notify(tx, { userId, kind: 'external_identity_removed', origin });
 }

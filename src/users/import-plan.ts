@@ -40,28 +40,28 @@ export type ImportDecision = { readonly create: ImportCandidate } | { readonly e
  */
 export function planImport(
   candidates: readonly ImportCandidate[],
-  known: ImportState,
+  state: ImportState,
   rules: SchemeRules,
 ): ImportDecision[] {
-  const owners = new Map(known.owners);
-  const ids = new Set(known.ids);
-  const schemes = new Set(known.schemes);
+  const owners = new Map(state.owners);
+  const ids = new Set(state.ids);
+  const schemes = new Set(state.schemes);
 
   function decide(candidate: ImportCandidate): ImportDecision {
     const { id, hasGivenId, identities, scheme, createdAt } = candidate;
     if (ids.has(id)) return { exists: id };
-    const taken = identities.filter(({ digest }) => owners.has(digest));
-    const [owner, ...others] = new Set(taken.map(({ digest }) => owners.get(digest)));
-    const isOneUser = taken.length === identities.length && others.length === 0;
+    const takenIdentities = identities.filter(({ digest }) => owners.has(digest));
+    const [owner, ...others] = new Set(takenIdentities.map(({ digest }) => owners.get(digest)));
+    const isOneUser = takenIdentities.length === identities.length && others.length === 0;
     if (!hasGivenId && isOneUser && owner !== undefined) return { exists: owner };
 
-    if (taken.length > 0) {
+    if (takenIdentities.length > 0) {
       return new Problem('identity_taken', {
-        errors: taken.map(({ type: field }) => ({ field, code: 'identity_taken' })),
+        errors: takenIdentities.map(({ type: field }) => ({ field, code: 'identity_taken' })),
       });
     }
-    if (known.deletedIds.has(id)) return validationProblem({ field: 'id', code: 'deleted_user' });
-    if (createdAt !== undefined && createdAt > known.now)
+    if (state.deletedIds.has(id)) return validationProblem({ field: 'id', code: 'deleted_user' });
+    if (createdAt !== undefined && createdAt > state.now)
       return validationProblem({ field: 'created_at', code: 'time_in_future' });
     const refusal = scheme === undefined ? undefined : schemeProblem(scheme, schemes, rules);
     if (refusal !== undefined) return refusal;

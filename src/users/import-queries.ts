@@ -21,7 +21,7 @@ const findIds = userStatement<{ ids: readonly string[] }, { id: string; deleted:
     select user_id, true from events where user_id = any (${p.ids}::uuid[]) and type = 'user.deleted'`,
 );
 
-/** Reads no row. */
+/** The time of the database. It needs no table. */
 const readNow = directoryStatement<object, { now: string }>('import_now', () => sql`select db_now() as now`);
 
 /** Reads the state that decides about candidates, in four look-ups by key, however many candidates there are. */
@@ -63,7 +63,7 @@ interface InsertValues {
 
 /**
  * Inserts any number of users in one statement. It inserts rows in the order of their keys, so that two imports of the same
- * users cannot deadlock. It skips existing rows, and the counts then lack them: the caller must roll back.
+ * users cannot deadlock. It skips rows that exist, so the counts are then too small, and the caller must roll back.
  */
 const insertAll = spanningStatement<InsertValues, { identities: number; users: number }>(
   'import_insert',

@@ -71,17 +71,17 @@ export function createUserImport(options: UserImportOptions): UserImport {
     if (input.role !== undefined && input.role !== 'user' && !isAdmin) {
       return new Problem('insufficient_scope', { params: { scope: 'admin' } });
     }
-    const checked = await checkNewUser(input, options);
-    const errors = [...checked.errors, ...historyErrors(input)];
+    const newUser = await checkNewUser(input, options);
+    const errors = [...newUser.errors, ...historyErrors(input)];
     if (errors.length > 0) return new Problem('validation_failed', { errors });
-    const candidate = toCandidate(input, identitiesToSet(checked.identities));
+    const candidate = toCandidate(input, identitiesToSet(newUser.identities));
     let row: Promise<ImportRow> | undefined;
     return {
       candidate,
       row() {
         row ??= limitHashes(async () => {
-          const values = await newUserValues(hashers, candidate.id, input, checked.identities);
-          return { candidate, identities: identitiesToSet(checked.identities), values };
+          const values = await newUserValues(hashers, candidate.id, input, newUser.identities);
+          return { candidate, identities: identitiesToSet(newUser.identities), values };
         });
         return row;
       },
@@ -148,11 +148,11 @@ async function predictImport(
   { addedSchemes, rules }: { readonly addedSchemes: Set<string>; readonly rules: SchemeRules },
 ): Promise<ImportOutcome[]> {
   const candidates = prepared.map(({ candidate }) => candidate);
-  const known = await findImportState(database.spanning, candidates);
-  const schemes = new Set([...known.schemes, ...addedSchemes]);
+  const state = await findImportState(database.spanning, candidates);
+  const schemes = new Set([...state.schemes, ...addedSchemes]);
   // New ids of a dry run name no user, so the outcomes must not show them.
   const temporaryIds = new Set(candidates.filter(({ hasGivenId }) => !hasGivenId).map(({ id }) => id));
-  return planImport(candidates, { ...known, schemes }, rules).map((decision) => {
+  return planImport(candidates, { ...state, schemes }, rules).map((decision) => {
     if ('exists' in decision && temporaryIds.has(decision.exists)) return { result: 'exists' };
     if (!('create' in decision)) return outcomeOf(decision);
     if (decision.create.scheme !== undefined) addedSchemes.add(decision.create.scheme);

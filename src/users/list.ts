@@ -20,16 +20,16 @@ export type ListUsers = (request: UserListRequest) => Promise<Page<User>>;
 export function createUserList(options: FinderOptions & { readonly defaultRegion: string | undefined }): ListUsers {
   const { database, defaultRegion } = options;
   const find = createFinder(options);
-  return async ({ filter: named, search, ...request }) => {
-    const filter = await resolveIdentities(database.directory, named, defaultRegion);
+  return async ({ filter: namedFilter, search, ...request }) => {
+    const filter = await resolveIdentities(database.directory, namedFilter, defaultRegion);
     const match = search === undefined ? undefined : await matchOf(database.everyone, search, defaultRegion);
     const ids = match !== undefined && 'ids' in match ? [sql`u.id = any(${bound(match.ids)}::uuid[])`] : [];
     const parts = match !== undefined && 'condition' in match ? [match.condition] : [];
     const condition = join([userCondition(filter), ...ids, ...parts], ' and ');
     const isDirect = ids.length > 0 || filter.some(isIndexed) || (filter.length === 0 && parts.length === 0);
     if (isDirect) return readDirectly(database, request, condition);
-    const by = filter.length === 0 && search !== undefined ? findMethod(search) : 'filter';
-    const page = await find({ ...request, condition, by });
+    const method = filter.length === 0 && search !== undefined ? findMethod(search) : 'filter';
+    const page = await find({ ...request, condition, by: method });
     const found = page.items.map(({ id }) => id);
     return { ...page, items: (await findUsers(database.users, found)).map(toUser) };
   };

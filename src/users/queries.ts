@@ -226,12 +226,12 @@ export async function claimIdentities(
   identities: readonly ShownIdentity[],
 ): Promise<DirectoryType[]> {
   const claims = identities.map(({ identity }) => ({ ...identity, userId, digest: identityDigest(identity) }));
-  const taken = new Set<DirectoryType>();
+  const takenTypes = new Set<DirectoryType>();
   for (const claim of claims.toSorted((a, b) => Buffer.compare(a.digest, b.digest))) {
     const claimed = await tx.query(claimIdentity(claim));
-    if (claimed.length === 0) taken.add(claim.type);
+    if (claimed.length === 0) takenTypes.add(claim.type);
   }
-  return claims.map(({ type }) => type).filter((type) => taken.has(type));
+  return claims.map(({ type }) => type).filter((type) => takenTypes.has(type));
 }
 
 const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: DirectoryType }>(
@@ -247,8 +247,8 @@ export async function takenIdentities(
   handle: Queryable<'directory'>,
   identities: readonly ShownIdentity[],
 ): Promise<DirectoryType[]> {
-  const found = await handle.query(findTaken({ digests: identities.map(({ identity }) => identityDigest(identity)) }));
-  return found.map(({ type }) => type);
+  const rows = await handle.query(findTaken({ digests: identities.map(({ identity }) => identityDigest(identity)) }));
+  return rows.map(({ type }) => type);
 }
 
 const deleteIdentitiesOfTypes = directoryStatement<{ userId: string; types: readonly string[] }>(

@@ -198,11 +198,11 @@ export function createUsers(options: UsersOptions): Users {
     },
     async logout(tx, id, origin) {
       await requireUser(findUserForUpdate(tx, id));
-      const ended = await countLogins(tx, id);
+      const endedCount = await countLogins(tx, id);
       await updateUser(tx, id, {}, { endLogins: true });
       await endChallenges(tx, id);
-      await recordEvent(tx, { userId: id, type: 'user.logged_out', origin, data: { ended } });
-      return ended;
+      await recordEvent(tx, { userId: id, type: 'user.logged_out', origin, data: { ended: endedCount } });
+      return endedCount;
     },
   };
 }
@@ -274,9 +274,9 @@ function roleEffect(before: UserRow, { role = before.role }: UserValues): UserVa
 }
 
 async function claim(tx: Queryable<'directory'>, userId: string, identities: Identities): Promise<void> {
-  const taken = await claimIdentities(tx, userId, identitiesToSet(identities));
-  if (taken.length === 0) return;
-  throw new Problem('identity_taken', { errors: taken.map((field) => ({ field, code: 'identity_taken' })) });
+  const takenTypes = await claimIdentities(tx, userId, identitiesToSet(identities));
+  if (takenTypes.length === 0) return;
+  throw new Problem('identity_taken', { errors: takenTypes.map((field) => ({ field, code: 'identity_taken' })) });
 }
 
 type LockValues = Required<Pick<UserValues, 'lock_kind' | 'locked_until' | 'lock_reason'>>;

@@ -18,8 +18,8 @@ export interface QueueRun {
 export interface RunOptions {
   /** Makes one attempt. Undefined: the event is too old and was removed. */
   attempt(delivery: TakenDelivery): Promise<AttemptResult | undefined>;
-  /** Whether there is time for another attempt. */
-  mayContinue(): boolean;
+  /** Whether the run may make another attempt. If not, the queue is due again at once. */
+  mayAttempt(): boolean;
   /** From 0 to 1. */
   random(): number;
 }
@@ -35,10 +35,6 @@ export async function runQueue(deliveries: readonly TakenDelivery[], options: Ru
     dueIn = Math.min(dueIn, seconds);
   };
   for (const delivery of deliveries) {
-    if (!options.mayContinue()) {
-      wake(0);
-      break;
-    }
     const { id, user_id, age, attempts, due_in } = delivery;
     const isLate = delivery.is_late || age >= holdSeconds;
     if (isHeld && !isLate) continue;
@@ -47,6 +43,10 @@ export async function runQueue(deliveries: readonly TakenDelivery[], options: Ru
       isHeld ||= !isLate;
       wake(wakeIn({ state: 'pending', isLate, delay: due_in }, age));
       continue;
+    }
+    if (!options.mayAttempt()) {
+      wake(0);
+      break;
     }
     const result = await options.attempt(delivery);
     if (result === undefined) {

@@ -49,3 +49,43 @@ export function outcomeOf(delivery: PendingDelivery, result: AttemptResult, rand
 export function wakeIn({ isLate, delay }: Outcome, age: number): number {
   return isLate ? delay : Math.max(0, Math.min(delay, holdSeconds - age));
 }
+
+/** Failed attempts in a row, of any user, after which an endpoint is failing. */
+const failingAfter = 20;
+/** Milliseconds between two steps of a failing endpoint. */
+const stepMs = 1000;
+/** Queues that a sender takes in each step of a failing endpoint. */
+const queuesPerStep = 10;
+
+/** How fast a process may try an endpoint. */
+export interface Pace {
+  /** Records an attempt. */
+  record(ok: boolean): void;
+  isFailing(): boolean;
+  /** Milliseconds until the next step. 0 if the endpoint is not failing. */
+  waitMs(): number;
+  /** Begins a step. @returns the number of queues that it may take, at most `free` */
+  step(free: number): number;
+}
+
+/**
+ * A circuit breaker: an endpoint that fails every attempt is tried slowly, until one attempt succeeds. Thousands of
+ * attempts in vain would otherwise take the time of other endpoints.
+ * @param now milliseconds
+ */
+export function createPace(now: () => number): Pace {
+  let failures = 0;
+  let lastStep = Number.NEGATIVE_INFINITY;
+  const isFailing = () => failures >= failingAfter;
+  return {
+    record(ok) {
+      failures = ok ? 0 : failures + 1;
+    },
+    isFailing,
+    waitMs: () => (isFailing() ? Math.max(0, lastStep + stepMs - now()) : 0),
+    step(free) {
+      lastStep = now();
+      return isFailing() ? Math.min(free, queuesPerStep) : free;
+    },
+  };
+}

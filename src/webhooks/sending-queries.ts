@@ -54,21 +54,25 @@ export interface TakenRow {
   readonly traceparent?: string | null;
 }
 
-/** Takes queues that are due. Those that another sender takes at the moment are skipped. Planned at each use: tables grow fast. */
+/**
+ * Takes queues that are due. Those that another sender takes at the moment are skipped. Planned at each use: tables grow fast.
+ * After the first step, the endpoint is a column of that step and not a parameter. For a new endpoint that the statistics
+ * do not contain yet, the planner expects one row, and would read all rows of the endpoint for each user.
+ */
 export const takeQueues = unprepared(
   everyoneStatement<TakeValues, TakenRow>(
     'webhook_queues_take',
     (p) => sql`
     with due as materialized (
-      select user_id from webhook_queues
+      select user_id, endpoint_id from webhook_queues
       where endpoint_id = ${p.endpointId}::uuid and due_at <= (select db_now())
       order by due_at limit ${p.limit} for update skip locked
     ),
     taken as (
       update webhook_queues q
       set lease = ${p.lease}, due_at = (select db_now()) + ${literal(leaseSeconds)} * interval '1 second'
-      from due where q.user_id = due.user_id and q.endpoint_id = ${p.endpointId}::uuid
-      returning q.user_id
+      from due where q.user_id = due.user_id and q.endpoint_id = due.endpoint_id
+      returning q.user_id, q.endpoint_id
     )
     select taken.user_id, d.id, d.sequence, d.event_id, d.type, d.is_late, d.attempts, d.age, d.due_in, e.data, e.created_at,
            e.traceparent
@@ -77,7 +81,7 @@ export const takeQueues = unprepared(
              coalesce(extract(epoch from (select db_now()) - first_attempt_at), 0)::float8 as age,
              coalesce(extract(epoch from next_attempt_at - (select db_now())), 0)::float8 as due_in
       from webhook_deliveries
-      where user_id = taken.user_id and endpoint_id = ${p.endpointId}::uuid and state = 'pending'
+      where user_id = taken.user_id and endpoint_id = taken.endpoint_id and state = 'pending'
       order by sequence, id limit ${literal(maxTaken)}) d on true
     left join lateral (
       select data, created_at, traceparent from webhook_events
@@ -116,29 +120,39 @@ export interface ReturnedQueue {
  * Writes results and returns queues, or removes those without pending deliveries. If another sender has taken a queue in
  * the meantime, the results are dropped, because that sender delivers again. Queues are locked in the same order as when
  * events are numbered, to avoid deadlocks. `held` has the newest count of a queue: events may have been added since it was
- * taken. Planned at each use: a plan from a time when the tables were empty reads all queues for each result.
+ * taken. Planned at each use: a plan from a time when the tables were empty reads all queues for each result. Each delivery
+ * is found by its whole key. `state = 'pending'` would allow the index of pending deliveries, and among millions of deliveries
+ * the planner expects none that is pending: it would read this whole index for each result. The endpoint is a column of
+ * `target` and not a parameter, as in `takeQueues`.
  * @param queues and results: JSON of arrays of `ReturnedQueue` and `SettledDelivery`
  */
 export const settleQueues = unprepared(
   everyoneStatement<{ endpointId: string; queues: string; results: string }>(
     'webhook_queues_settle',
     (p) => sql`
-  with returned as (
+  with target as materialized (select ${p.endpointId}::uuid as endpoint_id),
+  returned as (
     select * from json_to_recordset(${p.queues}::json) as queue (user_id uuid, lease uuid, done int, due_in float8)
   ),
   held as materialized (
-    select q.user_id, q.pending - r.done as pending, r.due_in
-    from webhook_queues q join returned r on r.user_id = q.user_id and r.lease = q.lease
-    where q.endpoint_id = ${p.endpointId}::uuid order by q.user_id for update of q
+    select q.user_id, q.endpoint_id, q.pending - r.done as pending, r.due_in
+    from target cross join returned r
+    join webhook_queues q on q.user_id = r.user_id and q.endpoint_id = target.endpoint_id and q.lease = r.lease
+    order by q.user_id for update of q
   ),
   released as (
     update webhook_queues q
     set pending = held.pending, lease = null, due_at = (select db_now()) + held.due_in * interval '1 second'
-    from held where held.pending > 0 and q.user_id = held.user_id and q.endpoint_id = ${p.endpointId}::uuid
+    from held where held.pending > 0 and q.user_id = held.user_id and q.endpoint_id = held.endpoint_id
   ),
   removed as (
     delete from webhook_queues q
-    using held where held.pending <= 0 and q.user_id = held.user_id and q.endpoint_id = ${p.endpointId}::uuid
+    using held where held.pending <= 0 and q.user_id = held.user_id and q.endpoint_id = held.endpoint_id
+  ),
+  settled as materialized (
+    select r.* from held join json_to_recordset(${p.results}::json) as r (
+      user_id uuid, id uuid, state text, is_late boolean, delay float8, attempted boolean, status int, answer text, error text,
+      duration_ms int) on r.user_id = held.user_id
   )
   update webhook_deliveries d
   set state = r.state, is_late = r.is_late, attempts = d.attempts + r.attempted::int,
@@ -150,10 +164,8 @@ export const settleQueues = unprepared(
       answer = case when r.attempted then r.answer else d.answer end,
       error = coalesce(r.error, case when r.attempted then null else d.error end),
       duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end
-  from json_to_recordset(${p.results}::json) as r (
-    user_id uuid, id uuid, state text, is_late boolean, delay float8, attempted boolean, status int, answer text, error text,
-    duration_ms int), held, (select db_now() as now) clock
-  where d.user_id = r.user_id and d.id = r.id and held.user_id = r.user_id and d.state = 'pending'`,
+  from settled r, (select db_now() as now) clock
+  where d.user_id = r.user_id and d.id = r.id and d.state not in ('delivered', 'failed')`,
   ),
 );
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../database/database.js';
 import { type Relay, startRelay } from '../database/relay.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
@@ -8,7 +9,7 @@ import { disableFailing } from './endpoints.js';
 import { bodyOf, type ShownEvent, type WebhookResources } from './payload.js';
 import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
 import { relayEvents } from './relay.js';
-import type { AttemptResult } from './schedule.js';
+import { type AttemptResult, createPace, type Pace } from './schedule.js';
 import { decryptSecret, signingKey, type WebhookSigningKey } from './secrets.js';
 import type { WebhookSender } from './sender.js';
 import {
@@ -51,17 +52,21 @@ const healthInterval = 5000;
  */
 export function startWebhooks(options: SendingOptions): { stop(): Promise<void> } {
   const { database, log } = options;
-  const workers = new Map<string, Promise<void>>();
-  let isStopping = false;
+  const workers = new Map<string, Worker>();
+  const paces = new Map<string, Pace>();
+  const stopping = new AbortController();
 
   const sending: Relay = startRelay(
     async () => {
       for (const { id } of await database.everyone.query(selectDueEndpoints({}))) {
-        if (workers.has(id) || isStopping) continue;
-        const work = workOn(options, id, () => isStopping)
-          .catch((error) => log.warn({ err: error, webhook_id: id }, 'the deliveries of a webhook were interrupted'))
-          .finally(() => workers.delete(id));
-        workers.set(id, work);
+        const known = workers.get(id);
+        known?.notify();
+        if (known !== undefined || stopping.signal.aborted) continue;
+        const pace = paces.get(id) ?? createPace(() => performance.now());
+        paces.set(id, pace);
+        const worker = startWorker(options, id, pace, stopping.signal);
+        workers.set(id, worker);
+        void worker.ended.finally(() => workers.delete(id));
       }
       return false;
     },
@@ -77,9 +82,9 @@ export function startWebhooks(options: SendingOptions): { stop(): Promise<void> 
   );
   return {
     async stop() {
-      isStopping = true;
+      stopping.abort();
       await Promise.all([relay.stop(), sending.stop()]);
-      await Promise.all(workers.values());
+      await Promise.all([...workers.values()].map(({ ended }) => ended));
     },
   };
 }
@@ -92,7 +97,36 @@ interface Target {
 }
 
 /** Sends the due deliveries of an endpoint, until none is left. */
-async function workOn(options: SendingOptions, endpointId: string, isStopping: () => boolean): Promise<void> {
+interface Worker {
+  /** Call it when a queue is due: the worker may be waiting for the answer to another user's event. */
+  notify(): void;
+  /** Never rejects. */
+  readonly ended: Promise<void>;
+}
+
+function startWorker(options: SendingOptions, endpointId: string, pace: Pace, stopping: AbortSignal): Worker {
+  let notify: () => void = () => undefined;
+  const nextNotification = () =>
+    new Promise<void>((resolve) => {
+      notify = resolve;
+    });
+  const ended = workOn(options, endpointId, { pace, stopping, nextNotification }).catch((error) =>
+    options.log.warn({ err: error, webhook_id: endpointId }, 'the deliveries of a webhook were interrupted'),
+  );
+  return { notify: () => notify(), ended };
+}
+
+interface WorkOptions {
+  readonly pace: Pace;
+  readonly stopping: AbortSignal;
+  nextNotification(): Promise<void>;
+}
+
+async function workOn(
+  options: SendingOptions,
+  endpointId: string,
+  { pace, stopping, nextNotification }: WorkOptions,
+): Promise<void> {
   const { database, keys } = options;
   const health = createHealth(options, endpointId);
   const running = new Set<Promise<void>>();
@@ -100,13 +134,15 @@ async function workOn(options: SendingOptions, endpointId: string, isStopping: (
   const settle = createSettlement(options, endpointId, lease);
   try {
     for (;;) {
+      // The pause ends early when the process stops.
+      if (pace.waitMs() > 0) await pause(pace.waitMs(), undefined, { signal: stopping }).catch(() => undefined);
       const [endpoint] = await database.directory.query(selectEndpoint({ id: endpointId }));
-      if (endpoint?.enabled !== true || isStopping()) return;
+      if (endpoint?.enabled !== true || stopping.aborted) return;
       const target = await targetOf(database, keys, endpoint);
-      const limit = concurrency - running.size;
+      const limit = pace.step(concurrency - running.size);
       const taken = await database.everyone.query(takeQueues({ endpointId, lease, limit }));
       for (const [userId, rows] of byUser(taken)) {
-        const run = runOne(options, target, rows, isStopping)
+        const run = runOne(options, target, rows, pace, stopping)
           .then(async (result) => {
             await settle(userId, result);
             await health(result);
@@ -118,8 +154,9 @@ async function workOn(options: SendingOptions, endpointId: string, isStopping: (
       }
       if (running.size === 0) return;
       // It waits until half of the concurrent runs have ended, so that one statement takes several queues.
-      do await Promise.race(running);
-      while (running.size > concurrency / 2);
+      if (!pace.isFailing())
+        do await Promise.race([...running, nextNotification()]);
+        while (running.size > concurrency / 2);
     }
   } finally {
     await Promise.allSettled(running);
@@ -151,15 +188,19 @@ function runOne(
   { sender, resources, onAttempt, tracing }: SendingOptions,
   { endpoint, secrets, key }: Target,
   rows: readonly TakenRow[],
-  isStopping: () => boolean,
+  pace: Pace,
+  stopping: AbortSignal,
 ): Promise<QueueRun> {
   const started = performance.now();
+  let attempts = 0;
   const deliveries = rows.flatMap((row): TakenDelivery[] => (row.id === null ? [] : [{ ...row, id: row.id }]));
   async function send({ event_id, ...event }: Omit<ShownEvent, 'traceparent'>): Promise<AttemptResult> {
     const shown = { ...event, event_id };
     const more = endpoint.payload === 'full' ? await resources.read(shown) : {};
     const body = bodyOf(endpoint.id, shown, more);
     const result = await sender.send({ url: endpoint.url, id: event_id, body, secrets, key });
+    attempts += 1;
+    pace.record(result.ok);
     onAttempt?.(result.ok ? 'delivered' : 'failed');
     return result;
   }
@@ -171,7 +212,8 @@ function runOne(
       const span = tracing.startJob('webhook.deliver', traceparent, { 'postern.event_type': event.type });
       return inSpan(tracing, span, () => send(shown));
     },
-    mayContinue: () => !isStopping() && performance.now() - started < maxRunMs,
+    mayAttempt: () =>
+      !stopping.aborted && performance.now() - started < maxRunMs && (attempts === 0 || !pace.isFailing()),
     random: Math.random,
   });
 }

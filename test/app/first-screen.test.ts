@@ -92,7 +92,7 @@ test('the link leads to PUBLIC_URL, or to the port of the console', async () => 
   );
 });
 
-test('CONSOLE=off shows no console and makes no link', async () => {
+test('CONSOLE=off shows no console and creates no link', async () => {
   expect(await show({ CONSOLE: 'off' })).not.toContain('console');
   expect(await links()).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
 
 let first: TestApp;
@@ -16,6 +17,15 @@ test('a start logs a warning for each former name of a setting', async () => {
     'SMS_LIMIT_PER_ADDRESS is now called CODE_LIMIT_PER_ADDRESS. The next version does not read the former name',
   ]);
   await second.close();
+});
+
+test('a process with the current key is not counted as one that needs an old key', async () => {
+  const { everyone } = first.database;
+  const isCurrent = testSql<{ is_current: boolean }>(
+    'select started_at >= (select max(current_since) from secret_keys) as is_current from instances order by started_at',
+  );
+  const row = await eventually('the process', async () => (await everyone.query(isCurrent)).at(0));
+  expect(row).toEqual({ is_current: true });
 });
 
 test('a start that cannot check the encrypted values logs a warning and continues', async () => {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createDatabase } from '../../src/database/database.js';
+import { createDatabase, createPlainPool } from '../../src/database/database.js';
+import { createTestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */
@@ -45,3 +47,16 @@ test.each([['query'], ['transaction']] as const)(
     }
   },
 );
+
+test('the error of an idle connection of the queue does not contain the connection', async () => {
+  const testDatabase = await createTestDatabase();
+  onTestFinished(() => testDatabase.drop());
+  const errors: Error[] = [];
+  const pool = createPlainPool(testDatabase.target, 1, (error) => void errors.push(error));
+  onTestFinished(() => pool.end());
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  await testDatabase.database.everyone.query(testSql('select pg_terminate_backend($1)', [rows[0]?.pid]));
+  const error = await eventually('the error', async () => errors[0]);
+  expect(error).toMatchObject({ code: '57P01' });
+  expect(error).not.toHaveProperty('client');
+});

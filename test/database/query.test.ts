@@ -50,7 +50,7 @@ function openSingle() {
   return { single, server };
 }
 
-test('a value that cannot be parsed is an error of ours: it fails its own query, and keeps the connection', async () => {
+test('a value that cannot be parsed is an internal error: it fails its own query, and keeps the connection', async () => {
   const { single, server } = openSingle();
   const before = await server();
   const unreadable = testSql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`);
@@ -149,7 +149,7 @@ test('a transaction whose work swallows the error of a statement fails, and comm
   expect(row).toEqual({ swallowed: null });
 });
 
-test('a feature that PostgreSQL does not support is an error of our SQL, not a failure of the storage', async () => {
+test('a feature that PostgreSQL does not support is an internal error, not a failure of the storage', async () => {
   const unsupported = db.database.everyone.query(testSql('select count(*) from schema_migrations for update'));
   await expect(unsupported).rejects.toMatchObject({ name: 'error', code: '0A000' });
 });

@@ -43,7 +43,7 @@ test('a join of no part or one part has no separator', () => {
 });
 
 test('an identifier that is not a lower-case word is refused', () => {
-  for (const name of ['', 'a b', 'a"b', 'a;', '1a', 'a.', 'A']) expect(() => identifier(name)).toThrow('no name');
+  for (const name of ['', 'a b', 'a"b', 'a;', '1a', 'a.', 'A']) expect(() => identifier(name)).toThrow('not a name');
 });
 
 test('a name belongs to one statement: another text is refused when it is defined', () => {

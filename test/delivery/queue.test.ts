@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Queue, startQueue } from '../../src/delivery/queue.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -29,4 +29,29 @@ test('a group that could not read the ids of its tasks at its start takes jobs o
   await database.everyone.query(testSql(`select graphile_worker.add_job('test.job', '{"is":"done"}')`));
   await eventually('the job', async () => done[0]);
   expect(done).toEqual([{ is: 'done' }]);
+});
+
+test('a job of a task that no running instance knows waits unchanged for an instance of a newer release', async () => {
+  const { database, target } = own;
+  const log = { info: () => undefined, warn: () => undefined };
+  const done: string[] = [];
+  const start = (name: string) => {
+    const group = { tasks: { [name]: async () => void done.push(name) }, concurrency: 1 };
+    return startQueue({ target, log, groups: [group], connections: 1 });
+  };
+  const older = await start('test.known');
+  onTestFinished(() => older.stop());
+  await database.everyone.query(
+    testSql("select graphile_worker.add_job(name) from unnest(array['test.unknown', 'test.known']) as name"),
+  );
+  await eventually('the known job', async () => done[0]);
+  const unknown = testSql(
+    `select attempts, locked_by, last_error from graphile_worker.jobs where task_identifier = 'test.unknown'`,
+  );
+  expect(await database.everyone.query(unknown)).toEqual([{ attempts: 0, locked_by: null, last_error: null }]);
+
+  const newer = await start('test.unknown');
+  onTestFinished(() => newer.stop());
+  await eventually('the other job', async () => done[1]);
+  expect(done).toEqual(['test.known', 'test.unknown']);
 });

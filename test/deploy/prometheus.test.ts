@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-test('promtool has no objection to the metrics', async () => {
+test('promtool accepts the metrics', async () => {
   const { text } = await scrape(postern.metricsUrl ?? '');
   const checking = run('promtool', ['check', 'metrics', '--extended']);
   checking.child.stdin?.end(text);
@@ -35,7 +35,7 @@ test('promtool accepts the alert rules and the example configuration', async () 
   expect(stdout).toContain('SUCCESS');
 });
 
-test('a real Prometheus scrapes the service and answers questions about it', async () => {
+test('a real Prometheus scrapes the service and answers queries', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'postern-prometheus-'));
   const port = await freePort();
   const example = await readFile(file('prometheus/prometheus.yml'), 'utf8');

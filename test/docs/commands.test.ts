@@ -4,9 +4,17 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILD_TIMEOUT, buildService, startTestService, type TestService } from '../support/process.js';
-import { type Fence, fencesOf, root } from './markdown.js';
+import { allPages, type Fence, fencesOf, root } from './markdown.js';
 
-const pages = ['README.md', 'docs/guide.md', 'docs/account.md', 'docs/second-factors.md', 'docs/operations.md'];
+/** Its commands come before those of each page about operations. */
+const operations = 'docs/operations.md';
+const isAboutOperations = (page: string) => page.startsWith('docs/operations/');
+const isRun = ({ language }: Fence) => language === 'sh';
+const blocksOf = (page: string) => fencesOf(page).filter(isRun);
+const pages = [
+  ...['README.md', 'docs/guide.md', 'docs/account.md', 'docs/second-factors.md'],
+  ...allPages().filter((page) => isAboutOperations(page) && blocksOf(page).length > 0),
+];
 
 /** `sh` is run here. `json` and `http` show the answer to the block before them. The others are not run in this shell. */
 const languages = ['sh', 'json', 'http', 'console', 'js', 'sql', ''];
@@ -78,31 +86,45 @@ function shownHeaders(output: string, shown: readonly string[]): string[] {
   return linesOf(output).filter((line) => names.has(headerName(line)));
 }
 
+test('the pages have commands', () => {
+  expect(pages.length).toBeGreaterThan(7);
+  for (const page of pages.filter((page) => !isAboutOperations(page))) {
+    expect(blocksOf(page).length).toBeGreaterThan(2);
+  }
+});
+
+test.each([...new Set([...pages, ...allPages().filter(isAboutOperations), operations])])(
+  '%s has only blocks of known languages',
+  (page) => {
+    const used = fencesOf(page).map(({ language }) => language);
+    expect(used.filter((language) => !languages.includes(language))).toEqual([]);
+  },
+);
+
 describe.each(pages)('%s', (page) => {
   const fences = fencesOf(page);
-  const blocks = fences.filter(({ language }) => language === 'sh');
+  const blocks = fences.filter(isRun);
+  const blocksBefore = isAboutOperations(page) ? blocksOf(operations) : [];
   /** The block after the commands, which may show their answer. */
   const answerTo = (block: Fence) => fences[fences.indexOf(block) + 1];
 
   let run: Awaited<ReturnType<typeof runBlocks>>;
   beforeAll(async () => {
-    run = await runBlocks(blocks);
-  });
-
-  test('has commands, and only blocks of known languages', () => {
-    expect(blocks.length).toBeGreaterThan(2);
-    expect(fences.map(({ language }) => language).filter((language) => !languages.includes(language))).toEqual([]);
+    run = await runBlocks([...blocksBefore, ...blocks]);
   });
 
   test('runs in one shell without a failing command', () => {
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(run.results).toHaveLength(blocks.length + 1);
+    expect(run.results).toHaveLength(blocksBefore.length + blocks.length + 1);
   });
 
   test.each(blocks.map((block, index) => ({ ...block, block, index })))(
     'line $line: the commands get the answer that the page shows',
     ({ block, index }) => {
-      const { output, statuses } = run.results[index] ?? { output: '', statuses: ['the block did not run'] };
+      const { output, statuses } = run.results[blocksBefore.length + index] ?? {
+        output: '',
+        statuses: ['the block did not run'],
+      };
       expect(statuses).toEqual(expectedStatuses(block));
       const answer = answerTo(block);
       if (answer?.language === 'json') {

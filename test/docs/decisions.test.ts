@@ -27,7 +27,7 @@ const rows = [...index.matchAll(/^\| (\d+) \| \[(.+?)\]\((.+?)\) \| (.+?) \| .+ 
 
 /** The files of the decisions that are linked from the sentences of a status that match a pattern. */
 function linkedFiles(pattern: RegExp, status: string): string[] {
-  const sentences = status.split(/(?<=[.]) (?=[A-Z])/).filter((sentence) => pattern.test(sentence));
+  const sentences = status.split(/(?<=[.]) (?=[A-Z[])/).filter((sentence) => pattern.test(sentence));
   return [...sentences.join(' ').matchAll(/\]\((\d{4}-[^)]+)\)/g)].map(([, file = '']) => file);
 }
 

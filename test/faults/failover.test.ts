@@ -1,28 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, type TestContext, test } from 'vitest';
+import type { User } from '../../src/contract/user.js';
 import { openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
+import { checkFacts, type Ledger, passwordHash, startWriters } from '../support/fault-injection/ledger.js';
 import {
   createServerFolder,
   type PostgresServer,
   startPrimary,
   startStandby,
 } from '../support/fault-injection/postgres.js';
-import { createInstallation, type FaultyService } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, messageOf, newPhone, signIn, smsLogin } from '../support/users.js';
 
-const writers = 20;
+/** The number of failovers, of parallel writers, and of their users. Each of the `groups` has 7 writers of all kinds of data. */
+const scale = isLong
+  ? { rounds: 10, publishers: 179, users: 20, groups: 3, workers: 2 }
+  : { rounds: 1, publishers: 20, users: 2, groups: 0, workers: 1 };
+const writers = scale.publishers + 7 * scale.groups;
+/** The number of sessions that are revoked around each failover. */
+const revocations = 30;
+
+type SignedIn = Awaited<ReturnType<typeof signIn>>;
+
 const urlOf = (...servers: readonly PostgresServer[]) =>
   `postgres://postgres@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postern?target_session_attrs=read-write`;
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-async function startServers({ onTestFinished }: TestContext) {
+async function startServers({ onTestFinished }: TestContext, env: Readonly<Record<string, string>> = {}) {
   const folder = await createServerFolder();
   onTestFinished(() => folder.remove());
   const primary = await startPrimary(folder);
   const standby = await startStandby(folder, primary, 'standby');
-  const installation = await createInstallation({ DATABASE_URL: urlOf(primary, standby) });
+  const installation = await createInstallation({ DATABASE_URL: urlOf(primary, standby), ...env });
   onTestFinished(() => installation.remove());
   const service = await installation.start();
   onTestFinished(async () => {
@@ -31,59 +44,123 @@ async function startServers({ onTestFinished }: TestContext) {
   return { folder, primary, standby, installation, service };
 }
 
-/** Publishes one notification after the other until it is stopped. @returns the ids of those that were acknowledged */
-function startWriting({ api, adminKey }: FaultyService, userId: string) {
-  const acknowledged: string[] = [];
+const publish = ({ api, adminKey }: FaultyService, userId: string) =>
+  api<{ id: string }>('POST', '/admin/v1/notifications', {
+    bearer: adminKey,
+    body: { user_id: userId, notification_type: 'payment', description: 'Lunch' },
+    headers: { 'idempotency-key': crypto.randomUUID() },
+  });
+
+/** What was acknowledged, and wrong answers. */
+interface Written {
+  readonly notifications: string[];
+  /** Tokens of sessions. */
+  readonly revoked: string[];
+  readonly ledger: Ledger;
+}
+
+/** Writes in parallel until it is stopped. Verifies all the time that revoked sessions are not valid. */
+async function startWriting(service: FaultyService, users: readonly User[], written: Written) {
+  const { ledger, notifications, revoked } = written;
+  const userHash = await passwordHash();
   let isStopped = false;
-  const write = async () => {
-    while (!isStopped) {
-      const answer = await api<{ id: string }>('POST', '/admin/v1/notifications', {
-        bearer: adminKey,
-        body: { user_id: userId, notification_type: 'payment', description: 'Lunch' },
-        headers: { 'idempotency-key': crypto.randomUUID() },
-      });
-      if (answer.status === 201) acknowledged.push(answer.body.id);
-    }
+  const repeat = async (act: () => Promise<void>) => {
+    while (!isStopped) await act().catch((error: unknown) => void ledger.violations.push(String(error)));
   };
-  const all = Promise.all(Array.from({ length: writers }, write));
-  return {
-    acknowledged,
-    async stop() {
-      isStopped = true;
-      await all;
-    },
+  const publisher = (_: unknown, index: number) =>
+    repeat(async () => {
+      const { status, body } = await publish(service, users[index % users.length]?.id ?? '');
+      if (status === 201) notifications.push(body.id);
+    });
+  const verifier = () =>
+    repeat(async () => {
+      const bearer = revoked[Math.floor(Math.random() * revoked.length)];
+      if (bearer === undefined) return wait(5);
+      const { status } = await service.api('POST', '/v1/sessions/verify', { bearer });
+      if (status !== 401 && status !== 503) ledger.violations.push(`a revoked session: ${status}`);
+    });
+  const loops = [...Array.from({ length: scale.publishers }, publisher), verifier(), verifier()];
+  const groups = Array.from({ length: scale.groups }, () => startWriters(service, ledger, userHash));
+  return async () => {
+    isStopped = true;
+    await Promise.all([...loops, ...groups.map((group) => group.stop())]);
   };
 }
 
-test('after the primary dies, the promoted standby has all that was acknowledged, and the service goes on', async (context) => {
-  const { primary, standby, service } = await startServers(context);
+/** Revokes sessions one after the other. Remembers those that the service has acknowledged. */
+async function revokeAll({ api }: FaultyService, logins: readonly SignedIn[], revoked: string[]) {
+  for (const { authentication, session } of logins) {
+    const { status } = await api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token });
+    if (status === 200) revoked.push(session.token);
+  }
+}
+
+const childrenOf = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+
+test(`after the primary dies, the promoted standby has all acknowledged writes, and the service continues (${writers} writers, ${scale.rounds} times)`, async (context) => {
+  const { folder, ...started } = await startServers(context, { WORKERS: `${scale.workers}` });
+  const { service } = started;
+  let { primary, standby } = started;
   const { api } = service;
-  const user = await createUser(service);
+  const processes = childrenOf(service.pid);
+  const users = await Promise.all(Array.from({ length: scale.users }, () => createUser(service)));
+  const [user] = users as [User];
   const kept = await signIn(service, user);
-  const revoked = await signIn(service, user, { make: 'other' });
   const stream = await openStream(service.url, { bearer: kept.session.token });
   context.onTestFinished(() => stream.destroy());
+  const logins: SignedIn[] = [];
+  while (logins.length < revocations * scale.rounds) logins.push(await signIn(service, user));
 
-  const writing = startWriting(service, user.id);
-  await eventually('some writes', async () => writing.acknowledged.length > 50 || undefined);
-  const ended = await api('DELETE', `/v1/tokens/${revoked.authentication.id}`, { bearer: revoked.session.token });
-  expect(ended.status).toBe(200);
-  primary.kill();
-  await standby.query('select pg_promote()');
-  const before = writing.acknowledged.length;
-  await eventually('writes to the new primary', async () => writing.acknowledged.length > before + 50 || undefined);
-  await writing.stop();
+  const written: Written = { notifications: [], revoked: [], ledger: { facts: [], violations: [] } };
+  const { ledger, notifications, revoked } = written;
+  const stop = await startWriting(service, users, written);
+  const more = (of: readonly unknown[], count: number) => {
+    const before = of.length;
+    return eventually(`${count} writes`, async () => of.length >= before + count || undefined);
+  };
+  const recoveries: number[] = [];
+  for (let round = 1; round <= scale.rounds; round += 1) {
+    await more(notifications, 100);
+    const revoking = revokeAll(service, logins.splice(0, revocations), revoked);
+    await more(revoked, 5);
+    primary.kill();
+    await standby.query('select pg_promote()');
+    const promotedAt = performance.now();
+    await eventually(
+      'the new primary to be used',
+      async () => (await publish(service, user.id)).status === 201 || undefined,
+    );
+    recoveries.push(Math.round(performance.now() - promotedAt));
+    await Promise.all([revoking, more(notifications, 100)]);
+    const { body } = await api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(newPhone()) });
+    await messageOf(service, body.id, ['dropped']);
+    if (round < scale.rounds) {
+      const { port } = primary;
+      primary = standby;
+      standby = await startStandby(folder, primary, `standby-${round}`, port);
+    }
+  }
+  await stop();
 
-  expect((await api('POST', '/v1/sessions/verify', { bearer: revoked.session.token })).status).toBe(401);
-  expect((await api('POST', '/v1/sessions/verify', { bearer: kept.session.token })).status).toBe(200);
-  const ids = writing.acknowledged.map((id) => `('${id}'::uuid)`).join(', ');
+  expect(ledger.violations).toEqual([]);
+  const verify = (bearer: string) => api('POST', '/v1/sessions/verify', { bearer }).then(({ status }) => status);
+  expect(await verify(kept.session.token)).toBe(200);
+  expect(new Set(await Promise.all(revoked.map(verify)))).toEqual(new Set([401]));
+  const ids = notifications.map((id) => `('${id}'::uuid)`).join(', ');
   const missing = `select id from (values ${ids}) acknowledged (id) where id not in (select id from notifications)`;
   expect(await standby.query(missing, 'postern')).toEqual([]);
-  const last = writing.acknowledged.at(-1) ?? '';
-  await eventually('the stream to deliver', async () => stream.text.includes(last) || undefined);
-  const { body } = await api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(newPhone()) });
-  await messageOf(service, body.id, ['dropped']);
+  expect(await checkFacts(service, ledger.facts)).toEqual([]);
+  const { body: last } = await publish(service, user.id);
+  await eventually('the stream to deliver', async () => stream.text.includes(last.id) || undefined);
+  expect(stream.end).toBeUndefined();
+  expect(childrenOf(service.pid)).toBe(processes);
   expect(await service.stop()).toBe(0);
+  console.table([
+    {
+      ...{ failovers: scale.rounds, writers, slowest_recovery_ms: Math.max(...recoveries) },
+      ...{ notifications: notifications.length, revoked: revoked.length, other_facts: ledger.facts.length },
+    },
+  ]);
 });
 
 test('a former primary that stays alive verifies no session that was revoked at the new one', async (context) => {

@@ -16,7 +16,7 @@ const leastFacts = 15;
 const latestKill = 1000;
 
 test(
-  `${killRounds} times kill -9 in the middle of parallel writing loses nothing that was acknowledged`,
+  `${killRounds} times kill -9 during parallel writes loses nothing that was acknowledged`,
   async () => {
     const installation = await createInstallation({ SESSION_TTL: '30d' });
     onTestFinished(() => installation.remove());

@@ -1,16 +1,16 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openClient } from '../../src/database/connections/open-client.js';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createDatabase } from '../../src/database/database.js';
 import { compose, sql } from '../../src/database/sql.js';
+import { databaseDigest } from '../support/digests.js';
 import { eventually } from '../support/eventually.js';
+import { startPgBouncer } from '../support/fault-injection/pgbouncer.js';
 import {
   createServerFolder,
-  freePort,
   type PostgresServer,
   type ServerFolder,
   startPrimary,
+  startStandby,
 } from '../support/fault-injection/postgres.js';
 import { createInstallation } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService, runProcess } from '../support/process.js';
@@ -26,34 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => folder?.remove());
 
-/** Starts PgBouncer in front of the server. @returns its URL */
-async function startPgBouncer(mode: 'session' | 'transaction', extra = ''): Promise<string> {
-  const port = await freePort();
-  const file = join(folder.path, `${mode}.ini`);
-  const settings = [
-    '[databases]',
-    `postern = host=127.0.0.1 port=${server.port} user=postgres`,
-    '[pgbouncer]',
-    ...['listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir =', 'auth_type = any'],
-    ...[`pool_mode = ${mode}`, 'default_pool_size = 90', extra],
-  ];
-  await writeFile(file, settings.join('\n'));
-  folder.start('/usr/sbin/pgbouncer', file);
-  const url = `postgres://postgres@127.0.0.1:${port}/postern`;
-  await eventually('PgBouncer', async () => {
-    const client = await openClient(url, { application_name: 'test', connectionTimeoutMillis: 1000 }).catch(
-      () => undefined,
-    );
-    await client?.end();
-    return client;
-  });
-  return url;
-}
-
-test('behind PgBouncer in session mode the service works, with the limits of its statements', async ({
-  onTestFinished,
-}) => {
-  const url = await startPgBouncer('session');
+test('behind PgBouncer in session mode the service works, with the limits of its statements', async () => {
+  const { url } = await startPgBouncer(folder, server, 'session');
   const installation = await createInstallation({ DATABASE_URL: url });
   onTestFinished(() => installation.remove());
   const service = await installation.start();
@@ -71,10 +45,12 @@ test('behind PgBouncer in session mode the service works, with the limits of its
 });
 
 test.each(['', 'server_round_robin = 1'])(
-  'PgBouncer in transaction mode is refused, and leaves no lock behind (%s)',
+  'PgBouncer in transaction mode is refused, and nothing is written and no lock left behind (%s)',
   async (extra) => {
-    const DATABASE_URL = await startPgBouncer('transaction', extra);
+    const { url: DATABASE_URL } = await startPgBouncer(folder, server, 'transaction', extra);
     const installation = await createInstallation({ DATABASE_URL });
+    const direct = `postgres://postgres@127.0.0.1:${server.port}/postern`;
+    const before = await databaseDigest(direct);
     const { exitCode, stderr } = await runProcess({
       cwd: join(installation.folder, 'cwd'),
       env: { PORT: '0', DATA_DIR: installation.dataDir, DATABASE_URL, SECRET_KEY: 'x'.repeat(32) },
@@ -83,5 +59,39 @@ test.each(['', 'server_round_robin = 1'])(
     expect(stderr).toContain('The pooler of DATABASE_URL gives each transaction another session (transaction mode).');
     expect(exitCode).toBe(1);
     expect(await server.query("select 1 from pg_locks where locktype = 'advisory'")).toEqual([]);
+    expect(await databaseDigest(direct)).toBe(before);
   },
 );
+
+test.each([
+  ['dies', (primary: PostgresServer) => primary.kill()],
+  ['stays alive', () => undefined],
+])('when the primary %s and PgBouncer is switched to the promoted standby, the service follows', async (_, end) => {
+  const servers = await createServerFolder();
+  onTestFinished(() => servers.remove());
+  const primary = await startPrimary(servers);
+  const standby = await startStandby(servers, primary, 'standby');
+  const pooler = await startPgBouncer(servers, primary, 'session');
+  const installation = await createInstallation({ DATABASE_URL: pooler.url });
+  onTestFinished(() => installation.remove());
+  const service = await installation.start();
+  const user = await createUser(service);
+  const [kept, revoked] = [await signIn(service, user), await signIn(service, user)];
+  const verify = async (token: string) => (await service.api('POST', '/v1/sessions/verify', { bearer: token })).status;
+  expect(await verify(revoked.session.token)).toBe(200);
+
+  end(primary);
+  await standby.query('select pg_promote()');
+  await pooler.switchTo(standby);
+  // Another instance, which has only connections to the new primary.
+  const other = await installation.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${standby.port}/postern` });
+  onTestFinished(() => other.stop().then(() => undefined));
+  const path = `/v1/tokens/${revoked.authentication.id}`;
+  expect((await other.api('DELETE', path, { bearer: revoked.session.token })).status).toBe(200);
+  await eventually('the revoked session to be refused', async () =>
+    (await verify(revoked.session.token)) === 401 ? true : undefined,
+  );
+  expect(await verify(kept.session.token)).toBe(200);
+  await createUser(service);
+  expect(await service.stop()).toBe(0);
+});

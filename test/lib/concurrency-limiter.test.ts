@@ -51,7 +51,7 @@ test('a task is refused if too many wait already', async () => {
   expect(started).toEqual([0, 1]);
 });
 
-test('a task is refused if it has waited for too long, and the next one takes its turn', async () => {
+test('a task is refused if it has waited for too long, and the next one runs', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const limit = createConcurrencyLimiter({ concurrency: 1, maxWaiting: 2, timeoutMs: 40 });
   let end: () => void = () => undefined;

@@ -23,7 +23,7 @@ describe('nearest', () => {
   });
 });
 
-describe('echo', () => {
+describe('truncateInput', () => {
   it('cuts a text to 60 characters, but not within a surrogate pair', () => {
     expect(truncateInput('a'.repeat(61))).toBe('a'.repeat(60));
     expect(truncateInput(`${'a'.repeat(59)}😀`)).toBe('a'.repeat(59));

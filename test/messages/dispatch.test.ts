@@ -11,11 +11,11 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testSql } from '../support/sql.js';
 
 /** No service runs, so only the tests dispatch, and nothing is sent. */
-let own: TestDatabase;
+let testDatabase: TestDatabase;
 beforeEach(async () => {
-  own = await createTestDatabase();
+  testDatabase = await createTestDatabase();
 });
-afterEach(() => own.drop());
+afterEach(() => testDatabase.drop());
 
 const keys = createSecretKeys([randomBytes(32).toString('hex')]);
 
@@ -28,32 +28,46 @@ async function startLogin(recipient?: string, turn = 1): Promise<{ userId: strin
   const messageId = newId();
   const encryptedCode = keys.encrypt('123456', messageId);
   const message = { id: messageId, channel: 'sms', kind: 'sms.code', recipient, encryptedCode, turn } as const;
-  await insertOpenAuthentication(own.database.everyone, login, { state: {}, lifetime: 300 }, { factor: 1, message });
+  await insertOpenAuthentication(
+    testDatabase.database.everyone,
+    login,
+    { state: {}, lifetime: 300 },
+    { factor: 1, message },
+  );
   return { userId: login.userId, id: login.id, messageId };
 }
 
-const many = <T>(count: number, make: (index: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+/** At most this many run at a time: more would wait too long for the few connections of a busy machine. */
+const maxParallel = 50;
+async function many<T>(count: number, create: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let start = 0; start < count; start += maxParallel) {
+    const length = Math.min(maxParallel, count - start);
+    results.push(...(await Promise.all(Array.from({ length }, (_, index) => create(start + index)))));
+  }
+  return results;
+}
 /** Dispatches all queued messages. @returns the number of statements */
 async function dispatchAll(): Promise<number> {
-  for (let statements = 1; ; statements += 1) if (!(await dispatchMessages(own.database.everyone))) return statements;
+  for (let statements = 1; ; statements += 1)
+    if (!(await dispatchMessages(testDatabase.database.everyone))) return statements;
 }
 /** Ids of messages in the order in which the queue runs their jobs. */
 const jobs = async () =>
   (
-    await own.database.everyone.query<{ id: string }>(
+    await testDatabase.database.everyone.query<{ id: string }>(
       testSql(`select payload->>'id' as id from graphile_worker._private_jobs order by priority, run_at, id`),
     )
   ).map(({ id }) => id);
 const statusOf = async ({ id }: { readonly id: string }) => {
-  const [row] = await own.database.everyone.query<{ status: string }>(
+  const [row] = await testDatabase.database.everyone.query<{ status: string }>(
     testSql('select status from authentications where id = $1', [id]),
   );
   return row?.status;
 };
-const countOf = async (what: string) => {
-  const [row] = await own.database.everyone.query<{ count: number }>(
-    testSql(`select count(*)::int as count from ${what}`),
+const countOf = async (rowsOf: string) => {
+  const [row] = await testDatabase.database.everyone.query<{ count: number }>(
+    testSql(`select count(*)::int as count from ${rowsOf}`),
   );
   return row?.count;
 };
@@ -65,7 +79,7 @@ test('logins with and without a recipient become pending in one statement, befor
   expect([await statusOf(known), await statusOf(unknown)]).toEqual(['pending', 'pending']);
   expect(await jobs()).toEqual([known.messageId]);
   const states = 'select id, state, attempts from outbox order by recipient';
-  expect(await own.database.everyone.query(testSql(states))).toEqual([
+  expect(await testDatabase.database.everyone.query(testSql(states))).toEqual([
     { id: known.messageId, state: 'queued', attempts: 0 },
     { id: unknown.messageId, state: 'dropped', attempts: 1 },
   ]);
@@ -74,9 +88,9 @@ test('logins with and without a recipient become pending in one statement, befor
 
 test('a thousand codes without a recipient take three statements and no job', async () => {
   await many(1100, () => startLogin());
-  const behind = await startLogin('+15551234567');
+  const withRecipient = await startLogin('+15551234567');
   expect(await dispatchAll()).toBe(3);
-  expect(await jobs()).toEqual([behind.messageId]);
+  expect(await jobs()).toEqual([withRecipient.messageId]);
   expect(await countOf(`outbox where state = 'dropped'`)).toBe(1100);
   expect(await countOf(`authentications where status = 'pending'`)).toBe(1101);
 });
@@ -99,44 +113,46 @@ test('the queue runs the codes of sessions first, then by turn, and within a tur
     code: '123456',
     lifetime: 300,
   } as const;
-  const ofSession = await enqueueCode(own.database.everyone, keys, { ...code, userId: newId() });
-  await own.database.everyone.query(testSql(`select graphile_worker.add_job('notice.send', '{"id": "a notice"}')`));
+  const sessionCode = await enqueueCode(testDatabase.database.everyone, keys, { ...code, userId: newId() });
+  await testDatabase.database.everyone.query(
+    testSql(`select graphile_worker.add_job('notice.send', '{"id": "a notice"}')`),
+  );
   await dispatchAll();
   const ids = started.map(({ messageId }) => messageId);
-  expect(await jobs()).toEqual([ofSession, ids[1], ids[3], ids[2], ids[0], 'a notice']);
+  expect(await jobs()).toEqual([sessionCode, ids[1], ids[3], ids[2], ids[0], 'a notice']);
 });
 
 test('a message that was deleted before its dispatch leaves no rows behind', async () => {
   const { messageId } = await startLogin('+15551234567');
-  await own.database.everyone.query(testSql('delete from outbox where id = $1', [messageId]));
+  await testDatabase.database.everyone.query(testSql('delete from outbox where id = $1', [messageId]));
   await dispatchAll();
   expect([await countOf('undispatched_messages'), await jobs()]).toEqual([0, []]);
 });
 
 describe.each(['authentications', 'outbox'])('while a transaction locks a row of %s', (table) => {
   test('other messages are dispatched, and this one afterwards', async () => {
-    const [held, other, nobody] = [
+    const [lockedLogin, other, withoutRecipient] = [
       await startLogin('+15551234567'),
       await startLogin('+15557654321'),
       await startLogin(),
     ];
-    const client = new pg.Client(own.target);
+    const client = new pg.Client(testDatabase.target);
     await client.connect();
     await client.query('begin');
-    await client.query(`select from ${table} where user_id = $1 for update`, [held.userId]);
+    await client.query(`select from ${table} where user_id = $1 for update`, [lockedLogin.userId]);
     await dispatchAll();
-    expect([await jobs(), await statusOf(held)]).toEqual([[other.messageId], 'created']);
-    expect([await statusOf(other), await statusOf(nobody)]).toEqual(['pending', 'pending']);
+    expect([await jobs(), await statusOf(lockedLogin)]).toEqual([[other.messageId], 'created']);
+    expect([await statusOf(other), await statusOf(withoutRecipient)]).toEqual(['pending', 'pending']);
     await client.end();
     await dispatchAll();
-    expect([await jobs(), await statusOf(held)]).toEqual([[held.messageId, other.messageId], 'pending']);
+    expect([await jobs(), await statusOf(lockedLogin)]).toEqual([[lockedLogin.messageId, other.messageId], 'pending']);
   });
 });
 
 describe('the turn of a code', () => {
   const limits = () =>
     createRequestLimits({
-      database: own.database,
+      database: testDatabase.database,
       keys,
       loginsPerAddress: 0,
       messagesPerAddress: 0,
@@ -153,20 +169,20 @@ describe('the turn of a code', () => {
       Array.from({ length: 20 }, (_, index) => index + 1),
     );
     expect(await turnOf('2001:db8::2')).toBe(21);
-    const step = (by: string) =>
-      own.database.everyone.query(
+    const stepClock = (offset: string) =>
+      testDatabase.database.everyone.query(
         testSql(`create or replace function db_now() returns timestamptz language sql volatile
-             as $$ select clock_timestamp() + interval '${by}' $$`),
+             as $$ select clock_timestamp() + interval '${offset}' $$`),
       );
-    await step('10 minutes');
+    await stepClock('10 minutes');
     expect(await turnOf('2001:db8::1')).toBe(12);
-    await step('-1 year');
+    await stepClock('-1 year');
     expect(await turnOf('2001:db8::1')).toBe(1000);
   });
 
   test('increases with each code that is not refused', async () => {
     const few = createRequestLimits({
-      database: own.database,
+      database: testDatabase.database,
       keys,
       loginsPerAddress: 0,
       messagesPerAddress: 2,

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { createTestDatabase } from '../support/database.js';
 import { type EventStream, openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
 import { BUILD_TIMEOUT, buildService, type ServiceProcess, startProcess } from '../support/process.js';
+import { sendSingle } from '../support/single-request.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
@@ -89,21 +89,6 @@ async function startNginx(instances: () => readonly string[]) {
   };
 }
 
-/** Sends a request on a connection of its own, as clients do that keep none: nginx closes kept ones when it reloads. */
-function send(url: string, method: string, path: string, headers: Readonly<Record<string, string>>, body?: object) {
-  return new Promise<number>((resolve) => {
-    const json = body === undefined ? '' : JSON.stringify(body);
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const sent = request(`${url}${path}`, { agent: false, method, headers: { ...headers, ...type } }, (answer) => {
-      answer.resume();
-      answer.on('error', () => resolve(0));
-      answer.on('end', () => resolve(answer.statusCode ?? 0));
-    });
-    sent.on('error', () => resolve(0));
-    sent.end(json);
-  });
-}
-
 test('a rolling update of two instances behind nginx fails no request, and a stream has no gap', async () => {
   const db = await createTestDatabase();
   onTestFinished(() => db.drop());
@@ -129,11 +114,16 @@ test('a rolling update of two instances behind nginx fails no request, and a str
   const admin = { authorization: `Bearer ${adminKey}` };
   const notification = { user_id: user.id, notification_type: 'payment', description: 'Ada paid you' };
   const load = {
-    verify: () => send(nginx.url, 'POST', '/v1/sessions/verify', bearer),
-    session: () => send(nginx.url, 'POST', '/v1/sessions', basic),
-    list: () => send(nginx.url, 'GET', '/v1/notifications?limit=5', bearer),
+    verify: () => sendSingle(`${nginx.url}/v1/sessions/verify`, 'POST', bearer),
+    session: () => sendSingle(`${nginx.url}/v1/sessions`, 'POST', basic),
+    list: () => sendSingle(`${nginx.url}/v1/notifications?limit=5`, 'GET', bearer),
     publish: () =>
-      send(nginx.url, 'POST', '/admin/v1/notifications', { ...admin, 'idempotency-key': randomUUID() }, notification),
+      sendSingle(
+        `${nginx.url}/admin/v1/notifications`,
+        'POST',
+        { ...admin, 'idempotency-key': randomUUID() },
+        notification,
+      ),
   };
   const answers = Object.fromEntries(Object.keys(load).map((name) => [name, [] as number[]]));
   let isOver = false;

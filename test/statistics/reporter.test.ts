@@ -216,7 +216,7 @@ test('open streams are stored as streams times seconds, and shown with the insta
   await reporter.stop();
 });
 
-test('the age of the oldest due job is the highest of all looks, also behind many younger jobs', async () => {
+test('the age of the oldest due job is the maximum of all measurements, also with many younger jobs', async () => {
   await database.everyone.query(
     testSql(`select count(*) from graphile_worker.add_jobs(array(
                select row(job, '{}', null, now() + due, null, null, priority, null)::graphile_worker.job_spec

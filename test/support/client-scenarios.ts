@@ -59,7 +59,7 @@ export function testClientIn(launch: () => Promise<ClientBrowser>): void {
       body: { user_id: userId, notification_type: 'payment', description },
     });
 
-  test('a live inbox loses and repeats nothing over a hundred cut connections', async () => {
+  test('a live inbox loses and repeats nothing across a hundred cut connections', async () => {
     const user = await createUser(app);
     await open(first, { stream: 'tab' });
     await logIn(user);

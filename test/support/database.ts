@@ -14,11 +14,14 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A fresh database with the product's schema, on the run's server. Drop it in `afterAll`. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * A fresh database with the product's schema, on the run's server. Drop it in `afterAll`.
+ * @param options those of `create database`; without the template of the tests it is empty
+ */
+export async function createTestDatabase(options = `template ${templateName}`): Promise<TestDatabase> {
   const server = inject('server');
   const name = `postern_test_${randomBytes(6).toString('hex')}`;
-  await asAdmin(server, `create database ${name} template ${templateName}`);
+  await asAdmin(server, `create database ${name} ${options}`);
   const target = { ...server, database: name };
   const database = createDatabase({ target, size: 10, onConnectionError: () => undefined });
   return {

@@ -10,7 +10,7 @@ import { createTestDatabase } from './database.js';
 import { eventually } from './eventually.js';
 
 const projectFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const program = projectFile('dist/cli/bin.js');
+const builtProgram = projectFile('dist/cli/bin.js');
 
 /** A build does nothing if dist/ is up to date. Otherwise other tests may slow it down. */
 export const BUILD_TIMEOUT = 150_000;
@@ -27,6 +27,8 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The working directory. Not the project's folder, whose `.env` it would read. */
   readonly cwd: string;
+  /** The path of the command; that of dist/ if absent. */
+  readonly program?: string;
 }
 
 /** A service that runs as a process of its own. */
@@ -116,7 +118,7 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
   }
 }
 
-function launch({ env = {}, cwd }: ProcessOptions) {
+function launch({ env = {}, cwd, program = builtProgram }: ProcessOptions) {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [program, 'serve'], {
     cwd,

@@ -94,7 +94,7 @@ describe('a search', () => {
     expect(numbers(await read({ search: 'user2999 mail2999' }))).toEqual([]);
   });
 
-  it.each(['email', 'phone'] as const)('for a full %s finds its user alone', async (type) => {
+  it.each(['email', 'phone'] as const)('for a full %s finds only its user', async (type) => {
     const [first] = (await read({ search: 'user1234' })).items;
     const digest = testSql(
       `insert into identities (digest, user_id, type, canonical) select sha256(convert_to($1 || chr(10) || $2, 'utf8')), $3, $1, $2`,

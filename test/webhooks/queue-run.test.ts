@@ -34,14 +34,14 @@ async function run(deliveries: TakenDelivery[], statuses: Record<string, Attempt
       tried.push(id);
       return id in statuses ? statuses[id] : answer(204);
     },
-    mayContinue: () => true,
+    mayAttempt: () => true,
     random: () => 0,
   });
   return { ...result, tried };
 }
 
 describe('a run over the queue of a user', () => {
-  test('delivers in order, and asks for a sender at once, because there may be more', async () => {
+  test('delivers in order, and requests another run at once, because there may be more', async () => {
     const { tried, done, dueIn, results } = await run([delivery(1), delivery(2)]);
     expect(tried).toEqual(['d1', 'd2']);
     expect({ done, dueIn }).toEqual({ done: 2, dueIn: 0 });
@@ -94,7 +94,7 @@ describe('a run over the queue of a user', () => {
     const delayAfter = async (attempts: number, random: number) => {
       const { results } = await runQueue([delivery(1, { attempts })], {
         attempt: async () => answer(503),
-        mayContinue: () => true,
+        mayAttempt: () => true,
         random: () => random,
       });
       return results[0]?.delay;
@@ -126,7 +126,7 @@ describe('a run over the queue of a user', () => {
   test('a run without time left returns its queue', async () => {
     const result = await runQueue([delivery(1)], {
       attempt: async () => answer(204),
-      mayContinue: () => false,
+      mayAttempt: () => false,
       random: () => 0,
     });
     expect(result).toEqual({ results: [], done: 0, dueIn: 0, isGone: false });

@@ -4,7 +4,7 @@ import type { AnsweredRequest, RequestObserver } from '../../statistics/meters.j
 /** The access log of a process. */
 export interface AccessLog {
   readonly onAnswered: RequestObserver;
-  /** Writes the lines that it still holds. */
+  /** Writes the lines that are still in memory. */
   close(): Promise<void>;
 }
 
@@ -18,34 +18,34 @@ export function createAccessLog(options: {
 }): AccessLog {
   const { worker, destination } = options;
   if (destination !== undefined) {
-    return { onAnswered: (answered) => destination.write(lineOf(answered, worker)), close: async () => undefined };
+    return { onAnswered: (answered) => destination.write(formatLine(answered, worker)), close: async () => undefined };
   }
   const output = pino.destination({ fd: 1, sync: false, ...buffer });
   return {
-    onAnswered: (answered) => output.write(lineOf(answered, worker)),
+    onAnswered: (answered) => output.write(formatLine(answered, worker)),
     close: async () => output.flushSync(),
   };
 }
 
-/** Written by hand, because `JSON.stringify` takes 8 µs. No value needs escapes: a method is a token (RFC 9110, 5.6.2). */
-function lineOf(answered: AnsweredRequest, worker: number | undefined): string {
+/** The text is built without a library, because `JSON.stringify` takes 8 µs. No value needs escapes: a method is a token (RFC 9110, 5.6.2). */
+function formatLine(answered: AnsweredRequest, worker: number | undefined): string {
   const { requestId, method, route, status, duration, userId } = answered;
-  const number = worker === undefined ? '' : `"worker":${worker},`;
-  const user = userId === undefined ? '' : `"user_id":"${userId}",`;
+  const workerField = worker === undefined ? '' : `"worker":${worker},`;
+  const userField = userId === undefined ? '' : `"user_id":"${userId}",`;
   const milliseconds = Math.round(duration * 1000) / 1000;
-  return `{"level":"info","time":"${timeNow()}",${number}"request_id":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${milliseconds},${user}"msg":"request"}\n`;
+  return `{"level":"info","time":"${timeNow()}",${workerField}"request_id":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${milliseconds},${userField}"msg":"request"}\n`;
 }
 
-let second = 0;
+let secondStart = 0;
 let secondText = '';
 
 /** The time in UTC, as `toISOString` writes it. Most of it is the same for all lines of a second. */
 function timeNow(): string {
   const now = Date.now();
-  const since = now - second;
-  if (since < 0 || since >= 1000) {
-    second = now - (now % 1000);
-    secondText = new Date(second).toISOString().slice(0, 20);
+  const elapsed = now - secondStart;
+  if (elapsed < 0 || elapsed >= 1000) {
+    secondStart = now - (now % 1000);
+    secondText = new Date(secondStart).toISOString().slice(0, 20);
   }
-  return `${secondText}${String(now - second).padStart(3, '0')}Z`;
+  return `${secondText}${String(now - secondStart).padStart(3, '0')}Z`;
 }

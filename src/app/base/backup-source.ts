@@ -1,35 +1,38 @@
 import { join } from 'node:path';
-import { BackupError } from '../../backups/container/error.js';
 import type { BackupSource } from '../../backups/create.js';
+import type { DumpVerification } from '../../backups/verify.js';
 import type { Config } from '../../config/config.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
 import { needSecretKeys } from '../../database/secret-key-file.js';
 import { createKeyId } from '../../lib/crypto/secret-keys.js';
+import { imageRemovalLock } from '../../notifications/images/cleanup.js';
 
 /** The folder of uploaded images. */
 export function imageFolderOf({ IMAGE_DIR, DATA_DIR }: Pick<Config, 'IMAGE_DIR' | 'DATA_DIR'>): string {
   return IMAGE_DIR ?? join(DATA_DIR, 'images');
 }
 
-/** What a backup of this configuration contains. @throws BackupError, SecretKeyError */
+/** What a backup of this configuration contains. @throws SecretKeyError */
 export async function backupSource(
   config: Config,
   target: DatabaseTarget,
   { includesSecretKey, version }: Pick<BackupSource, 'includesSecretKey' | 'version'>,
 ): Promise<BackupSource> {
-  if (config.DATABASE_URL !== undefined) {
-    throw new BackupError(
-      'This command backs up the embedded database. Back up the database of DATABASE_URL with pg_dump.',
-    );
-  }
   const keys = await needSecretKeys(config);
   return {
     target,
-    serverFolder: join(config.DATA_DIR, 'postgres'),
+    serverFolder: config.DATABASE_URL === undefined ? join(config.DATA_DIR, 'postgres') : undefined,
+    programs: config.BACKUP_PROGRAMS,
     imageFolder: imageFolderOf(config),
+    imageRemovalLock,
     secretKeys: keys.map((key) => ({ id: createKeyId(key), key })),
     includesSecretKey,
     passphrase: config.BACKUP_PASSPHRASE?.reveal(),
     version,
   };
+}
+
+/** How dumps are restored to verify them. */
+export function dumpVerification({ BACKUP_PROGRAMS, BACKUP_VERIFY_URL }: Config): DumpVerification {
+  return { programs: BACKUP_PROGRAMS, server: BACKUP_VERIFY_URL };
 }

@@ -51,15 +51,18 @@ export interface OpenBackupPlace extends OpenStore {
 
 /** Opens the place of a backup: a file or an object, or the newest backup of a folder or bucket. @throws BackupError */
 export async function openBackupAt(config: Config, location: string): Promise<OpenBackupPlace> {
-  const isOne = isBucket(location) ? parseBackupName(basename(location)) !== undefined : !(await isFolder(location));
-  if (isOne && !isBucket(location) && !existsSync(location)) throw new BackupError(`There is no backup ${location}.`);
-  const { store, close } = await openBackupStore(config, isOne ? dirname(location) : location);
+  const isSingleBackup = isBucket(location)
+    ? parseBackupName(basename(location)) !== undefined
+    : !(await isFolder(location));
+  if (isSingleBackup && !isBucket(location) && !existsSync(location))
+    throw new BackupError(`There is no backup ${location}.`);
+  const { store, close } = await openBackupStore(config, isSingleBackup ? dirname(location) : location);
   try {
     return {
       store,
       close,
-      isNamed: isOne,
-      name: isOne ? basename(location) : ((await listStored(store)).at(-1) ?? ''),
+      isNamed: isSingleBackup,
+      name: isSingleBackup ? basename(location) : ((await listStored(store)).at(-1) ?? ''),
     };
   } catch (error) {
     await close();

@@ -8,16 +8,19 @@ import { createDatabase, type Database } from '../../database/database.js';
 import { migrate } from '../../database/migrate.js';
 import { openTarget } from '../../database/open.js';
 import { readSecretKeys } from '../../database/secret-key-file.js';
+import { recordCurrentKey } from '../../database/secrets/old-keys.js';
 import { type Signals, startSignals } from '../../database/signals.js';
 import { createOutbound, type Outbound } from '../../delivery/outbound.js';
 import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Tracing } from '../../lib/tracing/tracing.js';
 import type { Plugin } from '../../login/authenticators/plugin.js';
+import type { TemplateTexts } from '../../messages/templates.js';
 import { createCounters } from '../../statistics/counters.js';
 import { createMeters, type MeterStore } from '../../statistics/meters.js';
 import { type Reporter, startReporter } from '../../statistics/reporter.js';
 import { createBreachedPasswords } from './breached-passwords.js';
+import { readConfiguredFiles } from './configured-files.js';
 import { consoleUrl } from './console-url.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Logger } from './log.js';
@@ -35,6 +38,8 @@ export interface Base {
   readonly outbound: Outbound;
   /** The authenticators of AUTHENTICATORS. An error in one ends the start before the database is opened. */
   readonly plugins: readonly Plugin[];
+  /** The texts of TEMPLATES_DIR. An error in one ends the start before the database is opened. */
+  readonly texts: TemplateTexts;
   readonly target: DatabaseTarget;
   readonly database: Database;
   readonly keys: SecretKeys;
@@ -81,6 +86,7 @@ export async function openBase(
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets, tracing }), (calls) => calls.close());
   const { plugins } = lifecycle.add(await loadConfiguredPlugins(config, outbound, log), (loaded) => loaded.close());
+  const texts = await readConfiguredFiles(config);
   const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
   const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
@@ -90,6 +96,8 @@ export async function openBase(
     createDatabase({ target, size: resources.connections, onConnectionError, tracing }),
     (pool) => pool.close(),
   );
+  // Before the reporter, because the time of the record is compared with the start of each process.
+  await recordCurrentKey(database.everyone, keys);
   const meters = config.METRICS_PORT === undefined ? undefined : createMeters();
   const statistics = lifecycle.add(
     startReporter({
@@ -127,6 +135,7 @@ export async function openBase(
     tracing,
     outbound,
     plugins,
+    texts,
     target,
     database,
     keys,

@@ -18,15 +18,21 @@ export async function loadConfiguredPlugins(
     log: (level, message) => log[level]({ authenticator: module }, message),
     async fetch(url, request = {}) {
       const { method = 'GET', headers, body } = request;
-      const sent = { url, method, ...(headers && { headers: { ...headers } }), ...(body !== undefined && { body }) };
-      const { status, headers: received, body: answer } = await outbound.request(sent);
-      return { status, headers: received, body: answer.toString() };
+      const outboundRequest = {
+        url,
+        method,
+        ...(headers && { headers: { ...headers } }),
+        ...(body !== undefined && { body }),
+      };
+      const { status, headers: responseHeaders, body: responseBody } = await outbound.request(outboundRequest);
+      return { status, headers: responseHeaders, body: responseBody.toString() };
     },
   });
   const { plugins, errors, close } = await loadPlugins({
     modules: config.AUTHENTICATORS ?? [],
     contextOf,
-    onError: (module, what, failure) => log.error({ authenticator: module, ...(failure && { err: failure }) }, what),
+    onError: (module, message, failure) =>
+      log.error({ authenticator: module, ...(failure && { err: failure }) }, message),
   });
   if (errors.length > 0) {
     await close();
@@ -35,8 +41,8 @@ export async function loadConfiguredPlugins(
   return { plugins, close };
 }
 
-/** Loads the plug-ins as a start does, and returns their names. @throws ConfigError */
-export async function tryConfiguredPlugins(config: Config): Promise<string[]> {
+/** Loads the plug-ins in the same way as a start, and returns their names. @throws ConfigError */
+export async function loadPluginNames(config: Config): Promise<string[]> {
   const outbound = createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   try {
     const { plugins, close } = await loadConfiguredPlugins(config, outbound, createLog('silent'));

@@ -5,8 +5,8 @@ export interface ResourceLimits {
   /** Connections of the pool that serves requests. */
   readonly connections: number;
   /**
-   * Concurrent jobs of the queue. Each job needs a connection. Each runner of the queue, the queue's worker names and
-   * signals need one more each.
+   * Concurrent jobs of the queue. Each job needs a connection. Each runner of the queue needs one more connection, and
+   * so do the names of the runners and the signals.
    */
   readonly jobs: number;
   /**
@@ -35,11 +35,11 @@ const minConnections = 5;
 /** The limits of one worker, if there are `workers` of them. `memory` is in bytes. */
 export function resourceLimits(workers: number, cores = availableCores(), memory = availableMemory()): ResourceLimits {
   const hashesInMemory = Math.max(1, Math.floor(memory / 4 / bytesPerHash / workers));
-  const share = (all: number, min: number) => Math.max(min, Math.ceil(all / workers));
+  const perWorker = (all: number, min: number) => Math.max(min, Math.ceil(all / workers));
   return {
-    connections: workers === 1 ? singleProcess.connections : share(totalConnections, minConnections),
-    jobs: share(singleProcess.jobs, 1),
-    hashes: Math.min(maxHashes, hashesInMemory, share(cores, 1)),
-    waitingHashes: share(singleProcess.waitingHashes, 16),
+    connections: workers === 1 ? singleProcess.connections : perWorker(totalConnections, minConnections),
+    jobs: perWorker(singleProcess.jobs, 1),
+    hashes: Math.min(maxHashes, hashesInMemory, perWorker(cores, 1)),
+    waitingHashes: perWorker(singleProcess.waitingHashes, 16),
   };
 }

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { checkPrograms } from '../../backups/dumps/check.js';
 import { readBackupTimes, readLogArchive } from '../../backups/state.js';
 import { type Config, ConfigError } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
@@ -11,9 +12,9 @@ import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
 import { indexState } from '../../database/late-indexes.js';
 import { readSchemaState } from '../../database/schema-state.js';
-import { readSecretKeys, secretKeyFile } from '../../database/secret-key-file.js';
+import { hasSecretKeys, needSecretKeys, secretKeyFile } from '../../database/secret-key-file.js';
 import { countUnreadable, describeUnreadableValues } from '../../database/secrets/unreadable.js';
-import { compose, sql } from '../../database/sql.js';
+import { bound, compose, sql } from '../../database/sql.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
 import { isLoopback } from '../../lib/smtp-url.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
@@ -35,14 +36,14 @@ export const warn = finding('warn');
 export const fail = finding('FAIL');
 
 /** The permission bits of a file for its group and for others. */
-const otherAccounts = 0o077;
+const otherAccountsMask = 0o077;
 
 /** Checks that only the owner may read the secrets in DATA_DIR. A start creates missing files that way. */
 export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
   const folder = await modeOf(DATA_DIR);
   if (folder === undefined) return [warn('data directory', `${DATA_DIR} does not exist; \`postern serve\` creates it`)];
   const findings = [
-    (folder & otherAccounts) === 0
+    (folder & otherAccountsMask) === 0
       ? ok('data directory', `only its owner can read ${DATA_DIR}`)
       : warn('data directory', `other accounts can read ${DATA_DIR}: chmod 700 it`),
   ];
@@ -50,7 +51,7 @@ export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
     const path = join(DATA_DIR, name);
     const mode = await modeOf(path);
     if (mode === undefined) continue;
-    const isPrivate = (mode & otherAccounts) === 0;
+    const isPrivate = (mode & otherAccountsMask) === 0;
     findings.push(
       isPrivate ? ok(name, 'only its owner can read it') : fail(name, `other accounts can read ${path}: chmod 600 it`),
     );
@@ -154,19 +155,26 @@ export async function checkSecrets(
     ),
   );
   if (tables?.exist !== true) return [];
-  const found = await countUnreadable(handle, createSecretKeys(await readSecretKeys(config)), maxRows);
-  if (found.length > 0) return [fail('encrypted values', describeUnreadableValues(found))];
+  if (!(await hasSecretKeys(config))) {
+    const path = join(config.DATA_DIR, secretKeyFile);
+    return [fail('encrypted values', `${path} is missing: restore it, or set SECRET_KEY to the key that was in it`)];
+  }
+  const unreadableValues = await countUnreadable(handle, createSecretKeys(await needSecretKeys(config)), maxRows);
+  if (unreadableValues.length > 0) return [fail('encrypted values', describeUnreadableValues(unreadableValues))];
   return [ok('encrypted values', 'SECRET_KEY decrypts all of them')];
 }
 
 /** In milliseconds. */
 const clockToleranceMs = 2000;
 
-/** Checks the backups of the embedded database. Those of DATABASE_URL are made by other programs. */
+/** Checks the backups. Other programs may make those of DATABASE_URL. */
 export async function checkBackups(handle: Queryable<'everyone'>, config: Config): Promise<Finding[]> {
   const { DATABASE_URL, BACKUP_TO, BACKUP_SCHEDULE: schedule } = config;
-  if (DATABASE_URL !== undefined) return [];
-  if (BACKUP_TO === undefined) return [warn('backups', 'Postern makes none by itself: set BACKUP_TO')];
+  if (BACKUP_TO === undefined) {
+    return DATABASE_URL === undefined
+      ? [warn('backups', 'Postern makes none by itself: set BACKUP_TO')]
+      : [ok('backups', 'Postern makes none by itself: set BACKUP_TO, or use other programs')];
+  }
   const [table] = await handle.query(
     compose<{ exists: boolean }, 'everyone'>(
       'everyone',
@@ -175,26 +183,36 @@ export async function checkBackups(handle: Queryable<'everyone'>, config: Config
   );
   if (table?.exists !== true) return [];
   const archive = config.BACKUP_CONTINUOUS ? [await checkArchive(handle)] : [];
+  const programs = DATABASE_URL === undefined ? [] : [await checkDumps(handle, config)];
   const { now, verified } = await readBackupTimes(handle);
-  if (verified === null) return [warn('backups', `there is no verified one in ${BACKUP_TO} yet`), ...archive];
-  const last = `the last verified one is of ${new Date(verified).toISOString()}`;
-  // One missed time may be one that is being made.
+  const more = [...programs, ...archive];
+  if (verified === null) return [warn('backups', `there is no verified one in ${BACKUP_TO} yet`), ...more];
+  const lastBackup = `the last verified one was made at ${new Date(verified).toISOString()}`;
+  // The backup of the last scheduled time may still be running.
   return schedule.next(schedule.next(verified)) < now
-    ? [fail('backups', `${last}, and later ones are missing: see the log and GET /admin/v1/system`), ...archive]
-    : [ok('backups', last), ...archive];
+    ? [fail('backups', `${lastBackup}, and later ones are missing: see the log and GET /admin/v1/system`), ...more]
+    : [ok('backups', lastBackup), ...more];
+}
+
+/** Checks the programs that make and verify backups of DATABASE_URL. */
+async function checkDumps(handle: Queryable<'everyone'>, { BACKUP_PROGRAMS }: Config): Promise<Finding> {
+  const found = await checkPrograms(handle, BACKUP_PROGRAMS);
+  return 'problem' in found
+    ? fail('backups', found.problem)
+    : ok('backups', `${found.dump.command} ${found.dump.version} makes them`);
 }
 
 /** Seconds after which the archive of the log is late. It is written every few seconds, and reported every minute. */
-const lateAfter = 300;
+const lateAfterSeconds = 300;
 
 async function checkArchive(handle: Queryable<'everyone'>): Promise<Finding> {
   const archive = await readLogArchive(handle);
   if (archive === undefined) return warn('log archive', 'it has not begun yet: see the log');
-  const until = `it ends at ${archive.archived_at}`;
-  if (archive.error !== null) return fail('log archive', `${until} and does not continue: ${archive.error}`);
-  return archive.age > lateAfter
-    ? fail('log archive', `${until} and does not continue: see the log`)
-    : ok('log archive', until);
+  const archiveEnd = `it ends at ${archive.archived_at}`;
+  if (archive.error !== null) return fail('log archive', `${archiveEnd} and does not continue: ${archive.error}`);
+  return archive.age > lateAfterSeconds
+    ? fail('log archive', `${archiveEnd} and does not continue: see the log`)
+    : ok('log archive', archiveEnd);
 }
 
 /**
@@ -209,12 +227,20 @@ export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding
       sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
     ),
   );
-  const here = (before + Date.now()) / 2;
-  const difference = Math.abs((clock?.now ?? here) - here);
-  const shown = `${(difference / 1000).toFixed(1)} s apart`;
+  const localTime = (before + Date.now()) / 2;
+  const difference = Math.abs((clock?.now ?? localTime) - localTime);
+  const gap = `${(difference / 1000).toFixed(1)} s apart`;
   return difference > clockToleranceMs
-    ? warn('clock', `this machine and the database are ${shown}: synchronise them`)
-    : ok('clock', `this machine and the database are ${shown}`);
+    ? warn('clock', `this machine and the database are ${gap}: synchronise them`)
+    : ok('clock', `this machine and the database are ${gap}`);
+}
+
+/** Whether a table exists: the doctor also runs before the migrations of a new release. */
+export async function hasTable(handle: Queryable<'everyone'>, name: string): Promise<boolean> {
+  const [table] = await handle.query(
+    compose<{ exists: boolean }, 'everyone'>('everyone', sql`select to_regclass(${bound(name)}) is not null as exists`),
+  );
+  return table?.exists === true;
 }
 
 /** Checks that the hosts of the SMS providers can be resolved. */
@@ -260,8 +286,8 @@ export async function checkMail(config: Config): Promise<Finding> {
   if (provider === 'none') return ok('mail', 'off: no mail is sent');
   if (provider === 'console') return warn('mail', 'codes are printed and shown in the outbox: for development only');
   const { host = '', tls } = config.SMTP_URL ?? {};
-  const found = await canResolve(host);
-  if (!found) return fail('mail', `the server ${host} cannot be resolved`);
+  const resolves = await canResolve(host);
+  if (!resolves) return fail('mail', `the server ${host} cannot be resolved`);
   return tls === 'none' && !isLoopback(host)
     ? warn('mail', `goes to ${host} without TLS: remove ?tls=none from SMTP_URL if the server has TLS`)
     : ok('mail', `the server ${host} resolves`);
@@ -276,13 +302,13 @@ export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding
   return [ok('templates', `${count} of your own in ${TEMPLATES_DIR}`)];
 }
 
-/** Loads the plug-ins as a start does. */
+/** Loads the plug-ins in the same way as a start. */
 export async function checkAuthenticators(config: Config): Promise<Finding[]> {
   const modules = config.AUTHENTICATORS ?? [];
   if (modules.length === 0) return [];
-  const { tryConfiguredPlugins } = await import('../base/plugins.js');
+  const { loadPluginNames } = await import('../base/plugins.js');
   try {
-    return [ok('authenticators', (await tryConfiguredPlugins(config)).join(', '))];
+    return [ok('authenticators', (await loadPluginNames(config)).join(', '))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.errors.map((detail) => fail('authenticators', detail));
@@ -292,8 +318,8 @@ export async function checkAuthenticators(config: Config): Promise<Finding[]> {
 /** Lists which push channels are configured. */
 export function checkPush(config: Config): Finding {
   const channels = { apns: config.APNS_KEY, fcm: config.FCM_SERVICE_ACCOUNT, 'web push': config.VAPID_PUBLIC_KEY };
-  const named = Object.entries(channels).map(([name, setting]) => `${name} ${setting === undefined ? 'off' : 'on'}`);
-  return ok('push', named.join(', '));
+  const states = Object.entries(channels).map(([name, setting]) => `${name} ${setting === undefined ? 'off' : 'on'}`);
+  return ok('push', states.join(', '));
 }
 
 /** Checks that the port is free: listens on it for a moment. */

@@ -4,14 +4,14 @@ import { type Finding, fail, ok } from './checks.js';
 
 /** Checks that the bucket of images answers to the configured key. Images on disk need no check. */
 export async function checkImages(config: Config): Promise<Finding[]> {
-  const { IMAGE_STORAGE: configured } = config;
-  if (configured === undefined) return [];
-  const { bucket, prefix, close } = await openImageBucket(config, configured);
+  const { IMAGE_STORAGE: location } = config;
+  if (location === undefined) return [];
+  const { bucket, prefix, close } = await openImageBucket(config, location);
   try {
     await bucket.list(`${prefix}unsettled/`);
-    return [ok('images', `the bucket ${configured.bucket} answers`)];
+    return [ok('images', `the bucket ${location.bucket} answers`)];
   } catch (error) {
-    return [fail('images', `the bucket ${configured.bucket}: ${(error as Error).message}`)];
+    return [fail('images', `the bucket ${location.bucket}: ${(error as Error).message}`)];
   } finally {
     await close();
   }

@@ -1,24 +1,18 @@
 import type { Queryable } from '../../database/database.js';
 import { compose, sql } from '../../database/sql.js';
-import { type Finding, warn } from './checks.js';
+import { type Finding, hasTable, warn } from './checks.js';
 
-/** Reports test identities that are in effect: their codes are known to others. Without any, there is no line. */
+/** Reports test identities that are in effect: their codes are known to others. Without any, it reports nothing. */
 export async function testIdentityFindings(handle: Queryable<'everyone'>): Promise<Finding[]> {
-  const [table] = await handle.query(
-    compose<{ exists: boolean }, 'everyone'>(
+  if (!(await hasTable(handle, 'test_identities'))) return [];
+  const [row] = await handle.query(
+    compose<{ count: number; last_expiry: string | null }, 'everyone'>(
       'everyone',
-      sql`select to_regclass('test_identities') is not null as exists`,
+      sql`select count(*)::int as count, max(expires_at) as last_expiry from test_identities where expires_at > db_now()`,
     ),
   );
-  if (table?.exists !== true) return [];
-  const [found] = await handle.query(
-    compose<{ count: number; until: string | null }, 'everyone'>(
-      'everyone',
-      sql`select count(*)::int as count, max(expires_at) as until from test_identities where expires_at > db_now()`,
-    ),
-  );
-  const { count = 0, until = null } = found ?? {};
-  if (until === null) return [];
-  const which = count === 1 ? 'one address accepts a fixed code' : `${count} addresses accept fixed codes`;
-  return [warn('test identities', `${which} until ${until}: delete what the review does not need any more`)];
+  const { count = 0, last_expiry: lastExpiry = null } = row ?? {};
+  if (lastExpiry === null) return [];
+  const addresses = count === 1 ? 'one address accepts a fixed code' : `${count} addresses accept fixed codes`;
+  return [warn('test identities', `${addresses} until ${lastExpiry}: delete what the review does not need any more`)];
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.js';
 import { compose, sql } from '../../database/sql.js';
-import { type Finding, ok, warn } from './checks.js';
+import { type Finding, hasTable, ok, warn } from './checks.js';
 
 interface FailingRow {
   readonly url: string;
@@ -11,13 +11,7 @@ interface FailingRow {
 
 /** Checks that no webhook was disabled by failures, and that none fails now. A database without webhooks needs no line. */
 export async function webhookFindings(handle: Queryable<'everyone'>): Promise<Finding[]> {
-  const [table] = await handle.query(
-    compose<{ exists: boolean }, 'everyone'>(
-      'everyone',
-      sql`select to_regclass('webhook_health') is not null as exists`,
-    ),
-  );
-  if (table?.exists !== true) return [];
+  if (!(await hasTable(handle, 'webhook_health'))) return [];
   const rows = await handle.query(
     compose<FailingRow, 'everyone'>(
       'everyone',

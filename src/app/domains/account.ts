@@ -33,7 +33,7 @@ interface AccountParts {
   readonly factors: Factors;
   readonly testCodes: TestCodes;
   /** The lists of other domains in the export of a user. */
-  readonly moreSections: readonly ExportSection[];
+  readonly exportSections: readonly ExportSection[];
 }
 
 type AccountServices = Pick<
@@ -76,7 +76,7 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
     delay: config.PIN_RECOVERY_DELAY,
   });
   const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries });
-  const withoutSession = { database, keys, users, limits, codes, sessionless, rules };
+  const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules };
   return {
     proofs,
     pinRecoveries,
@@ -97,8 +97,8 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       providers: parts.idTokens,
       loginColumns: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
     }),
-    recoveries: createRecoveries({ ...withoutSession, pinRecoveries }),
-    registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on' }),
-    exports: createExports(database, [...userSections(database), ...parts.moreSections]),
+    recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries }),
+    registrations: createRegistrations({ ...sessionlessDeps, isOn: config.REGISTRATION === 'on' }),
+    exports: createExports(database, [...userSections(database), ...parts.exportSections]),
   };
 }

@@ -6,7 +6,7 @@ import type { Base } from '../base/base.js';
 
 /**
  * The blocks of addresses, and the limits of requests. The list of blocks is read before the first request.
- * @param interval milliseconds from one look for changes of the blocks to the next
+ * @param interval milliseconds between two reads of the blocks
  */
 export async function createAdmissionServices(
   { config, database, lifecycle, log }: Base,

@@ -4,18 +4,18 @@ import { startArchiver, stopArchiving } from '../../backups/log-archive/archiver
 import { createRequestedBackups } from '../../backups/scheduled/requested.js';
 import { type ScheduledBackupOptions, startScheduledBackups } from '../../backups/scheduled/scheduler.js';
 import type { Backups } from '../../http/routes/admin/backups.js';
-import { backupSource } from '../base/backup-source.js';
+import { backupSource, dumpVerification } from '../base/backup-source.js';
 import { openBackupStore } from '../base/backup-stores.js';
 import type { Base } from '../base/base.js';
 
 /** The backups of this process. */
 export interface BackupDomain {
   readonly backups: Backups;
-  /** Starts the backups of the schedule, and the archive of the log. Without their settings there are none. */
+  /** Starts the scheduled backups and the archive of the log, if they are configured. */
   start(): Promise<void>;
 }
 
-/** Creates the backups that operators ask for, and those of the schedule. */
+/** Creates the backups that operators request, and the scheduled ones. */
 export async function createBackupDomain(base: Base, version: string): Promise<BackupDomain> {
   const { config, target, database, log, lifecycle } = base;
   const { BACKUP_TO: place, BACKUP_SCHEDULE: schedule, BACKUP_KEEP: keep, DATA_DIR } = config;
@@ -24,25 +24,31 @@ export async function createBackupDomain(base: Base, version: string): Promise<B
   if (place !== undefined) {
     const { store } = lifecycle.add(await openBackupStore(config, place), (open) => open.close());
     const source = () => backupSource(config, target, { includesSecretKey: false, version });
-    options = { source, handle: database.everyone, store, schedule, keep, verifyIn: DATA_DIR, log };
+    options = {
+      ...{ source, handle: database.everyone, store, schedule, keep, verifyIn: DATA_DIR, log },
+      dumps: dumpVerification(config),
+    };
   }
-  const requested = lifecycle.add(
+  const requestedBackups = lifecycle.add(
     createRequestedBackups({
-      ...{ target, options, handle: database.everyone },
-      settings: { place: place ?? null, schedule, keep, is_encrypted: passphrase !== undefined },
+      ...{ target, options, handle: database.everyone, programs: config.BACKUP_PROGRAMS },
+      settings: {
+        ...{ place: place ?? null, schedule, keep, is_encrypted: passphrase !== undefined },
+        method: config.DATABASE_URL === undefined ? 'files' : 'pg_dump',
+      },
     }),
     (part) => part.stop(),
   );
 
   return {
     backups: {
-      read: requested.read,
+      read: requestedBackups.read,
       async start(origin) {
-        await requested.start();
+        await requestedBackups.start();
         await database.directory.transaction((tx) => recordServiceEvent(tx, { type: 'backup.started', origin }));
       },
       async verify(id, origin) {
-        await requested.verify(id);
+        await requestedBackups.verify(id);
         await database.directory.transaction((tx) =>
           recordServiceEvent(tx, { type: 'backup.verification_started', origin, data: { backup_id: id } }),
         );

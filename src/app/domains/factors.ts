@@ -51,8 +51,8 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
       ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices, pinRecoveries }),
     }),
     createSetUp({ users, rules }) {
-      const shared = { database, keys, relyingParty, users, rules, appName: issuer };
-      return { operatorSetUp: createOperatorSetUp({ ...shared, tokenLifetimeMs: config.AUTHENTICATION_TTL }) };
+      const setUpDeps = { database, keys, relyingParty, users, rules, appName: issuer };
+      return { operatorSetUp: createOperatorSetUp({ ...setUpDeps, tokenLifetimeMs: config.AUTHENTICATION_TTL }) };
     },
   };
 }
@@ -60,5 +60,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
 /** The origins where passkeys work. Browsers allow them on https, and on the host name localhost. */
 function defaultOrigins({ PUBLIC_URL }: Config, { port, consolePort }: Base['listening']): string[] {
   if (PUBLIC_URL !== undefined) return [new URL(PUBLIC_URL).origin];
-  return [port, ...(consolePort === undefined ? [] : [consolePort])].map((own) => `http://localhost:${own}`);
+  return [port, ...(consolePort === undefined ? [] : [consolePort])].map(
+    (localPort) => `http://localhost:${localPort}`,
+  );
 }

@@ -1,11 +1,11 @@
-import { type Config, ConfigError } from '../../config/config.js';
+import type { Config } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import { createConsoleMail } from '../../delivery/console-messages.js';
 import { createSmtpMail } from '../../delivery/mail/smtp.js';
+import { withMailHealth } from '../../delivery/provider-health.js';
 import type { JobGroup } from '../../delivery/queue.js';
-import { readCustomTemplates } from '../../messages/custom-templates.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
 import type { MailSender } from '../../messages/mail-sender.js';
@@ -13,12 +13,12 @@ import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../mess
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
 import { createOperatorMails, type OperatorMails } from '../../messages/operators/mails.js';
 import { createOutbox, type Outbox } from '../../messages/outbox.js';
-import { storeProviderHealth } from '../../messages/providers/health.js';
 import { createReceipts, type Receipts } from '../../messages/providers/receipts.js';
 import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
 import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
+import { createHealthRecorder } from '../providers/providers.js';
 import { createReceiptReaders, createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */
@@ -35,47 +35,42 @@ export interface Messaging {
   jobGroups(concurrency: number): JobGroup[];
   /** Call it after a message was written and committed. */
   onMessageWritten(): void;
-  /** Starts to move written messages to the queue. */
+  /** Starts moving written messages to the queue. */
   startDispatch(): { stop(): Promise<void> };
 }
 
-/** Creates the senders, texts and queues of messages. @throws ConfigError for invalid texts in TEMPLATES_DIR */
+/** Creates the senders, texts and queues of messages. */
 export async function createMessaging(
-  { config, log, outbound, database, keys, consoleUrl, statistics: { counters } }: Base,
+  { config, log, outbound, texts, database, keys, consoleUrl, statistics: { counters } }: Base,
   options: {
     /** Whether a push channel is configured. */
-    readonly pushes: boolean;
+    readonly hasPush: boolean;
     readonly print: (line: string) => void;
   },
 ): Promise<Messaging> {
+  const onHealth = createHealthRecorder({ database, log });
+  const mail = createMailSender(config, options.print);
   const senders: MessageSenders = {
-    sms: await createSmsSender(config, outbound, options.print, ({ provider, error }) => {
-      if (error !== undefined) log.warn({ provider, error }, 'a provider of SMS fails');
-      storeProviderHealth(database, provider, error).catch((cause) =>
-        log.warn({ err: cause, provider }, 'the state of a provider of SMS could not be stored'),
-      );
-    }),
-    email: createMailSender(config, options.print),
+    sms: await createSmsSender(config, outbound, options.print, onHealth),
+    email: mail && withMailHealth(mail, { onHealth }),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
-  const { texts: customTexts, errors } = await readCustomTemplates(config.TEMPLATES_DIR);
-  if (errors.length > 0) throw new ConfigError(errors.map((error) => `TEMPLATES_DIR: ${error}`));
-  const templates = createTemplates({ app: config.APP_NAME, own: customTexts });
+  const templates = createTemplates({ app: config.APP_NAME, own: texts });
   const messages = createMessages({ database, keys, senders, templates, counters });
   const isConfigured = (channel: NoticeChannel) => {
-    if (channel === 'push') return options.pushes;
+    if (channel === 'push') return options.hasPush;
     return channel === 'inbox' ? config.NOTIFICATION_TYPES.includes(noticeType) : channels.includes(channel);
   };
   const notices = createNotices(config.NOTICES.filter(isConfigured));
   // The codes of the console providers are not secret.
-  const showsCodesOf = channels.filter((channel) => senders[channel]?.name === 'console');
+  const consoleChannels = channels.filter((channel) => senders[channel]?.name === 'console');
   let relay: Relay | undefined;
   return {
     channels,
     notices,
     operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
-    outbox: createOutbox({ database, keys, channelsWithVisibleCodes: showsCodesOf }),
+    outbox: createOutbox({ database, keys, channelsWithVisibleCodes: consoleChannels }),
     noticeTasks(show) {
       const send = createNoticeSending({ database, keys, templates, channels: notices.channels, show });
       return { [noticeTask]: (job) => send(job as NoticeJob) };

@@ -29,11 +29,11 @@ export interface NotificationDomain {
 
 /**
  * Creates notifications with their inbox, streams and images.
- * @param published called after a notification was published and committed
+ * @param onPublished called after a notification was published and committed
  */
 export async function createNotificationServices(
   base: Base,
-  published: (() => void) | undefined,
+  onPublished: (() => void) | undefined,
   streamTimes: Partial<StreamTimes>,
 ): Promise<NotificationDomain> {
   const { config, log, lifecycle, resources, outbound, database, signals, pacer, statistics } = base;
@@ -64,7 +64,7 @@ export async function createNotificationServices(
     onChanged: signals.send,
     counters: statistics.counters,
     retainedFrom,
-    ...(published && { onPublished: published }),
+    ...(onPublished && { onPublished: onPublished }),
   });
   const { storage } = lifecycle.add(await openImageStorage(config), (part) => part.close());
   const images = createImages({

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { PushChannel } from '../../contract/push.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import { checkTargetUrl } from '../../delivery/outbound-guard.js';
+import { withPushHealth } from '../../delivery/provider-health.js';
 import { createPushSenders, type PushSettings } from '../../delivery/push/senders.js';
 import type { JobGroup } from '../../delivery/queue.js';
 import { deletePushToken, findPushTarget, findReachableDevices, listDeviceStates } from '../../devices/push-devices.js';
@@ -14,13 +15,14 @@ import { type PushedNotice, pushNotice } from '../../notifications/push/notice.j
 import { createPush, type Push } from '../../notifications/push/push.js';
 import { createPushSending } from '../../notifications/push/send.js';
 import type { Base } from '../base/base.js';
+import { createHealthRecorder } from '../providers/providers.js';
 
 type Task = (payload: unknown) => Promise<void>;
 
 /** Push notifications by Web Push, FCM and APNs. */
 export interface PushDomain {
   /** Call it after a notification was published and committed. Undefined if no channel is configured. */
-  readonly published: (() => void) | undefined;
+  readonly onPublished: (() => void) | undefined;
   readonly push: Push;
   readonly tokens: DevicePushTokens;
   /** Pushes a notice about the account itself. */
@@ -52,7 +54,11 @@ export async function createPushDomain({
   statistics: { counters },
 }: Base): Promise<PushDomain> {
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
-  const senders = await createPushSenders(pushSettings(config), { outbound, allowPrivateNetworkTargets, tracing });
+  const onHealth = createHealthRecorder({ database, log });
+  const sending = { outbound, allowPrivateNetworkTargets, tracing };
+  const senders = (await createPushSenders(pushSettings(config), sending)).map((sender) =>
+    withPushHealth(sender, { onHealth }),
+  );
   lifecycle.add(senders, async () => {
     await Promise.all(senders.map((sender) => sender.close()));
   });
@@ -73,7 +79,7 @@ export async function createPushDomain({
   let relay: Relay | undefined;
 
   return {
-    published: channels.length === 0 ? undefined : () => relay?.notify(),
+    onPublished: channels.length === 0 ? undefined : () => relay?.notify(),
     push: createPush({
       ...options,
       database,

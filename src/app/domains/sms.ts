@@ -2,7 +2,8 @@ import type { Config } from '../../config/config.js';
 import { snsUrl } from '../../config/sms-settings.js';
 import { createConsoleSms } from '../../delivery/console-messages.js';
 import type { Outbound } from '../../delivery/outbound.js';
-import { createFailover, type FailoverOptions } from '../../delivery/sms/failover.js';
+import type { OnHealth } from '../../delivery/provider-health.js';
+import { createFailover } from '../../delivery/sms/failover.js';
 import { createReceiptUrl, type ReceiptUrl } from '../../delivery/sms/receipt-url.js';
 import type { ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsSender } from '../../messages/sms-sender.js';
@@ -14,7 +15,7 @@ export async function createSmsSender(
   config: Config,
   outbound: Outbound,
   print: (line: string) => void,
-  onHealth?: FailoverOptions['onHealth'],
+  onHealth?: OnHealth,
 ): Promise<SmsSender | undefined> {
   if (config.SMS_PROVIDER.length === 0) return undefined;
   const providers: SmsSender[] = [];
@@ -36,16 +37,16 @@ export async function createSmsProvider(
     case 'webhook': {
       const { createWebhookSms } = await import('../../delivery/sms/webhook.js');
       return createWebhookSms({
-        url: checked(config.SMS_WEBHOOK_URL),
-        secret: checked(config.SMS_WEBHOOK_SECRET).reveal(),
+        url: required(config.SMS_WEBHOOK_URL),
+        secret: required(config.SMS_WEBHOOK_SECRET).reveal(),
         outbound,
       });
     }
     case 'twilio': {
       const { createTwilio } = await import('../../delivery/sms/twilio.js');
       return createTwilio({
-        accountSid: checked(config.TWILIO_ACCOUNT_SID),
-        authToken: checked(config.TWILIO_AUTH_TOKEN).reveal(),
+        accountSid: required(config.TWILIO_ACCOUNT_SID),
+        authToken: required(config.TWILIO_AUTH_TOKEN).reveal(),
         url: config.TWILIO_URL,
         senders,
         receiptUrl: receiptUrlOf('twilio', config),
@@ -55,8 +56,8 @@ export async function createSmsProvider(
     case 'vonage': {
       const { createVonage } = await import('../../delivery/sms/vonage.js');
       return createVonage({
-        applicationId: checked(config.VONAGE_APPLICATION_ID),
-        privateKey: checked(config.VONAGE_PRIVATE_KEY),
+        applicationId: required(config.VONAGE_APPLICATION_ID),
+        privateKey: required(config.VONAGE_PRIVATE_KEY),
         url: config.VONAGE_URL,
         senders,
         receiptUrl: receiptUrlOf('vonage', config),
@@ -66,9 +67,9 @@ export async function createSmsProvider(
     case 'sns': {
       const { createSns } = await import('../../delivery/sms/sns.js');
       return createSns({
-        region: checked(config.SNS_REGION),
-        accessKeyId: checked(config.SNS_ACCESS_KEY_ID),
-        secretAccessKey: checked(config.SNS_SECRET_ACCESS_KEY).reveal(),
+        region: required(config.SNS_REGION),
+        accessKeyId: required(config.SNS_ACCESS_KEY_ID),
+        secretAccessKey: required(config.SNS_SECRET_ACCESS_KEY).reveal(),
         url: snsUrl(config),
         senders,
         outbound,
@@ -81,8 +82,8 @@ export async function createSmsProvider(
 
 /** The URL for the receipts of a provider. Undefined if it sends none that could be verified, or cannot reach the service. */
 export function receiptUrlOf(provider: ProviderName, config: Config): ReceiptUrl | undefined {
-  const { PUBLIC_URL: url, ALLOW_PRIVATE_NETWORK_TARGETS: isTest, VONAGE_SIGNATURE_SECRET: secret } = config;
-  if (url === undefined || !(isTest || url.startsWith('https:'))) return undefined;
+  const { PUBLIC_URL: url, ALLOW_PRIVATE_NETWORK_TARGETS: allowsHttp, VONAGE_SIGNATURE_SECRET: secret } = config;
+  if (url === undefined || !(allowsHttp || url.startsWith('https:'))) return undefined;
   const isVerifiable = provider === 'twilio' || (provider === 'vonage' && secret !== undefined);
   return isVerifiable ? createReceiptUrl(url, provider) : undefined;
 }
@@ -95,19 +96,19 @@ export async function createReceiptReaders(config: Config): Promise<ReceiptReade
     if (receiptUrl === undefined) continue;
     if (name === 'vonage') {
       const { createVonageReceipts } = await import('../../delivery/sms/vonage.js');
-      readers.push(createVonageReceipts(checked(config.VONAGE_SIGNATURE_SECRET).reveal()));
+      readers.push(createVonageReceipts(required(config.VONAGE_SIGNATURE_SECRET).reveal()));
     } else {
       const { createTwilioReceipts } = await import('../../delivery/sms/twilio.js');
-      const accountSid = checked(config.TWILIO_ACCOUNT_SID);
+      const accountSid = required(config.TWILIO_ACCOUNT_SID);
       readers.push(
-        createTwilioReceipts({ accountSid, authToken: checked(config.TWILIO_AUTH_TOKEN).reveal(), receiptUrl }),
+        createTwilioReceipts({ accountSid, authToken: required(config.TWILIO_AUTH_TOKEN).reveal(), receiptUrl }),
       );
     }
   }
   return readers;
 }
 
-function checked<T>(value: T | undefined): T {
+function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the configuration was not checked');
   return value;
 }

@@ -12,6 +12,7 @@ import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
 import { checkImages } from '../doctor/images.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
+import { configuredProviders } from '../providers/providers.js';
 import { receiptUrlOf } from './sms.js';
 
 /** How long the findings are cached, in milliseconds. Their checks resolve host names and read stored values. */
@@ -38,7 +39,7 @@ export function createSystemInformation(
   }
 
   async function examine(): Promise<Finding[]> {
-    const found = await Promise.all([
+    const foundFindings = await Promise.all([
       attempt('data directory', () => checks.checkDataDir(config)),
       attempt('database', async () => [
         await checks.checkVersion(everyone),
@@ -49,7 +50,7 @@ export function createSystemInformation(
         ...(await checks.checkBackups(everyone, config)),
       ]),
       attempt('sms', () => checks.checkSms(config)),
-      attempt('sms', () => providerFindings(database, config)),
+      attempt('providers', () => providerFindings(everyone, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('images', () => checkImages(config)),
@@ -59,14 +60,14 @@ export function createSystemInformation(
       attempt('test identities', () => testIdentityFindings(everyone)),
     ]);
     const warnings = config.warnings.map((detail) => checks.warn('configuration', detail));
-    return [...warnings, ...found.flat()]
+    return [...warnings, ...foundFindings.flat()]
       .map(({ level, ...rest }) => ({ level: level === 'FAIL' ? ('fail' as const) : level, ...rest }))
       .sort((one, other) => severity[one.level] - severity[other.level]);
   }
 
   return {
     async read(): Promise<System> {
-      const [state, queue, instances, applied, { pending }, backups, found, failing] = await Promise.all([
+      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing] = await Promise.all([
         readDatabaseState(everyone),
         readQueueState(everyone),
         listInstances(database, reporter.instanceId),
@@ -74,7 +75,7 @@ export function createSystemInformation(
         readSchemaState(everyone),
         listBackups(everyone),
         findings(),
-        failingProviders(database),
+        failingProviders(everyone),
       ]);
       const { now, ...size } = state;
       return {
@@ -82,12 +83,12 @@ export function createSystemInformation(
         now,
         instances,
         queue,
-        providers: config.SMS_PROVIDER.map((name) => {
+        providers: configuredProviders(config).map(({ channel, name }) => {
           const failure = failing.find((provider) => provider.name === name);
           return {
-            channel: 'sms',
+            channel,
             name,
-            has_receipts: receiptUrlOf(name, config) !== undefined,
+            has_receipts: config.SMS_PROVIDER.some((sms) => sms === name && receiptUrlOf(sms, config) !== undefined),
             failing_since: failure?.failing_since ?? null,
             last_error: failure?.last_error ?? null,
           };
@@ -96,17 +97,17 @@ export function createSystemInformation(
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
         backups,
         settings: [...config.effective],
-        findings: found,
+        findings: foundFindings,
       };
     },
   };
 }
 
 /** A check that fails is a finding. Its message is not shown: it may hold a value of the configuration. */
-async function attempt(what: string, check: () => Promise<checks.Finding[]>): Promise<checks.Finding[]> {
+async function attempt(name: string, check: () => Promise<checks.Finding[]>): Promise<checks.Finding[]> {
   try {
     return await check();
   } catch {
-    return [checks.fail(what, 'the check failed; run `postern doctor` on the machine to see why')];
+    return [checks.fail(name, 'the check failed; run `postern doctor` on the machine to see why')];
   }
 }

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.js';
 import type { Database } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
-import { type Family, gauge, type Sample, single } from './families.js';
+import { type Family, gauge, type Sample, singleSample } from './families.js';
 import { queueJobs } from './process-metrics.js';
 
 /**
@@ -14,20 +14,24 @@ export async function readFromDatabase(
   { everyone }: Pick<Database, 'everyone'>,
   { BACKUP_TO }: Pick<Config, 'BACKUP_TO'>,
 ): Promise<Family[]> {
-  const isUp = (value: 0 | 1) =>
-    gauge('postern_database_up', '1 if the database has answered this scrape.', single(value), 'min');
+  const upGauge = (value: 0 | 1) =>
+    gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), 'min');
   try {
     const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = await readDatabaseMetrics(everyone);
     const { now, verified } = await readBackupTimes(everyone);
     const webhooks = await readWebhookStates(everyone);
     return [
-      isUp(1),
+      upGauge(1),
       queueJobs(jobs.map(({ task, state, count }) => ({ labels: { task, state }, value: count }))),
-      gauge('postern_queue_oldest_job_seconds', 'Seconds for which the oldest job has been due.', single(oldestJob)),
+      gauge(
+        'postern_queue_oldest_job_seconds',
+        'Seconds for which the oldest job has been due.',
+        singleSample(oldestJob),
+      ),
       gauge(
         'postern_maintenance_lag_seconds',
         'Seconds by which the maintenance task that is most behind is late.',
-        single(maintenanceLag),
+        singleSample(maintenanceLag),
       ),
       gauge(
         'postern_backup_age_seconds',
@@ -41,11 +45,11 @@ export async function readFromDatabase(
       ),
     ];
   } catch {
-    return [isUp(0)];
+    return [upGauge(0)];
   }
 }
 
 function backupAge(now: number, verified: number | null, isScheduled: boolean): Sample[] {
-  if (verified !== null) return single((now - verified) / 1000);
-  return isScheduled ? single(Number.POSITIVE_INFINITY) : [];
+  if (verified !== null) return singleSample((now - verified) / 1000);
+  return isScheduled ? singleSample(Number.POSITIVE_INFINITY) : [];
 }

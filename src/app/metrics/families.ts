@@ -42,10 +42,10 @@ export function histogram(
   series: readonly { readonly labels: Sample['labels']; readonly values: HistogramValues }[],
 ): Family {
   const values = series.flatMap(({ labels, values: { buckets, sum, count } }) => [
-    ...buckets.map(({ upperBound, count: below }) => ({
+    ...buckets.map(({ upperBound, count: countBelow }) => ({
       metricName: `${name}_bucket`,
       labels: { ...labels, le: upperBound },
-      value: below,
+      value: countBelow,
     })),
     { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
     { metricName: `${name}_sum`, labels, value: sum },
@@ -55,7 +55,7 @@ export function histogram(
 }
 
 /** A single value without labels. */
-export const single = (value: number): Sample[] => [{ labels: {}, value }];
+export const singleSample = (value: number): Sample[] => [{ labels: {}, value }];
 
 /** The sum of counts. */
 export const sumOf = (counts: readonly Count[]): number => counts.reduce((sum, { value }) => sum + value, 0);
@@ -71,8 +71,8 @@ export async function writeText(processes: readonly (readonly Family[])[]): Prom
   return (await merge(processes)).metrics();
 }
 
-/** What remains of processes that have ended: their counters and histograms, so that no sum becomes smaller. */
-export async function keepCounts(processes: readonly (readonly Family[])[]): Promise<Family[]> {
+/** Merges the counters and histograms of processes that have ended. Without them, the sums would become smaller. */
+export async function mergeCounters(processes: readonly (readonly Family[])[]): Promise<Family[]> {
   const counts = processes.map((families) => families.filter(({ type }) => type === 'counter' || type === 'histogram'));
   return (await merge(counts)).getMetricsAsJSON();
 }

@@ -10,14 +10,14 @@ export async function startNodeMetrics(): Promise<ReadNodeMetrics> {
   collectDefaultMetrics({ register: registry });
   return async () => {
     const families = await registry.getMetricsAsJSON();
-    return families.filter(({ name }) => !wronglyNamed.test(name)).map(withAggregator);
+    return families.filter(({ name }) => !reservedNames.test(name)).map(withAggregator);
   };
 }
 
 /** Gauges with a name that is reserved for counters, which `promtool check metrics` refuses. */
-const wronglyNamed = /^nodejs_active_.*_total$/;
+const reservedNames = /^nodejs_active_.*_total$/;
 
-/** The library would leave the start out of every merged answer. Of several processes, the oldest one counts. */
+/** The library would omit the start time when it merges processes. With this, it takes the start of the oldest process. */
 function withAggregator<Of extends { readonly name: string }>(family: Of): Of | (Of & { readonly aggregator: 'min' }) {
   return family.name === 'process_start_time_seconds' ? { ...family, aggregator: 'min' } : family;
 }

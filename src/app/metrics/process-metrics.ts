@@ -2,9 +2,9 @@ import type { Metric } from '../../contract/operation/statistics.js';
 import type { PoolState } from '../../database/database.js';
 import type { CounterStore } from '../../statistics/counters.js';
 import type { MeterStore } from '../../statistics/meters.js';
-import { counter, type Family, gauge, histogram, type Sample, single, sumOf } from './families.js';
+import { counter, type Family, gauge, histogram, type Sample, singleSample, sumOf } from './families.js';
 
-/** What a process measures. */
+/** The sources of the metrics of a process. */
 export interface ProcessSources {
   readonly version: string;
   readonly counters: Pick<CounterStore, 'totals'>;
@@ -18,7 +18,7 @@ export interface ProcessSources {
   readonly pools: Readonly<Record<string, () => PoolState>>;
 }
 
-/** The jobs of the queue. Those that run are counted in each process, the others in the database. */
+/** The jobs of the queue. Each process counts the jobs that it runs. The database counts the others. */
 export const queueJobs = (values: Sample[]): Family =>
   gauge(
     'postern_queue_jobs',
@@ -31,7 +31,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
   const { version, meters, waitingHashes, openStreams, runningJobs, pools } = sources;
   const totals = sources.counters.totals();
   const totalsOf = (metric: Metric) => totals.filter((total) => total.metric === metric);
-  const singleTotal = (metric: Metric) => single(sumOf(totalsOf(metric)));
+  const singleTotal = (metric: Metric) => singleSample(sumOf(totalsOf(metric)));
   const requests = meters.requests();
 
   const outcomes = (
@@ -97,7 +97,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
     gauge(
       'postern_password_hash_queue',
       'Passwords and PINs that wait to be hashed or verified.',
-      single(waitingHashes()),
+      singleSample(waitingHashes()),
     ),
     counter(
       'postern_messages_total',
@@ -140,7 +140,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
       'Notifications. A notification that is published to several users counts once for each of them.',
       singleTotal('notifications.published'),
     ),
-    gauge('postern_streams', 'Open notification streams.', single(openStreams())),
+    gauge('postern_streams', 'Open notification streams.', singleSample(openStreams())),
     queueJobs([...runningJobs()].map(([task, value]): Sample => ({ labels: { task, state: 'running' }, value }))),
     gauge(
       'postern_database_connections',

@@ -11,10 +11,10 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Of all processes of the instance. */
+/** Reads the metrics of all processes of the instance. */
 export type ReadFamilies = () => Promise<readonly (readonly Family[])[]>;
 
-/** Serves the metrics on a port of their own. Concurrent scrapes share one reading. */
+/** Serves the metrics on a port of their own. Concurrent scrapes share one read. */
 export async function serveMetrics(options: {
   readonly host: string;
   readonly port: number;
@@ -24,7 +24,7 @@ export async function serveMetrics(options: {
   const { host, port, read, log } = options;
   let reading: Promise<string> | undefined;
 
-  function text(): Promise<string> {
+  function readText(): Promise<string> {
     reading ??= read()
       .then(writeText)
       .finally(() => {
@@ -40,7 +40,7 @@ export async function serveMetrics(options: {
       response.setHeader('Allow', 'GET, HEAD');
       return refuse(response, 405, 'Use GET.\n');
     }
-    const body = await text();
+    const body = await readText();
     const headers = {
       'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),

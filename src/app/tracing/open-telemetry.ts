@@ -49,7 +49,7 @@ const timeouts = { export: 10_000, close: 3000 };
 
 /**
  * Creates tracing with OpenTelemetry. It registers nothing globally: each service of a process has its own. Spans wait
- * in a queue of limited length, so a receiver that is away costs spans, and never delays a request.
+ * in a queue of limited length, so an unavailable receiver loses spans, but never delays a request.
  */
 export async function createTracing(options: TracingOptions): Promise<RunningTracing> {
   const resource = defaultResource().merge(
@@ -78,7 +78,7 @@ async function createExporter({ endpoint, protocol, headers }: TracingOptions): 
   return new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: timeouts.export });
 }
 
-/** One line of the log for each time that the receiver goes away, not one for each export. */
+/** Logs once when the receiver becomes unavailable, and not for each failed export. */
 function reportFailures(exporter: SpanExporter, onError: (error: Error) => void): SpanExporter {
   let isFailing = false;
   return {
@@ -107,16 +107,16 @@ function tracingOf(provider: TracerProvider): Tracing {
   const isRecorded = (span: ApiSpan | undefined): span is ApiSpan => span?.isRecording() === true;
 
   return {
-    startRequest(given, headers) {
-      const method = methods.includes(given) ? given : '_OTHER';
+    startRequest(requestMethod, headers) {
+      const method = methods.includes(requestMethod) ? requestMethod : '_OTHER';
       const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
       const attributes = { 'http.request.method': method };
       const name = method === '_OTHER' ? 'HTTP' : method;
       return new StartedSpan(tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent), parent);
     },
     startJob(name, cause, attributes) {
-      const caused = cause == null ? null : parseTraceParent(cause);
-      const links = isLinkable(caused) ? [{ context: caused }] : [];
+      const causeContext = cause == null ? null : parseTraceParent(cause);
+      const links = isLinkable(causeContext) ? [{ context: causeContext }] : [];
       return new StartedSpan(tracer.startSpan(name, { kind: SpanKind.CONSUMER, attributes, links }, ROOT_CONTEXT));
     },
     startChild(name, kind, attributes) {
@@ -124,7 +124,7 @@ function tracingOf(provider: TracerProvider): Tracing {
       if (!isRecorded(trace.getSpan(context))) return undefined;
       return new StartedSpan(tracer.startSpan(name, { kind: kinds[kind], attributes }, context), context);
     },
-    within: (span, work) => (span instanceof StartedSpan ? contexts.run(span.context, work) : work()),
+    runIn: (span, work) => (span instanceof StartedSpan ? contexts.run(span.context, work) : work()),
     cause() {
       const origin = current().getValue(originKey);
       return origin instanceof StartedSpan ? origin.traceparent() : undefined;

@@ -13,7 +13,7 @@ export type SamplerName = (typeof samplerNames)[number];
 
 /**
  * Creates the sampler that decides which traces are recorded. The names with `parentbased_` follow the decision of the
- * client. Work with a link is always recorded, because only recorded requests leave one.
+ * client. Work with a link is always recorded, because only recorded requests create links.
  */
 export function createSampler(name: SamplerName, ratio: number): Sampler {
   const plain = plainSampler(name, ratio);

@@ -18,11 +18,12 @@ const maxDeletedParts = 100;
 /** Milliseconds from the end of the task to its next start. */
 const pauseMs = 600_000;
 
+/** A transaction number that this server has not reached is of the server that was dumped, where all transactions have ended. */
 const selectOpenDay = everyoneStatement<object, { day: string; is_complete: boolean }>(
   'audit_open_day',
   () => sql`
-  select day::text, closing <= pg_snapshot_xmin(pg_current_snapshot()) as is_complete
-  from audit_days where hash is null`,
+  select day::text, closing <= pg_snapshot_xmin(now) or closing >= pg_snapshot_xmax(now) as is_complete
+  from audit_days, pg_current_snapshot() now where hash is null`,
 );
 
 /**
@@ -132,8 +133,8 @@ export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void):
       const [open] = await tx.query(selectOpenDay({}));
       if (open === undefined) {
         if ((await tx.query(openDay({}))).length > 0) return { removed: 0, next: {} };
-        const removed = (await tx.query(deleteParts({ age: eventsAge }))).length;
-        return removed < maxDeletedParts ? { removed } : { removed, next: {} };
+        const removedCount = (await tx.query(deleteParts({ age: eventsAge }))).length;
+        return removedCount < maxDeletedParts ? { removed: removedCount } : { removed: removedCount, next: {} };
       }
       const { day, is_complete: isComplete } = open;
       if (!isComplete) return { removed: 0 };

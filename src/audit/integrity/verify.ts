@@ -106,10 +106,10 @@ export async function verifyAudit(
   async function compare(day: string, to: EventKey, leaves: readonly Leaf[]): Promise<void> {
     const missing = new Map(leaves.map((leaf) => [leaf.id, leaf]));
     for (let isDone = false; !isDone; ) {
-      const found = await everyone.query(
+      const rows = await everyone.query(
         selectEvents({ afterAt: from.at, afterId: from.id, toAt: to.at, toId: to.id, limit: batchSize }),
       );
-      for (const { leaf, at, id, is_erased: isErased } of found) {
+      for (const { leaf, at, id, is_erased: isErased } of rows) {
         const then = missing.get(id);
         missing.delete(id);
         if (then === undefined) report({ what: 'added', day, id });
@@ -117,7 +117,7 @@ export async function verifyAudit(
         from = { at, id };
         count += 1;
       }
-      isDone = found.length < batchSize;
+      isDone = rows.length < batchSize;
     }
     from = to;
     // Expired events are deleted one by one, so some events of the oldest day may be deleted already.

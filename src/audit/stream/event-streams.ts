@@ -166,13 +166,19 @@ async function deliver(database: Database, feed: EventFeed, streams: readonly Ev
   for (const group of groupByPosition(streams)) {
     let readers = group;
     for (let [first] = readers; first !== undefined; [first] = readers) {
-      const { events, next, hasMore, isReset, snapshot: seen } = await feed.read(first.position, pageSize, until);
+      const {
+        events,
+        next,
+        hasMore,
+        isReset,
+        snapshot: newSnapshot,
+      } = await feed.read(first.position, pageSize, until);
       if (isReset) for (const stream of readers) sendReset(stream, next);
       else await writeEvents(database, readers, events);
       for (const stream of readers) stream.position = next;
       if (isReset || !hasMore) readers = [];
       else readers = readers.filter(isReading);
-      if (!isReset) until ??= seen;
+      if (!isReset) until ??= newSnapshot;
     }
   }
 }
@@ -202,11 +208,11 @@ async function writeEvents(
   events: readonly FeedEvent[],
 ): Promise<void> {
   const matching = events.filter(({ event }) => streams.some(({ filter }) => matches(filter, { ...event })));
-  const named = await withNames(
+  const namedEvents = await withNames(
     database,
     matching.map(({ event }) => event),
   );
-  const frames = named.map((event, index) => {
+  const frames = namedEvents.map((event, index) => {
     const position = matching[index]?.position();
     const id = position === undefined ? '' : positionText(position);
     return { id, event: { ...event }, text: message(id, event) };

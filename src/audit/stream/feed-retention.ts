@@ -35,7 +35,7 @@ export const eventFeedTask: MaintenanceTask = {
   pauseMs: 150_000,
   async step(tx, from) {
     if (from === undefined) await tx.query(raiseFloor);
-    const removed = (await tx.query(deleteReadRows)).length;
-    return removed < maxDeleted ? { removed } : { removed, next: {} };
+    const removedCount = (await tx.query(deleteReadRows)).length;
+    return removedCount < maxDeleted ? { removed: removedCount } : { removed: removedCount, next: {} };
   },
 };

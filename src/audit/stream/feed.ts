@@ -155,18 +155,18 @@ export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed
         const next = await now();
         return { events: [], next, hasMore: false, isReset: true, snapshot: next };
       }
-      const seen = parseSnapshot(first.seen);
+      const snapshot = parseSnapshot(first.seen);
       const feedEvents = rows.flatMap((row) => (row.transaction === null ? [] : [eventOf(row)]));
       const lastEvent = feedEvents.at(-1);
       const hasMore = rows.length === limit && lastEvent !== undefined;
       return {
         events: feedEvents.flatMap(({ event, ...key }) =>
-          event === undefined ? [] : [{ event, position: () => positionAfter(from, seen, key) }],
+          event === undefined ? [] : [{ event, position: () => positionAfter(from, snapshot, key) }],
         ),
-        next: hasMore ? positionAfter(from, seen, lastEvent) : { run: from.run, ...seen },
+        next: hasMore ? positionAfter(from, snapshot, lastEvent) : { run: from.run, ...snapshot },
         hasMore,
         isReset: false,
-        snapshot: seen,
+        snapshot: snapshot,
       };
     },
   };

@@ -10,13 +10,15 @@ export const backupFormat = 1;
 
 const Header = Type.Object({
   format: Type.Literal(backupFormat),
-  /** `files`: a copy of the files of the embedded server. */
-  kind: Type.Literal('files'),
+  /** `files`: a copy of the files of the embedded server. `dump`: the output of pg_dump. */
+  kind: Type.Union([Type.Literal('files'), Type.Literal('dump')]),
   id: Type.String(),
   created_at: Type.String(),
   postern_version: Type.String(),
   postgres_version: Type.String(),
-  /** The identifier that PostgreSQL gives each database cluster. */
+  /** The version of pg_dump for a dump: an older pg_restore cannot read it. */
+  pg_dump_version: Type.Optional(Type.String()),
+  /** The identifier that PostgreSQL gives each database cluster. For a dump, with the number of the database after a point. */
   system_id: Type.String(),
   /** The ids of the secret keys that the values in the database need. */
   secret_key_ids: Type.Array(Type.String()),

@@ -6,8 +6,8 @@ import type pg from 'pg';
 import type { DatabaseTarget } from '../../database/connections/target.js';
 import type { Log } from '../../database/embedded/membership.js';
 import { ageEncryption } from '../../lib/crypto/age.js';
+import { lockArchiving, readTime, slotPrefix, withSession } from '../base/session.js';
 import type { BackupStore } from '../places/place.js';
-import { lockArchiving, readTime, slotPrefix, withSession } from '../session.js';
 import { archiveFolder, listParts, type Part, removeContained, writePart } from './parts.js';
 import { formatLsn, parseLsn, segmentName, segmentStart } from './positions.js';
 

@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { AgeDecryption } from '../../lib/crypto/age.js';
 import { parseJsonObject } from '../../lib/json-object.js';
+import { openArchive } from '../base/open.js';
 import { type ArchiveEntry, textEntry, writeArchive } from '../container/archive.js';
 import { BackupError } from '../container/error.js';
-import { openArchive } from '../open.js';
 import type { BackupStore } from '../places/place.js';
 
 // A part is a range of bytes of the write-ahead log in a file of its own: a tar archive as a backup, with its checksum at the

@@ -1,4 +1,4 @@
-import { openBackup } from '../open.js';
+import { openBackup } from '../base/open.js';
 import { type BackupStore, listStored } from '../places/place.js';
 import { archiveFolder, listParts, removeContained } from './parts.js';
 import { parseLsn } from './positions.js';

@@ -20,7 +20,7 @@ export interface BackupStore extends BackupPlace {
   removeAbandoned(prefix: string): Promise<void>;
 }
 
-const backupNames = /^postern-(\d+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.tar(?:\.age)?$/;
+const backupNames = /^postern-(\d+(?:\.\d+)?)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.tar(?:\.age)?$/;
 
 /** The name of a backup. It contains the time, so names sort by age. */
 export function backupName(systemId: string, createdAt: string, isEncrypted: boolean): string {

@@ -1,7 +1,8 @@
 import type { BackupState } from '../../contract/operation/backups.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
 import { Problem } from '../../lib/problem.js';
-import { lockBackups, withSession } from '../session.js';
+import { lockBackups, withSession } from '../base/session.js';
+import { checkPrograms } from '../dumps/check.js';
 import { isBackupRunning, keptBackups, readBackup, readBackupTimes, readLogArchive } from '../state.js';
 import { makeBackup, type ScheduledBackupOptions, verifyRecorded } from './scheduler.js';
 
@@ -23,14 +24,17 @@ export interface RequestedBackupOptions {
   /** How to make them. Undefined: BACKUP_TO is not set. */
   readonly options: ScheduledBackupOptions | undefined;
   readonly handle: ScheduledBackupOptions['handle'];
-  readonly settings: Pick<BackupState, 'place' | 'keep' | 'is_encrypted'> & {
+  readonly settings: Pick<BackupState, 'place' | 'keep' | 'is_encrypted' | 'method'> & {
     readonly schedule: ScheduledBackupOptions['schedule'];
   };
+  /** The folder of pg_dump. Undefined: PATH and the folders of packages. */
+  readonly programs: string | undefined;
 }
 
 /** Creates the backups that operators ask for. One of them runs at a time, on all processes together. */
 export function createRequestedBackups(deps: RequestedBackupOptions): RequestedBackups {
   const { target, options, handle, settings } = deps;
+  const readProblem = remembered(() => findProblem(deps));
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let isStarting = false;
@@ -63,11 +67,12 @@ export function createRequestedBackups(deps: RequestedBackupOptions): RequestedB
 
   return {
     async read() {
-      const [times, archive, backups, isRunning] = await Promise.all([
+      const [times, archive, backups, isRunning, problem] = await Promise.all([
         readBackupTimes(handle),
         readLogArchive(handle),
         keptBackups(handle),
         isBackupRunning(handle),
+        readProblem(),
       ]);
       const { schedule, ...given } = settings;
       const last = times.scheduled === null ? times.now : schedule.next(Math.min(times.scheduled, times.now));
@@ -75,6 +80,7 @@ export function createRequestedBackups(deps: RequestedBackupOptions): RequestedB
       return {
         now: new Date(times.now).toISOString(),
         ...given,
+        problem,
         schedule: schedule.text,
         next_at: options === undefined ? null : new Date(last).toISOString(),
         is_running: isRunning || running !== undefined,
@@ -101,5 +107,30 @@ export function createRequestedBackups(deps: RequestedBackupOptions): RequestedB
       stopping.abort();
       await running;
     },
+  };
+}
+
+/** Why no backup can be made. Null: one can. */
+async function findProblem({ options, handle, settings, programs }: RequestedBackupOptions): Promise<string | null> {
+  if (options === undefined || settings.method === 'files') return null;
+  const found = await checkPrograms(handle, programs);
+  return 'problem' in found ? found.problem : null;
+}
+
+/** Milliseconds for which the result of a search for programs is used, because a search starts several processes. */
+const rememberedMs = 60_000;
+
+/** Repeats work only after some time, or if it failed. */
+function remembered<T>(work: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly result: Promise<T> } | undefined;
+  return () => {
+    if (last === undefined || performance.now() - last.at > rememberedMs) {
+      const result = work();
+      last = { at: performance.now(), result };
+      result.catch(() => {
+        last = undefined;
+      });
+    }
+    return last.result;
   };
 }

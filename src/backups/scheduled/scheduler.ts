@@ -6,7 +6,7 @@ import { type BackupOptions, type BackupSource, createBackup } from '../create.j
 import { removeOldParts } from '../log-archive/retention.js';
 import { type BackupStore, removeOldBackups } from '../places/place.js';
 import { type BackupTimes, markRemoved, readBackupTimes, recordVerification } from '../state.js';
-import { verifyBackup } from '../verify.js';
+import { type DumpVerification, verifyBackup } from '../verify.js';
 
 export interface ScheduledBackupOptions {
   /** Called for each backup. */
@@ -18,6 +18,7 @@ export interface ScheduledBackupOptions {
   readonly keep: number;
   /** The folder for the copies of verifications. */
   readonly verifyIn: string;
+  readonly dumps: DumpVerification;
   readonly log: Log;
 }
 
@@ -99,10 +100,10 @@ export async function verifyRecorded(
   { id, name }: { readonly id: string; readonly name: string },
   stop?: AbortSignal,
 ): Promise<void> {
-  const { store, handle, verifyIn: inFolder, log } = options;
+  const { store, handle, verifyIn: inFolder, dumps, log } = options;
   const { passphrase } = await options.source();
   try {
-    await verifyBackup(store.read(name), { passphrase, inFolder, log, ...(stop !== undefined && { stop }) });
+    await verifyBackup(store.read(name), { passphrase, inFolder, dumps, log, ...(stop !== undefined && { stop }) });
   } catch (error) {
     if (stop?.aborted !== true)
       await recordVerification(handle, id, error instanceof Error ? error.message : String(error));

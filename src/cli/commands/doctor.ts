@@ -19,6 +19,7 @@ import {
   ok,
   warn,
 } from '../../app/doctor/checks.js';
+import { providerFindings } from '../../app/doctor/delivery.js';
 import { checkImages } from '../../app/doctor/images.js';
 import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
@@ -65,6 +66,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       ...(await checkSchemes(everyone, config)),
       ...(await checkSecrets(everyone, config)),
       ...(await checkBackups(everyone, config)),
+      ...(await providerFindings(everyone, config)),
       ...(await webhookFindings(everyone)),
       ...(await testIdentityFindings(everyone)),
     ]),
@@ -78,12 +80,12 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   yield* await attempt('port', async () => [await checkPort(config)]);
 }
 
-async function attempt(what: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
+async function attempt(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {
     // Before the first start a missing database is not a failure.
     const isMissing = error instanceof EmbeddedPostgresError && error.code === 'no_database';
-    return [(isMissing ? warn : fail)(what, describeFailure(error))];
+    return [(isMissing ? warn : fail)(name, describeFailure(error))];
   }
 }

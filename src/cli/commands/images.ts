@@ -17,7 +17,7 @@ export function imagesCommand(program: Command, io: Io, exitWith: (code: number)
     .action((options: { delete?: true }) => copyImages(io, options.delete === true, exitWith));
 }
 
-async function copyImages(io: Io, deletes: boolean, exitWith: (code: number) => void): Promise<void> {
+async function copyImages(io: Io, deletesFromDisk: boolean, exitWith: (code: number) => void): Promise<void> {
   if (readConfig(io.env).IMAGE_STORAGE === undefined) throw new CommandError('IMAGE_STORAGE is not set.');
   const stopping = new AbortController();
   const stop = () => stopping.abort();
@@ -25,7 +25,7 @@ async function copyImages(io: Io, deletes: boolean, exitWith: (code: number) => 
   try {
     const { copied, present, missing } = await withDatabase(io, (database, config) =>
       copyImagesToBucket(database, config, {
-        deletes,
+        deletesFromDisk,
         signal: stopping.signal,
         onProgress: (counts) => {
           if (io.isTerminal) printLine(io.stderr, `${counts.copied + counts.present} images are in the bucket.`);

@@ -45,9 +45,9 @@ function parseName(name: string): string {
 
 function parseScopes(list: string): Scope[] {
   const requested = [...new Set(list.split(',').map((scope) => scope.trim()))];
-  const known = scopes.filter((scope) => requested.includes(scope));
-  if (known.length !== requested.length) throw new InvalidArgumentError(`Allowed are: ${scopes.join(', ')}.`);
-  return known;
+  const validScopes = scopes.filter((scope) => requested.includes(scope));
+  if (validScopes.length !== requested.length) throw new InvalidArgumentError(`Allowed are: ${scopes.join(', ')}.`);
+  return validScopes;
 }
 
 async function createKey(io: Io, { name, scopes, expiresAt, json }: CreateOptions): Promise<void> {
@@ -69,14 +69,14 @@ async function listKeys(io: Io, json: boolean): Promise<void> {
     const apiKeys = createApiKeys({ database });
     const all: ApiKey[] = [];
     for (let page = 1, hasMore = true; hasMore; page += 1) {
-      const found = await apiKeys.list({
+      const result = await apiKeys.list({
         page,
         limit: 100,
         sort: [{ field: 'created_at', direction: 'asc' }],
         filter: [],
       });
-      all.push(...found.items);
-      hasMore = found.hasMore;
+      all.push(...result.items);
+      hasMore = result.hasMore;
     }
     return all;
   });

@@ -32,13 +32,13 @@ async function testMessage(io: Io, { to, provider: name }: TestOptions): Promise
     throw new CommandError(`SMS_PROVIDER does not contain ${name}.`);
   }
   try {
-    const accepted = await sendTestMessage(config, {
+    const acceptedSms = await sendTestMessage(config, {
       to: number,
       provider,
       print: (line) => printLine(io.stdout, line),
     });
-    const reference = accepted.reference === null ? '' : ` Its id is ${accepted.reference}.`;
-    printLine(io.stdout, `${accepted.provider} has accepted the message.${reference}`);
+    const reference = acceptedSms.reference === null ? '' : ` Its id is ${acceptedSms.reference}.`;
+    printLine(io.stdout, `${acceptedSms.provider} has accepted the message.${reference}`);
   } catch (error) {
     throw new CommandError(`The message was not accepted. ${(error as Error).message}`);
   }

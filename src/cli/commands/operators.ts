@@ -36,17 +36,17 @@ export function operatorsCommand(program: Command, io: Io): void {
 
 async function invite(io: Io, options: InviteOptions): Promise<void> {
   const { user, role, json } = options;
-  const invited = await withDatabase(io, (database, config) =>
+  const invitation = await withDatabase(io, (database, config) =>
     user === undefined
       ? inviteNewUser(database, config, role)
       : inviteExistingUser(io, database, config, { user, role }),
   );
-  if (json === true) return printJson(io.stdout, invited);
+  if (json === true) return printJson(io.stdout, invitation);
   printTable(io.stdout, [
-    ...(invited.user_id === undefined ? [] : [['user', invited.user_id]]),
-    ['role', invited.role],
-    ['link', invited.url],
-    ['expires', invited.expires_at],
+    ...(invitation.user_id === undefined ? [] : [['user', invitation.user_id]]),
+    ['role', invitation.role],
+    ['link', invitation.url],
+    ['expires', invitation.expires_at],
   ]);
 }
 

@@ -1,16 +1,30 @@
 import { statfs } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../../app/banner.js';
-import { checkIndexes, checkSecrets, checkVersion, type Finding, fail, ok, warn } from '../../app/doctor/checks.js';
+import {
+  checkAuthenticators,
+  checkIndexes,
+  checkSecrets,
+  checkTemplates,
+  checkVersion,
+  type Finding,
+  fail,
+  ok,
+  warn,
+} from '../../app/doctor/checks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
+import { refuseUnfitDatabase } from '../../database/connections/suitability.js';
 import type { Queryable } from '../../database/database.js';
+import { findEmbeddedInstallation } from '../../database/embedded.js';
+import { describePlan, planMajorUpgrade } from '../../database/major-upgrade/plan.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { compose, sql } from '../../database/sql.js';
 import { withDatabase } from '../support/dependencies.js';
 import { CommandError, describeFailure } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
 
-/** Registers `postern upgrade`. It exits with 1 if this release would not start. */
+/** Registers `postern upgrade`. It exits with 1 if something must be fixed before this release starts. */
 export function upgradeCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
   program
     .command('upgrade')
@@ -28,7 +42,7 @@ export function upgradeCommand(program: Command, io: Io, exitWith: (code: number
       printLine(
         io.stdout,
         isRefused
-          ? `Postern ${version} would not start with this database. Nothing was changed.`
+          ? `Fix what failed before you start Postern ${version}. Nothing was changed.`
           : `Postern ${version} can start with this database. Nothing was changed. Take a backup before you start it.`,
       );
       if (isRefused) exitWith(1);
@@ -44,20 +58,39 @@ async function examine(io: Io): Promise<Finding[]> {
     return error.errors.map((detail) => fail('configuration', detail));
   }
   const findings = config.warnings.map((warning) => warn('configuration', warning));
-  try {
-    // A data directory of another major version of PostgreSQL is refused here, before its server starts.
-    await withDatabase(io, async ({ everyone }) => {
-      findings.push(await checkVersion(everyone), await migrations(everyone), ...(await checkIndexes(everyone)));
-      findings.push(...(await checkSecrets(everyone, config)));
-      if (config.DATABASE_URL === undefined) findings.push(await freeSpace(everyone, config.DATA_DIR));
-    });
-  } catch (error) {
-    findings.push(fail('database', describeFailure(error)));
-  }
+  const attempt = async (what: string, check: () => Promise<Finding[]>) => {
+    findings.push(...(await check().catch((error: unknown) => [fail(what, describeFailure(error))])));
+  };
+  await attempt('templates', () => checkTemplates(config));
+  await attempt('authenticators', () => checkAuthenticators(config));
+  await attempt('database', () => examineDatabase(io, config));
   return findings;
 }
 
-async function migrations(handle: Queryable<'everyone'>): Promise<Finding> {
+async function examineDatabase(io: Io, config: Config): Promise<Finding[]> {
+  const moved = await majorUpgrade(config);
+  // The server of this release cannot read that data, and the former one would write to it.
+  if (moved !== undefined) return [moved];
+  if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
+  return withDatabase(io, async ({ everyone }) => [
+    await checkVersion(everyone),
+    await checkMigrations(everyone),
+    ...(await checkIndexes(everyone)),
+    ...(await checkSecrets(everyone, config)),
+    ...(config.DATABASE_URL === undefined ? [await checkFreeSpace(everyone, config.DATA_DIR)] : []),
+  ]);
+}
+
+/** What a start would do with data of another major version of the embedded PostgreSQL. */
+async function majorUpgrade({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding | undefined> {
+  if (DATABASE_URL !== undefined) return undefined;
+  const { majorVersion } = await findEmbeddedInstallation(join(DATA_DIR, 'postgres'));
+  const plan = planMajorUpgrade(resolve(DATA_DIR), majorVersion);
+  if (plan === undefined) return undefined;
+  return plan.refusal === undefined ? ok('postgresql', describePlan(plan)) : fail('postgresql', plan.refusal);
+}
+
+async function checkMigrations(handle: Queryable<'everyone'>): Promise<Finding> {
   const { pending, unknown } = await readSchemaState(handle);
   if (unknown.length > 0) return fail('migrations', `the database is newer than this release (${unknown.join(', ')})`);
   if (pending.length === 0) return ok('migrations', 'none is pending');
@@ -67,12 +100,14 @@ async function migrations(handle: Queryable<'everyone'>): Promise<Finding> {
 const gigabyte = 1e9;
 
 /** A migration needs at most the size of the database: PostgreSQL keeps a table until its new copy is complete. */
-async function freeSpace(handle: Queryable<'everyone'>, folder: string): Promise<Finding> {
+async function checkFreeSpace(handle: Queryable<'everyone'>, folder: string): Promise<Finding> {
   const [row] = await handle.query(
     compose<{ bytes: string }, 'everyone'>('everyone', sql`select pg_database_size(current_database()) as bytes`),
   );
   const { bavail, bsize } = await statfs(folder);
-  const [used, free] = [Number(row?.bytes), bavail * bsize];
-  const detail = `the database has ${(used / gigabyte).toFixed(2)} GB, and ${(free / gigabyte).toFixed(2)} GB are free`;
-  return free < used ? warn('disk', `${detail}: a migration of large tables may need more`) : ok('disk', detail);
+  const [usedBytes, freeBytes] = [Number(row?.bytes), bavail * bsize];
+  const detail = `the database has ${(usedBytes / gigabyte).toFixed(2)} GB, and ${(freeBytes / gigabyte).toFixed(2)} GB are free`;
+  return freeBytes < usedBytes
+    ? warn('disk', `${detail}: a migration of large tables may need more`)
+    : ok('disk', detail);
 }

@@ -53,8 +53,8 @@ export function usersLockCommands(users: Command, io: Io): void {
     .description('end every login and session of a user')
     .argument(...userArgument)
     .action(async (text: string) => {
-      const ended = await changeUser(io, text, (users, tx, id) => users.logout(tx, id, cliOrigin));
-      printLine(io.stdout, `Ended ${ended} ${ended === 1 ? 'login' : 'logins'}.`);
+      const endedCount = await changeUser(io, text, (users, tx, id) => users.logout(tx, id, cliOrigin));
+      printLine(io.stdout, `Ended ${endedCount} ${endedCount === 1 ? 'login' : 'logins'}.`);
     });
 }
 

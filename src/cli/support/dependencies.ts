@@ -21,13 +21,13 @@ const poolSize = 2;
 /** Opens the configured database, which must exist, while `work` runs. Starts or joins an embedded server. */
 export async function withDatabase<T>(io: Io, work: (database: Database, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(io.env);
-  const open = await openExistingTarget(config, quietLog(io));
-  const database = createDatabase({ target: open.target, size: poolSize, onConnectionError: () => undefined });
+  const openedTarget = await openExistingTarget(config, quietLog(io));
+  const database = createDatabase({ target: openedTarget.target, size: poolSize, onConnectionError: () => undefined });
   try {
     return await work(database, config);
   } finally {
     await database.close();
-    await open.close();
+    await openedTarget.close();
   }
 }
 

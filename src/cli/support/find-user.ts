@@ -30,11 +30,11 @@ const findByIdentities = directoryStatement<{ digests: readonly Buffer[] }, { us
 export async function findUser(database: Database, users: Users, config: Config, text: string): Promise<User> {
   const id = parseId(text);
   const ids = id === undefined ? await findIds(database, config, text) : [id];
-  const [only, ...others] = ids;
-  if (only === undefined) throw new CommandError(`There is no user ${text}.`);
+  const [onlyId, ...others] = ids;
+  if (onlyId === undefined) throw new CommandError(`There is no user ${text}.`);
   if (others.length > 0) throw new CommandError(`${text} names several users, use an id: ${ids.join(', ')}`);
   try {
-    return await users.get(only);
+    return await users.get(onlyId);
   } catch (error) {
     if (error instanceof Problem && error.code === 'not_found') throw new CommandError(`There is no user ${text}.`);
     throw error;

@@ -113,14 +113,14 @@ export function startWorkerProcess(environment: Environment): WorkerProcess {
     async end(mode) {
       endRequested = true;
       send(mode);
-      let inTime = true;
+      let stoppedInTime = true;
       const killTimer = setTimeout(() => {
-        inTime = false;
+        stoppedInTime = false;
         worker.process.kill('SIGKILL');
       }, killAfterMs);
       await ended;
       clearTimeout(killTimer);
-      return inTime;
+      return stoppedInTime;
     },
   };
 }

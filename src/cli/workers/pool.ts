@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../app/base/log.js';
-import { type Family, keepCounts } from '../../app/metrics/families.js';
+import { type Family, mergeCounters } from '../../app/metrics/families.js';
 import { CommandError } from '../support/failure.js';
 import { prepareWorkers, startWorkerProcess, type WorkerEnd, type WorkerProcess } from './member.js';
 import type { Environment } from './messages.js';
@@ -48,13 +48,13 @@ export function startPool({ size, environment, log, waitUntilWorkerCanStart }: P
   const listening = new Set<WorkerProcess>();
   const outcome = createOutcome();
   /** The counts of ended workers are kept: the sums in the metrics must not become smaller when a worker ends. */
-  let countsOfEnded: Promise<readonly Family[]> = Promise.resolve([]);
+  let endedCounts: Promise<readonly Family[]> = Promise.resolve([]);
   let currentEnvironment = environment;
   let earlyEnds = 0;
   let failures = 0;
   let restarting = false;
 
-  function add(): WorkerProcess {
+  function addWorker(): WorkerProcess {
     const member = startWorkerProcess(currentEnvironment);
     active.add(member);
     running.add(member);
@@ -65,56 +65,58 @@ export function startPool({ size, environment, log, waitUntilWorkerCanStart }: P
       listening.add(member);
       if (listening.size === size) outcome.succeed(url);
     });
-    void member.ended.then((ended) => {
+    void member.ended.then((end) => {
       for (const set of [active, listening, running]) set.delete(member);
-      countsOfEnded = addCounts(countsOfEnded, member);
-      if (!ended.endRequested && !stopping.signal.aborted) void replace(member, ended);
+      endedCounts = addCounts(endedCounts, member);
+      if (!end.endRequested && !stopping.signal.aborted) void replace(member, end);
     });
     return member;
   }
 
-  async function replace({ worker, pid }: WorkerProcess, ended: WorkerEnd): Promise<void> {
-    const { wasReady, reason, exitStatus } = ended;
+  async function replace({ worker, pid }: WorkerProcess, end: WorkerEnd): Promise<void> {
+    const { wasReady, reason, exitStatus } = end;
     // An error at the first start ends the service at once. Later it may be temporary.
     if (reason !== undefined && !outcome.isReady()) return outcome.fail(reason);
     log.error({ worker, pid, exitStatus, ...(reason !== undefined && { reason }) }, 'a worker has ended unexpectedly');
     failures = wasReady ? 0 : failures + 1;
-    earlyEnds = ended.lifetimeMs < stableAfterMs ? earlyEnds + 1 : 0;
+    earlyEnds = end.lifetimeMs < stableAfterMs ? earlyEnds + 1 : 0;
     if (failures >= maxFailures) {
-      const last = reason ?? exitStatus;
-      return outcome.fail(`${maxFailures} workers in a row have ended before they were ready. The last one: ${last}`);
+      const lastReason = reason ?? exitStatus;
+      return outcome.fail(
+        `${maxFailures} workers in a row have ended before they were ready. The last one: ${lastReason}`,
+      );
     }
     const pause = earlyEnds === 0 ? 0 : Math.min(pausesMs.max, pausesMs.first * 2 ** (earlyEnds - 1));
     await wait(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     await waitUntilWorkerCanStart(stopping.signal);
     // A rolling restart, or the replacement of another worker, may have brought the pool to its full size already.
-    if (!stopping.signal.aborted && active.size < size) add();
+    if (!stopping.signal.aborted && active.size < size) addWorker();
   }
 
   async function retire(member: WorkerProcess): Promise<void> {
     active.delete(member);
     // Another worker may have ended while this one still counted as active, so it was not replaced.
-    if (!stopping.signal.aborted && active.size < size) add();
+    if (!stopping.signal.aborted && active.size < size) addWorker();
     if (!(await member.end('retire')))
       log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
   }
 
   async function restart(): Promise<void> {
-    for (const old of [...active]) {
+    for (const oldWorker of [...active]) {
       // `stop()` would not see a worker that starts now.
       if (stopping.signal.aborted) return;
       // A worker that has ended by now was replaced already.
-      if (!active.has(old)) continue;
-      const replacement = add();
+      if (!active.has(oldWorker)) continue;
+      const replacement = addWorker();
       const url = await replacement.ready;
       if (stopping.signal.aborted) return;
       if (url === undefined) return log.error({}, 'the rolling restart was aborted: a new worker did not become ready');
-      await retire(old);
+      await retire(oldWorker);
     }
     log.info({}, 'the rolling restart is done');
   }
 
-  for (let count = 0; count < size; count += 1) add();
+  for (let count = 0; count < size; count += 1) addWorker();
   return {
     ready: outcome.ready,
     failed: outcome.failed,
@@ -129,7 +131,7 @@ export function startPool({ size, environment, log, waitUntilWorkerCanStart }: P
         restarting = false;
       });
     },
-    readMetrics: () => Promise.all([countsOfEnded, ...[...running].map((member) => member.readMetrics())]),
+    readMetrics: () => Promise.all([endedCounts, ...[...running].map((member) => member.readMetrics())]),
     async stop() {
       stopping.abort();
       const results = await Promise.all([...running].map((member) => member.end('stop')));
@@ -140,7 +142,7 @@ export function startPool({ size, environment, log, waitUntilWorkerCanStart }: P
 
 async function addCounts(before: Promise<readonly Family[]>, member: WorkerProcess): Promise<readonly Family[]> {
   const [counts, metrics] = await Promise.all([before, member.readMetrics()]);
-  return metrics.length === 0 ? counts : keepCounts([counts, metrics]);
+  return metrics.length === 0 ? counts : mergeCounters([counts, metrics]);
 }
 
 /** The outcome of the start: all workers were ready, or the pool has failed. */

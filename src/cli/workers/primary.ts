@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { version } from '../../app/banner.js';
+import { readConfiguredFiles } from '../../app/base/configured-files.js';
 import { createLog, type Logger } from '../../app/base/log.js';
 import { firstScreen } from '../../app/first-screen.js';
 import { readFromDatabase } from '../../app/metrics/database-metrics.js';
@@ -50,20 +51,21 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   const config = readConfig(environment);
   const log = createLog(config.LOG_LEVEL);
   log.info({ version, node: process.version, pid: process.pid, workers: config.WORKERS }, 'Postern starts');
-  const open = await openTarget(config, log);
+  await readConfiguredFiles(config);
+  const openedTarget = await openTarget(config, log);
   try {
-    const applied = await migrate(open.target, log);
+    const applied = await migrate(openedTarget.target, log);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
     // The pool closes its connections soon after each use.
-    const database = createDatabase({ target: open.target, size: 2, onConnectionError });
+    const database = createDatabase({ target: openedTarget.target, size: 2, onConnectionError });
     try {
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
     } finally {
       await database.close();
     }
   } finally {
-    await open.close();
+    await openedTarget.close();
   }
 }
 
@@ -78,7 +80,7 @@ async function prepare(config: Config, database: Database, { isTerminal }: Prima
   });
 }
 
-async function serve(parts: {
+async function serve(deps: {
   readonly config: Config;
   readonly environment: Environment;
   readonly database: Database;
@@ -86,7 +88,7 @@ async function serve(parts: {
   readonly options: PrimaryOptions;
   readonly firstKey: FirstKey;
 }): Promise<void> {
-  const { config, environment, database, log, options, firstKey } = parts;
+  const { config, environment, database, log, options, firstKey } = deps;
   const port = config.PORT === 0 ? await findFreePort(config.HOST) : config.PORT;
   const consolePort = config.CONSOLE_PORT === 0 ? await findFreePort(config.CONSOLE_HOST) : config.CONSOLE_PORT;
   const workerEnvironment = {
@@ -139,9 +141,9 @@ async function restart(
 ): Promise<void> {
   try {
     const unchanged = Object.fromEntries(unchangedSettings.map((name) => [name, currentEnvironment[name]]));
-    const next = { ...options.readEnvironment(), ...unchanged };
-    readConfig(next);
-    await pool.restart(next);
+    const newEnvironment = { ...options.readEnvironment(), ...unchanged };
+    readConfig(newEnvironment);
+    await pool.restart(newEnvironment);
   } catch (error) {
     log.error({ reason: describeFailure(error) }, 'the rolling restart was refused');
   }

@@ -44,7 +44,7 @@ function receiveCommands(worker: Worker): Commands {
   });
   // A signal to the process group arrives here too, in addition to the primary's message.
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolveStop('stop'));
-  // For the primary only.
+  // Only the primary acts on SIGUSR2. Without a listener, the signal would end this process.
   process.on('SIGUSR2', () => undefined);
   return {
     start,

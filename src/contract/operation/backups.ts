@@ -44,6 +44,14 @@ export const BackupState = Type.Object(
       ...NullableString,
       description: 'BACKUP_TO, where Postern makes backups by itself. null: it makes none.',
     }),
+    method: Type.Union([Type.Literal('files'), Type.Literal('pg_dump')], {
+      description:
+        'How Postern makes backups. files: a copy of the files of the embedded database. pg_dump: the program of PostgreSQL, with DATABASE_URL.',
+    }),
+    problem: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'Why Postern can make no backups: pg_dump is missing or too old. null: it can.',
+    }),
     schedule: Type.String({ description: 'BACKUP_SCHEDULE.', examples: ['24h'] }),
     keep: Type.Integer({ description: 'BACKUP_KEEP.' }),
     is_encrypted: Type.Boolean({ description: 'Whether new backups are encrypted.' }),

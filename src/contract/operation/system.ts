@@ -56,20 +56,24 @@ const Setting = Type.Object(
   { title: 'EffectiveSetting' },
 );
 
-const Provider = Type.Object(
+const MessageProvider = Type.Object(
   {
-    channel: Type.Enum(['sms']),
-    name: Type.String({ examples: ['twilio'] }),
-    has_receipts: Type.Boolean({ description: 'Whether it reports which messages have arrived.' }),
+    channel: Type.Enum(['sms', 'email', 'push']),
+    name: Type.String({
+      examples: ['twilio'],
+      description: 'Of SMS and mail as in the settings; of push `apns`, `fcm` or `web_push`.',
+    }),
+    has_receipts: Type.Boolean({ description: 'Whether it reports which messages have arrived: some of SMS do.' }),
     failing_since: Type.Unsafe<string | null>({
       ...NullableTime,
       description:
-        'Since when a process has counted it as failing: after three failures in a row, or a refusal because of its rate limit. Null: it works, or was not used yet.',
+        'Since when a process has counted it as failing: after three failures in a row, or, for SMS, a refusal because of its rate limit. Null: it works, or was not used yet.',
     }),
     last_error: Type.Unsafe<string | null>({ ...NullableString, description: 'Why it fails. Null while it works.' }),
   },
   { title: 'MessageProvider' },
 );
+export type MessageProvider = Static<typeof MessageProvider>;
 
 const Migration = Type.Object({ name: Type.String(), applied_at: NullableTime }, { title: 'SystemMigration' });
 
@@ -89,7 +93,9 @@ export const System = Type.Object(
       },
       { title: 'QueueState' },
     ),
-    providers: Type.Array(Provider, { description: 'The configured providers of SMS, in their order.' }),
+    providers: Type.Array(MessageProvider, {
+      description: 'The configured providers: those of SMS in their order, then mail, then push.',
+    }),
     database: Type.Object(
       {
         version: Type.String({ examples: ['18.4'] }),

@@ -65,9 +65,9 @@ export async function verifyAssertion(
   const handle = database.user(userId);
   const [key] = await handle.query(findKey({ userId, credentialId: assertion.credentialId }));
   if (key === undefined) return undefined;
-  const checked = await relyingParty.readAssertion(assertion, challenge, key.public_key, verification);
-  if (checked === undefined) return undefined;
-  const { counter, userVerified, backedUp } = checked;
+  const signedData = await relyingParty.readAssertion(assertion, challenge, key.public_key, verification);
+  if (signedData === undefined) return undefined;
+  const { counter, userVerified, backedUp } = signedData;
   return {
     userVerified,
     async saveCounter() {

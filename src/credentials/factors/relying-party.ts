@@ -141,12 +141,12 @@ export function createRelyingParty({ id, name, origins, userVerification }: Rely
       const { verifyRegistrationResponse } = await library();
       const requireUserVerification = userVerification === 'required';
       const rules = { ...expected(challenge), requireUserVerification, supportedAlgorithmIDs: algorithms };
-      const checked = await undefinedOnError(async () => {
+      const verification = await undefinedOnError(async () => {
         refuseCrossOriginFrames(response.response.clientDataJSON);
         return verifyRegistrationResponse({ response: await withoutAttestation(response), ...rules });
       });
-      if (checked?.verified !== true) return undefined;
-      const { credential, credentialBackedUp } = checked.registrationInfo;
+      if (verification?.verified !== true) return undefined;
+      const { credential, credentialBackedUp } = verification.registrationInfo;
       const credentialId = Buffer.from(credential.id, 'base64url');
       if (credentialId.length > maxCredentialId) return undefined;
       const transports = knownTransports(credential.transports);

@@ -91,8 +91,8 @@ export async function useTotpCode(
   const step = stepOfCode(secret, code, row.step);
   if (step === undefined) return false;
   const encrypted = encryptTotpSecret(keys, userId, secret);
-  const used = await handle.query(useStep({ userId, id: row.id, step, secret: encrypted }));
-  return used.length > 0;
+  const rows = await handle.query(useStep({ userId, id: row.id, step, secret: encrypted }));
+  return rows.length > 0;
 }
 
 const readStep = userStatement<{ period: number }, { step: number }>(

@@ -146,22 +146,22 @@ export function createTestIdentities(options: {
         }),
       );
       if (inserted.length === 0) throw new Problem('test_identity_exists');
-      const [created] = await tx.query(findOne({ id }));
-      if (created === undefined) throw new Error('an insert returned no row');
-      await record(tx, 'test_identity.created', created, origin);
-      return { ...created, code };
+      const [testIdentity] = await tx.query(findOne({ id }));
+      if (testIdentity === undefined) throw new Error('an insert returned no row');
+      await record(tx, 'test_identity.created', testIdentity, origin);
+      return { ...testIdentity, code };
     },
     list: (request) =>
       readPage<TestIdentity, 'directory'>(database.directory, { scope: 'directory', columns, from: rows }, request),
     async get(id) {
-      const [found] = await database.directory.query(findOne({ id }));
-      if (found === undefined) throw new Problem('not_found');
-      return found;
+      const [testIdentity] = await database.directory.query(findOne({ id }));
+      if (testIdentity === undefined) throw new Problem('not_found');
+      return testIdentity;
     },
     async remove(tx, id, origin) {
-      const [removed] = await tx.query(deleteOne({ id }));
-      if (removed === undefined) throw new Problem('not_found');
-      await record(tx, 'test_identity.deleted', removed, origin);
+      const [testIdentity] = await tx.query(deleteOne({ id }));
+      if (testIdentity === undefined) throw new Problem('not_found');
+      await record(tx, 'test_identity.deleted', testIdentity, origin);
     },
   };
 }
@@ -180,9 +180,9 @@ async function record(
 }
 
 async function endErrors(tx: Transaction<'directory'>, end: string): Promise<FieldError[]> {
-  const [found] = await tx.query(checkEnd({ end }));
-  if (found?.is_future !== true) return [{ field: 'expires_at', code: 'time_in_past' }];
-  return found.is_near ? [] : [{ field: 'expires_at', code: 'too_large', params: { max: found.latest } }];
+  const [row] = await tx.query(checkEnd({ end }));
+  if (row?.is_future !== true) return [{ field: 'expires_at', code: 'time_in_past' }];
+  return row.is_near ? [] : [{ field: 'expires_at', code: 'too_large', params: { max: row.latest } }];
 }
 
 async function ownerOf(tx: Transaction<'directory'>, identity: Identity): Promise<string | undefined> {

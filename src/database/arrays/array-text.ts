@@ -10,12 +10,14 @@ export function byteaText(hex: string): string {
 
 /** PostgreSQL's text of an array of texts, which it quotes. Several times as fast as `pg`. */
 export function textArrayText(values: readonly (string | null)[]): string {
-  const quoted = values.map((value) => (value === null ? 'NULL' : `"${escapes.test(value) ? escaped(value) : value}"`));
+  const quoted = values.map((value) =>
+    value === null ? 'NULL' : `"${needsEscape.test(value) ? escapeText(value) : value}"`,
+  );
   return `{${quoted.join(',')}}`;
 }
 
-const escapes = /["\\]/;
+const needsEscape = /["\\]/;
 
-function escaped(value: string): string {
+function escapeText(value: string): string {
   return value.replaceAll(/["\\]/g, '\\$&');
 }

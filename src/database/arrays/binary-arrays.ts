@@ -16,11 +16,11 @@ const headLength = 20;
 /** @param ids UUIDs of 36 characters, with hyphens */
 export function uuidArray(ids: readonly string[]): Buffer {
   const array = emptyArray('uuid', ids.length);
-  let at = headLength;
+  let offset = headLength;
   for (const id of ids) {
-    at = array.writeInt32BE(16, at);
+    offset = array.writeInt32BE(16, offset);
     for (const place of hexPlaces) {
-      array[at++] = (hexDigit(id.charCodeAt(place)) << 4) | hexDigit(id.charCodeAt(place + 1));
+      array[offset++] = (hexDigit(id.charCodeAt(place)) << 4) | hexDigit(id.charCodeAt(place + 1));
     }
   }
   return array;
@@ -29,12 +29,12 @@ export function uuidArray(ids: readonly string[]): Buffer {
 /** @param values safe integers */
 export function bigintArray(values: readonly number[]): Buffer {
   const array = emptyArray('bigint', values.length);
-  let at = headLength;
+  let offset = headLength;
   for (const value of values) {
     const high = Math.floor(value / 2 ** 32);
-    at = array.writeInt32BE(8, at);
-    at = array.writeInt32BE(high, at);
-    at = array.writeUInt32BE(value - high * 2 ** 32, at);
+    offset = array.writeInt32BE(8, offset);
+    offset = array.writeInt32BE(high, offset);
+    offset = array.writeUInt32BE(value - high * 2 ** 32, offset);
   }
   return array;
 }
@@ -42,10 +42,10 @@ export function bigintArray(values: readonly number[]): Buffer {
 /** @param times microseconds since 2000-01-01, as `timestamptz_send` gives them. A `number` would not be exact beyond 2285 */
 export function timeArray(times: BigInt64Array): Buffer {
   const array = emptyArray('timestamptz', times.length);
-  let at = headLength;
+  let offset = headLength;
   for (const time of times) {
-    at = array.writeInt32BE(8, at);
-    at = array.writeBigInt64BE(time, at);
+    offset = array.writeInt32BE(8, offset);
+    offset = array.writeBigInt64BE(time, offset);
   }
   return array;
 }

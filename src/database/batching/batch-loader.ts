@@ -40,19 +40,19 @@ export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, maxKey
    * that keep later batches alive until a full garbage collection. This halved the throughput of every third process.
    */
   let running: readonly (readonly Waiting<Key, Found>[])[] = [];
-  let overdue: NodeJS.Timeout | undefined;
+  let timeoutTimer: NodeJS.Timeout | undefined;
 
   function sendBatches(): void {
     while (waiting.length >= (running.length === 0 ? 1 : minForSecond) && running.length < concurrency)
       void send(waiting.splice(0, maxKeys));
     if (waiting.length === 0) {
-      clearTimeout(overdue);
-      overdue = undefined;
-    } else overdue ??= setTimeout(passSlowBatches, timeoutMs);
+      clearTimeout(timeoutTimer);
+      timeoutTimer = undefined;
+    } else timeoutTimer ??= setTimeout(ignoreSlowBatches, timeoutMs);
   }
 
-  function passSlowBatches(): void {
-    overdue = undefined;
+  function ignoreSlowBatches(): void {
+    timeoutTimer = undefined;
     running = [];
     sendBatches();
   }
@@ -60,8 +60,8 @@ export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, maxKey
   async function send(batch: readonly Waiting<Key, Found>[]): Promise<void> {
     running = [...running, batch];
     try {
-      const found = await find(batch.map(({ key }) => key));
-      for (const [index, { resolve }] of batch.entries()) resolve(found[index] as Found);
+      const results = await find(batch.map(({ key }) => key));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Found);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {

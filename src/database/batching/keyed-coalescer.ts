@@ -8,7 +8,7 @@ const timeoutMs = 1000;
 
 interface Waiting<Request, Result> {
   readonly request: Request;
-  readonly since: number;
+  readonly waitingSince: number;
   resolve(result: Result): void;
   reject(reason: unknown): void;
 }
@@ -25,7 +25,7 @@ export function createKeyedCoalescer<Request, Result>(
   work: (requests: readonly Request[]) => Promise<readonly Result[]>,
 ): (request: Request) => Promise<Result> {
   /** For each key with a running statement, the requests that wait for it. */
-  const keys = new Map<string, Waiting<Request, Result>[]>();
+  const waitingByKey = new Map<string, Waiting<Request, Result>[]>();
 
   async function settle(batch: readonly Waiting<Request, Result>[]): Promise<void> {
     try {
@@ -33,27 +33,27 @@ export function createKeyedCoalescer<Request, Result>(
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       if (batch.length === 1 || isStorageFailure(error)) for (const { reject } of batch) reject(error);
-      else for (const each of batch) await settle([each]);
+      else for (const entry of batch) await settle([entry]);
     }
   }
 
   async function run(key: string, first: Waiting<Request, Result>): Promise<void> {
     const waiting: Waiting<Request, Result>[] = [];
-    keys.set(key, waiting);
+    waitingByKey.set(key, waiting);
     for (let batch = [first]; batch.length > 0; batch = waiting.splice(0, limits.batch)) {
       await settle(batch);
       // Waits for the input of this turn: clients that have just got a response may send the next request.
       if (batch.length > 1) await new Promise(setImmediate);
       refuseExpired(waiting);
     }
-    keys.delete(key);
+    waitingByKey.delete(key);
   }
 
   return (request) =>
     new Promise((resolve, reject) => {
       const key = keyOf(request);
-      const entry = { request, since: performance.now(), resolve, reject };
-      const waiting = keys.get(key);
+      const entry = { request, waitingSince: performance.now(), resolve, reject };
+      const waiting = waitingByKey.get(key);
       if (waiting === undefined) void run(key, entry);
       else if (waiting.length < limits.waiting) waiting.push(entry);
       else reject(new Problem('overloaded', { retryAfter: 1 }));
@@ -62,8 +62,8 @@ export function createKeyedCoalescer<Request, Result>(
 
 /** Refuses the requests that have waited for too long. The oldest come first. */
 function refuseExpired<Request, Result>(waiting: Waiting<Request, Result>[]): void {
-  const oldest = performance.now() - timeoutMs;
-  const firstInTime = waiting.findIndex(({ since }) => since >= oldest);
-  const expired = waiting.splice(0, firstInTime === -1 ? waiting.length : firstInTime);
+  const earliestAllowed = performance.now() - timeoutMs;
+  const firstUnexpired = waiting.findIndex(({ waitingSince }) => waitingSince >= earliestAllowed);
+  const expired = waiting.splice(0, firstUnexpired === -1 ? waiting.length : firstUnexpired);
   for (const { reject } of expired) reject(new Problem('overloaded', { retryAfter: 1 }));
 }

@@ -3,7 +3,7 @@ import type { Servers } from './servers.js';
 import type { SessionSettings } from './session-check.js';
 import { type DatabaseTarget, serversOf } from './target.js';
 
-/** A connection of its own, outside a pool. */
+/** The options of a connection that is not in a pool. */
 export interface ClientOptions extends pg.ClientConfig {
   readonly application_name: string;
   readonly connectionTimeoutMillis: number;
@@ -25,7 +25,7 @@ export async function openClient(target: DatabaseTarget, options: ClientOptions)
     await servers.admit(client, settings);
     return client;
   } catch (error) {
-    servers.suspect();
+    servers.reportFailure();
     client.end().catch(() => undefined);
     throw error;
   }

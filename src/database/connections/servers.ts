@@ -14,18 +14,18 @@ export interface ServerFields {
 
 /** The servers of one database: one primary and its standbys, or a single server. */
 export interface Servers {
-  /** The fields for a connection to the server that was the primary when it was last looked for. */
+  /** The fields for a connection to the primary of the last search. */
   fields(): pg.ClientConfig;
-  /** Looks for the primary, if there are several servers and it is unknown. @throws NoPrimaryError */
+  /** Searches for the primary, if there are several servers and it is unknown. @throws NoPrimaryError */
   locate(): Promise<void>;
   /**
    * Prepares the session of a new connection. From then on, closes the connection as soon as a newer primary is known.
    * @throws NotPrimaryError
    */
   admit(client: pg.ClientBase, settings: SessionSettings): Promise<void>;
-  /** Looks for the primary soon, because a connection failed. */
-  suspect(): void;
-  /** Looks for a newer primary every second. @returns stops it */
+  /** Call it after a failed connection: the primary may have changed, so this starts a search. */
+  reportFailure(): void;
+  /** Searches for a newer primary every second. @returns a function that stops it */
   watch(log: WatchLog): () => void;
 }
 
@@ -41,12 +41,13 @@ export class NotPrimaryError extends Error {}
 export class NoPrimaryError extends Error {}
 
 /**
- * Milliseconds. `interval`: between two looks. `connect`: for a connection of a look. `others`: for the other servers,
- * after one has accepted writes: one of them may be a newer primary. `pause`: the least time between two looks.
+ * Milliseconds. `interval`: between two searches. `connect`: the limit of a connection. `otherServers`: how long to wait
+ * for the other servers after one has accepted writes: one of them may be a newer primary. `pause`: the minimum time
+ * between two searches after failures.
  */
-const times = { interval: 1000, connect: 2000, others: 500, pause: 200 };
+const times = { interval: 1000, connect: 2000, otherServers: 500, pause: 200 };
 
-interface Found {
+interface FoundPrimary {
   readonly server: pg.ClientConfig;
   readonly timeline: number;
 }
@@ -60,39 +61,39 @@ export function createServers(target: string | ServerFields): Servers {
     typeof target === 'string' ? urlsOfHosts(target).map((url) => ({ connectionString: url })) : [{ ...target }];
   const [first = {}] = all;
   let primary = all.length === 1 ? first : undefined;
-  let newest = 0;
-  let looking: Promise<void> | undefined;
-  let lastLook = Number.NEGATIVE_INFINITY;
+  let newestTimeline = 0;
+  let search: Promise<void> | undefined;
+  let lastSearchAt = Number.NEGATIVE_INFINITY;
   let log: WatchLog | undefined;
   const connections = new Map<pg.ClientBase, number>();
 
-  function learn(timeline: number): void {
-    if (timeline <= newest) return;
-    if (newest > 0) log?.info({ timeline, former_timeline: newest }, 'the database has a new primary');
-    newest = timeline;
-    for (const [client, known] of connections) {
-      if (known < timeline) destroy(client, 'another server is the primary now');
+  function recordTimeline(timeline: number): void {
+    if (timeline <= newestTimeline) return;
+    if (newestTimeline > 0) log?.info({ timeline, former_timeline: newestTimeline }, 'the database has a new primary');
+    newestTimeline = timeline;
+    for (const [client, knownTimeline] of connections) {
+      if (knownTimeline < timeline) destroy(client, 'another server is the primary now');
     }
   }
 
   /** @throws NotPrimaryError */
-  function demandPrimary(client: pg.ClientBase, { isWritable, timeline }: ServerState): void {
+  function assertPrimary(client: pg.ClientBase, { isWritable, timeline }: ServerState): void {
     const name = nameOf(client);
     if (!isWritable) throw new NotPrimaryError(`${name} is a standby or accepts no writes`);
-    if (timeline < newest) {
+    if (timeline < newestTimeline) {
       throw new NotPrimaryError(
-        `${name} is a former primary: it has timeline ${timeline}, and timeline ${newest} exists. If you restored or upgraded the database, restart Postern`,
+        `${name} is a former primary: it has timeline ${timeline}, and timeline ${newestTimeline} exists. If you restored or upgraded the database, restart Postern`,
       );
     }
-    learn(timeline);
+    recordTimeline(timeline);
   }
 
-  async function ask(server: pg.ClientConfig): Promise<Found> {
+  async function checkServer(server: pg.ClientConfig): Promise<FoundPrimary> {
     const client = createClient({ ...server, application_name: 'postern watch' }, times.connect);
     try {
       await client.connect();
       const state = await prepareSession(client, {});
-      demandPrimary(client, state);
+      assertPrimary(client, state);
       return { server, timeline: state.timeline };
     } catch (error) {
       throw error instanceof NotPrimaryError ? error : new Error(`${nameOf(client)}: ${reasonOf(error)}`);
@@ -101,9 +102,9 @@ export function createServers(target: string | ServerFields): Servers {
     }
   }
 
-  async function look(): Promise<void> {
-    const found: Found[] = [];
-    const requests = all.map((server) => ask(server).then((answer) => void found.push(answer)));
+  async function findPrimary(): Promise<void> {
+    const primaries: FoundPrimary[] = [];
+    const requests = all.map((server) => checkServer(server).then((answer) => void primaries.push(answer)));
     try {
       await Promise.any(requests);
     } catch (error) {
@@ -111,43 +112,43 @@ export function createServers(target: string | ServerFields): Servers {
       const reasons = error instanceof AggregateError ? error.errors.map(reasonOf) : [];
       throw new NoPrimaryError(`no server of the database accepts writes: ${reasons.join('; ')}`);
     }
-    await waitAtMost(times.others, Promise.allSettled(requests));
-    primary = found.find(({ timeline }) => timeline === newest)?.server ?? primary;
+    await waitAtMost(times.otherServers, Promise.allSettled(requests));
+    primary = primaries.find(({ timeline }) => timeline === newestTimeline)?.server ?? primary;
   }
 
-  function lookOnce(): Promise<void> {
-    looking ??= look().finally(() => {
-      looking = undefined;
-      lastLook = performance.now();
+  function findPrimaryOnce(): Promise<void> {
+    search ??= findPrimary().finally(() => {
+      search = undefined;
+      lastSearchAt = performance.now();
     });
-    return looking;
+    return search;
   }
 
   return {
     fields: () => primary ?? first,
     async locate() {
-      if (primary === undefined) await lookOnce();
+      if (primary === undefined) await findPrimaryOnce();
     },
     async admit(client, settings) {
       const state = await prepareSession(client, settings);
-      demandPrimary(client, state);
+      assertPrimary(client, state);
       connections.set(client, state.timeline);
       client.once('end', () => connections.delete(client));
     },
-    suspect() {
-      if (all.length > 1 && performance.now() - lastLook > times.pause) lookOnce().catch(() => undefined);
+    reportFailure() {
+      if (all.length > 1 && performance.now() - lastSearchAt > times.pause) findPrimaryOnce().catch(() => undefined);
     },
     watch(watchLog) {
       log = watchLog;
-      let isAway = false;
+      let isUnavailable = false;
       const timer = setInterval(() => {
-        lookOnce().then(
+        findPrimaryOnce().then(
           () => {
-            isAway = false;
+            isUnavailable = false;
           },
           (error: Error) => {
-            if (!isAway) watchLog.warn({}, error.message);
-            isAway = true;
+            if (!isUnavailable) watchLog.warn({}, error.message);
+            isUnavailable = true;
           },
         );
       }, times.interval).unref();
@@ -156,14 +157,14 @@ export function createServers(target: string | ServerFields): Servers {
   };
 }
 
-/** A client that ends the process neither by an error nor by a server that does not answer. */
-function createClient(config: pg.ClientConfig, connectWithin: number): pg.Client {
-  const client = new pg.Client({ ...config, connectionTimeoutMillis: connectWithin });
+/** A client whose errors do not end the process, and whose connection attempt has a time limit. */
+function createClient(config: pg.ClientConfig, connectTimeoutMs: number): pg.Client {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: connectTimeoutMs });
   client.on('error', () => undefined);
   return client;
 }
 
-/** The server of a connection, for people. */
+/** The name of the server in messages. */
 const nameOf = (client: pg.ClientBase) =>
   client instanceof pg.Client ? `${client.host}:${client.port}` : 'the server';
 

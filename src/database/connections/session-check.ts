@@ -22,13 +22,13 @@ export interface ServerState {
 }
 
 /** Milliseconds for the answer to the first statement of a connection. */
-const answerWithin = 2000;
+const answerTimeoutMs = 2000;
 
 /**
  * SQL. The name of a WAL file starts with the timeline, in hexadecimal digits. `case` keeps a standby from the functions
  * that it refuses.
  */
-const state = `pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
+const stateColumns = `pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
   case when pg_is_in_recovery() then '0' else left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`;
 
 /**
@@ -36,9 +36,9 @@ const state = `pg_is_in_recovery() or current_setting('transaction_read_only') =
  * `options`, because PgBouncer refuses it. Closes the connection if there is no answer.
  */
 export async function prepareSession(client: pg.ClientBase, settings: SessionSettings): Promise<ServerState> {
-  const sets = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
-  const text = `select ${[state, ...sets].join(', ')}`;
-  const timer = setTimeout(() => destroy(client, 'the server does not answer'), answerWithin);
+  const settingColumns = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  const text = `select ${[stateColumns, ...settingColumns].join(', ')}`;
+  const timer = setTimeout(() => destroy(client, 'the server does not answer'), answerTimeoutMs);
   try {
     const { rows } = await client.query<{ read_only: boolean; timeline: string }>(text);
     const [row] = rows;

@@ -6,9 +6,9 @@ import type { DatabaseTarget } from './target.js';
 
 /** PostgreSQL 15, as server_version_num. */
 const minServerVersion = 150_000;
-/** How often two connections look for a shared session: a pooler may use another one each time. */
+/** How often two connections check for a shared session: a pooler may use another one each time. */
 const rounds = 5;
-const connectWithin = 10_000;
+const connectTimeoutMs = 10_000;
 
 /** Postern cannot work with this database. The message says why and what to do. */
 export class UnfitDatabaseError extends Error {}
@@ -21,7 +21,7 @@ export class UnfitDatabaseError extends Error {}
 export async function refuseUnfitDatabase(target: DatabaseTarget): Promise<void> {
   const client = await openClient(target, {
     application_name: 'postern migrate',
-    connectionTimeoutMillis: connectWithin,
+    connectionTimeoutMillis: connectTimeoutMs,
     settings: requestSettings,
   });
   try {
@@ -34,31 +34,31 @@ export async function refuseUnfitDatabase(target: DatabaseTarget): Promise<void>
 }
 
 async function refuseServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: number; shown: string; encoding: string; locale: string }>(
-    `select current_setting('server_version_num')::int as version, current_setting('server_version') as shown,
+  const { rows } = await client.query<{ version: number; version_text: string; encoding: string; locale: string }>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_version') as version_text,
             current_setting('server_encoding') as encoding, datctype as locale
      from pg_database where datname = current_database()`,
   );
   const [server] = rows;
   if (server === undefined) return;
   if (server.version < minServerVersion) {
-    throw new UnfitDatabaseError(`PostgreSQL ${server.shown} is too old: Postern needs 15 or later`);
+    throw new UnfitDatabaseError(`PostgreSQL ${server.version_text} is too old: Postern needs 15 or later`);
   }
   const advice = `create another database: create database … encoding 'UTF8' locale 'C.UTF-8' template template0`;
   if (server.encoding !== 'UTF8') {
     throw new UnfitDatabaseError(`The database has the encoding ${server.encoding}, but Postern needs UTF8: ${advice}`);
   }
-  const { rows: letters } = await client.query<{ are_converted: boolean }>(
+  const { rows: letterRows } = await client.query<{ are_converted: boolean }>(
     "select lower('IÄ') = 'iä' and upper('iä') = 'IÄ' as are_converted",
   );
-  if (letters[0]?.are_converted !== true) {
+  if (letterRows[0]?.are_converted !== true) {
     throw new UnfitDatabaseError(
       `The database has the locale ${server.locale}, which does not convert letters such as I and Ä between upper and lower case as Postern needs: ${advice}`,
     );
   }
 }
 
-/** Whether a pooler is between Postern and the server: it then tells its clients numbers of its own for their sessions. */
+/** Whether a pooler is between Postern and the server: a pooler reports its own process ids to its clients. */
 async function isPooled(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   return rows[0]?.pid !== Reflect.get(client, 'processID');
@@ -73,9 +73,9 @@ const sharedSession = 'postern.session';
 async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): Promise<void> {
   const other = await openClient(target, {
     application_name: 'postern migrate',
-    connectionTimeoutMillis: connectWithin,
+    connectionTimeoutMillis: connectTimeoutMs,
   });
-  const mark = async (connection: pg.Client) => {
+  const readMarker = async (connection: pg.Client) => {
     const { rows } = await connection.query<{ mark: string | null }>(
       `select current_setting('${sharedSession}', true) as mark`,
     );
@@ -83,10 +83,10 @@ async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): 
   };
   try {
     for (let round = 0; round < rounds; round += 1) {
-      const own = randomBytes(8).toString('hex');
-      await client.query(`select set_config('${sharedSession}', $1, false)`, [own]);
+      const marker = randomBytes(8).toString('hex');
+      await client.query(`select set_config('${sharedSession}', $1, false)`, [marker]);
       await other.query('begin');
-      const isShared = (await mark(other)) === own || (await mark(client)) !== own;
+      const isShared = (await readMarker(other)) === marker || (await readMarker(client)) !== marker;
       await other.query('rollback');
       if (isShared) throw new UnfitDatabaseError(poolerMessage);
     }
@@ -102,18 +102,18 @@ async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): 
 const poolerMessage =
   'The pooler of DATABASE_URL gives each transaction another session (transaction mode). Postern needs prepared statements and locks of its sessions: set pool_mode = session for this database, or connect directly';
 
-/** Finds out whether the settings of a session still apply to its next statement. */
+/** Checks that the settings of a session still apply to its next statement. */
 async function refuseOtherSettings(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string; value: string }>(
     'select lower(name) as name, setting || coalesce(unit, $2) as value from pg_settings where lower(name) = any($1)',
     [Object.keys(requestSettings), ''],
   );
-  for (const [name, wanted] of Object.entries(requestSettings)) {
+  for (const [name, expected] of Object.entries(requestSettings)) {
     const value = rows.find((row) => row.name === name)?.value;
     // PostgreSQL adds the order of day and month to a date style.
-    if (value?.startsWith(wanted) !== true) {
+    if (value?.startsWith(expected) !== true) {
       throw new UnfitDatabaseError(
-        `The session does not keep its setting ${name} = ${wanted}, but has ${value}: if a pooler is in use, set pool_mode = session for this database, or connect directly`,
+        `The session does not keep its setting ${name} = ${expected}, but has ${value}: if a pooler is in use, set pool_mode = session for this database, or connect directly`,
       );
     }
   }

@@ -41,14 +41,14 @@ export interface AccessFiles {
  * @throws EmbeddedPostgresError `data_dir_unusable`
  */
 export function openAccessFiles(dataDir: string): AccessFiles {
-  const opened: number[] = [];
+  const descriptors: number[] = [];
   const open = (content: string) => {
     const descriptor = openUnnamed(dataDir, content);
-    opened.push(descriptor);
+    descriptors.push(descriptor);
     return descriptor;
   };
   const close = () => {
-    for (const descriptor of opened) closeSync(descriptor);
+    for (const descriptor of descriptors) closeSync(descriptor);
   };
   try {
     return { hba: open(admitRoot), ident: open(identOfRoot()), close };
@@ -66,15 +66,15 @@ export function openAccessFiles(dataDir: string): AccessFiles {
 function openUnnamed(folder: string, content: string): number {
   const path = join(folder, `postgres.access-${randomBytes(6).toString('hex')}`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const writable = openSync(path, flags, 0o600);
+  const descriptor = openSync(path, flags, 0o600);
   try {
-    writeSync(writable, content);
-    fchmodSync(writable, 0o444);
+    writeSync(descriptor, content);
+    fchmodSync(descriptor, 0o444);
     // The server must not inherit a descriptor that can write.
-    return openSync(ownName(writable, path), constants.O_RDONLY);
+    return openSync(ownName(descriptor, path), constants.O_RDONLY);
   } finally {
     rmSync(path, { force: true });
-    closeSync(writable);
+    closeSync(descriptor);
   }
 }
 
@@ -88,7 +88,7 @@ function openUnnamed(folder: string, content: string): number {
  * @throws EmbeddedPostgresError `data_dir_unusable`
  */
 export function writeAccess(data: DataDirectory, account: Account | undefined): void {
-  // The map comes last: until it is there, nobody is admitted.
+  // The map is last: without it, the server admits nobody.
   const files: Record<string, string> =
     account === undefined
       ? { 'pg_hba.conf': trustOwnAccount }
@@ -108,15 +108,15 @@ export function writeAccess(data: DataDirectory, account: Account | undefined): 
 
 /** Writes a temporary file and renames it: the server never reads a part of it, and a symbolic link is not followed. */
 function replaceFile(path: string, content: string, account: Account | undefined): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const temporaryPath = `${path}.${randomBytes(6).toString('hex')}`;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const descriptor = openSync(draft, flags, 0o600);
+  const descriptor = openSync(temporaryPath, flags, 0o600);
   try {
     writeSync(descriptor, `# Written by Postern.\n${content}`);
     if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
-    renameSync(draft, path);
+    renameSync(temporaryPath, path);
   } catch (error) {
-    rmSync(draft, { force: true });
+    rmSync(temporaryPath, { force: true });
     throw error;
   } finally {
     closeSync(descriptor);

@@ -46,18 +46,22 @@ export const publicFolders = ['/var/cache', tmpdir()];
  * are missing and cannot be created.
  *
  * @param account the account that must be able to run the binaries; undefined means this process's own account
- * @param places the folders where a copy may be put, in order of preference
+ * @param copyFolders the folders where a copy may be put, in order of preference
+ * @param original the folder that holds `bin`, `lib` and `share`: that of the package of this release
  * @throws EmbeddedPostgresError `no_binaries`
  */
-export async function locateBinaries(account: Account | undefined, places: string[]): Promise<Binaries> {
-  const original = packagedDirectory();
+export async function locateBinaries(
+  account: Account | undefined,
+  copyFolders: string[],
+  original: string = packagedDirectory(),
+): Promise<Binaries> {
   const failures: string[] = [];
-  const attempts = [() => original, ...places.map((place) => () => copyInto(place, original, account))];
+  const attempts = [() => original, ...copyFolders.map((folder) => () => copyInto(folder, original, account))];
   for (const attempt of attempts) {
     try {
       const directory = attempt();
-      makeLibraryLinks(directory);
-      return { directory, majorVersion: await runForVersion(directory, account) };
+      createLibraryLinks(directory);
+      return { directory, majorVersion: await readMajorVersion(directory, account) };
     } catch (error) {
       failures.push(reasonOf(error));
     }
@@ -85,7 +89,7 @@ function packagedDirectory(): string {
  * npm packages cannot contain symbolic links. The package creates them with an install script, which Postern does not run.
  * Failures are ignored: the next step runs the binaries, which shows whether they find their libraries.
  */
-function makeLibraryLinks(directory: string): void {
+function createLibraryLinks(directory: string): void {
   const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(join(directory, 'pg-symlinks.json'), 'utf8'),
   );
@@ -99,7 +103,7 @@ function makeLibraryLinks(directory: string): void {
   }
 }
 
-async function runForVersion(directory: string, account: Account | undefined): Promise<number> {
+async function readMajorVersion(directory: string, account: Account | undefined): Promise<number> {
   const { stdout } = await promisify(execFile)(join(directory, 'bin', 'postgres'), ['--version'], {
     ...account,
     cwd: '/',

@@ -18,7 +18,7 @@ import {
   statSync,
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createPrivateFolder } from '../../lib/private-file.js';
 import type { Account } from './account.js';
 import { type Binaries, serverEnvironment } from './binaries.js';
@@ -79,10 +79,11 @@ export async function openDataDirectory(
   account: Account | undefined,
 ): Promise<DataDirectory> {
   try {
+    finishReplacement(path);
     if (!existsSync(path) || readdirSync(path).length === 0) await initialise(dataDir, path, binaries, account);
     await removeAbandoned(dataDir);
     assertMajorVersion(path, binaries.majorVersion);
-    return open(path, account?.uid ?? process.getuid?.() ?? 0);
+    return openFolder(path, account?.uid ?? process.getuid?.() ?? 0);
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
     throw new EmbeddedPostgresError(
@@ -93,7 +94,8 @@ export async function openDataDirectory(
   }
 }
 
-function open(path: string, uid: number): DataDirectory {
+/** Opens a data directory that exists, of any version. @param uid its owner */
+export function openFolder(path: string, uid: number): DataDirectory {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     return describe(path, descriptor, uid);
@@ -138,6 +140,8 @@ async function initialise(
   try {
     if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
     await runInitdb(staging, descriptor, binaries, account);
+    // A move to a new major version had perhaps taken the old folder away. The rename then fails, and keeps the data.
+    finishReplacement(path);
     renameSync(staging, path);
     syncDirectory(dataDir);
   } catch (error) {
@@ -146,6 +150,21 @@ async function initialise(
   } finally {
     closeSync(descriptor);
     await rm(staging, { recursive: true, force: true });
+  }
+}
+
+/** The name of a complete data directory that replaces the one at `path`. */
+export const replacementOf = (path: string) => `${path}.next`;
+
+/** A process that moved data to a new major version may have been killed between its two last renames. */
+export function finishReplacement(path: string): void {
+  if (existsSync(path) || !existsSync(replacementOf(path))) return;
+  try {
+    renameSync(replacementOf(path), path);
+    syncDirectory(dirname(path));
+  } catch (error) {
+    // Another starter was faster.
+    if (!existsSync(path)) throw error;
   }
 }
 
@@ -198,10 +217,10 @@ async function runInitdb(
   );
 }
 
-function assertMajorVersion(path: string, bundled: number): void {
-  let found: string;
+function assertMajorVersion(path: string, bundledVersion: number): void {
+  let dataVersion: string;
   try {
-    found = readFileSync(join(path, 'PG_VERSION'), 'utf8').trim();
+    dataVersion = readFileSync(join(path, 'PG_VERSION'), 'utf8').trim();
   } catch (error) {
     throw new EmbeddedPostgresError(
       'data_dir_unusable',
@@ -210,17 +229,17 @@ function assertMajorVersion(path: string, bundled: number): void {
       { cause: error },
     );
   }
-  if (found === String(bundled)) return;
+  if (dataVersion === String(bundledVersion)) return;
   throw new EmbeddedPostgresError(
     'wrong_major_version',
-    `${path} was created by PostgreSQL ${found}, and this Postern contains PostgreSQL ${bundled}, which cannot read it: ` +
-      'start the release of Postern that created it, take a backup and restore it into an empty DATA_DIR with this ' +
-      `release; or convert it with pg_upgrade; or run PostgreSQL ${found} on it and set DATABASE_URL.`,
+    `${path} was created by PostgreSQL ${dataVersion}, and this Postern contains PostgreSQL ${bundledVersion}, which cannot read it. ` +
+      'A start of the service moves the data if it can; `postern upgrade --check` shows what it would do. Or run ' +
+      `PostgreSQL ${dataVersion} on it and set DATABASE_URL.`,
   );
 }
 
 /** After this, a rename in the folder `path` survives a power failure. */
-function syncDirectory(path: string): void {
+export function syncDirectory(path: string): void {
   const descriptor = openSync(path, constants.O_RDONLY);
   try {
     fsyncSync(descriptor);

@@ -4,7 +4,7 @@ import { writeAccess } from './access.js';
 import { type DataDirectory, superuser } from './data-directory.js';
 import { inheritedIndexes, inheritedName } from './descriptors.js';
 import { codeOf, EmbeddedPostgresError, reasonOf } from './error.js';
-import { clearRemains, serverProcesses, signalProcess } from './processes.js';
+import { removeRemains, serverProcesses, signalProcess } from './processes.js';
 import { type Server, type StartedServer, spawnServer, tailOfLog } from './server.js';
 
 export interface Log {
@@ -27,13 +27,19 @@ export interface Membership {
  * The key of the advisory lock that each Postern holds shared, and that only the last one gets exclusively. It is taken
  * in the database `postgres`. Locks belong to one database, so it cannot conflict with those of Postern's own database.
  */
-const membershipLock = 1;
+export const membershipLock = 1;
+
+/** The name of the connections of a process that moves the data to a new major version, and holds the lock exclusively. */
+export const upgradeName = 'postern upgrade';
+
+/** The code of the error while another process moves the data. */
+const movingCode = 'moving';
 
 /** The maximum time without a connection, and without a report of the server that it is starting or stopping. */
 const timeoutMs = 15_000;
 
 /** When to log that the start takes long. Recovery from a crash may take minutes. */
-const noticeAfterMs = 3000;
+const logWaitAfterMs = 3000;
 
 /** Attempts to start a server that ends right after its start. Another starter's server may have caused that. */
 const maxStartAttempts = 3;
@@ -41,8 +47,8 @@ const maxStartAttempts = 3;
 /** A shutdown writes all data to disk first. Postern does not wait longer than this. */
 const shutdownTimeoutMs = 20_000;
 
-/** admin_shutdown, crash_shutdown and cannot_connect_now: the server is starting, recovering or stopping. */
-const transitionCodes = new Set(['57P01', '57P02', '57P03']);
+/** admin_shutdown, crash_shutdown and cannot_connect_now: the server is starting, recovering or stopping. A move takes long too. */
+const transitionCodes = new Set(['57P01', '57P02', '57P03', movingCode]);
 
 /**
  * Joins the server of a data directory, and starts it first if none is running.
@@ -57,7 +63,7 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
   let started: StartedServer | undefined;
   let failures = 0;
   let deadline = performance.now() + timeoutMs;
-  let noticeAt = performance.now() + noticeAfterMs;
+  let logWaitAt = performance.now() + logWaitAfterMs;
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
     const result = await connectAsMember(server.data);
     if (!('error' in result)) {
@@ -72,17 +78,17 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
     if (failure !== undefined) {
       started = undefined;
       failures += 1;
-      if (failures === maxStartAttempts) throw startFailed(server, log, failure);
+      if (failures === maxStartAttempts) throw startError(server, log, failure);
     }
-    if (performance.now() > deadline) throw startFailed(server, log, `no answer, ${reasonOf(result.error)}`);
+    if (performance.now() > deadline) throw startError(server, log, `no answer, ${reasonOf(result.error)}`);
     const isServerMissing = code === 'ENOENT' || code === 'ECONNREFUSED';
-    if (started === undefined && isServerMissing && (await clearRemains(server.data))) {
+    if (started === undefined && isServerMissing && (await removeRemains(server.data))) {
       if (server.account === undefined) writeAccess(server.data, undefined);
       started = spawnServer(server);
     }
-    if (performance.now() > noticeAt) {
+    if (performance.now() > logWaitAt) {
       log.info({ reason: reasonOf(result.error) }, 'Waiting for the embedded PostgreSQL');
-      noticeAt = Number.POSITIVE_INFINITY;
+      logWaitAt = Number.POSITIVE_INFINITY;
     }
     await sleep(pause);
   }
@@ -90,9 +96,9 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
 
 /** A server that an older release started for root reads its rules from the data directory, and may admit its whole account. */
 async function restrictOlderServer({ client }: Membership, server: Server, log: Log): Promise<void> {
-  const { data, account, isRoots } = server;
+  const { data, account, isOwnedByRoot } = server;
   // If DATA_DIR belongs to another account, that account may have started the server, and must not be locked out.
-  if (account === undefined || !isRoots) return;
+  if (account === undefined || !isOwnedByRoot) return;
   try {
     const { rows } = await client.query<{ hba_file: string }>('show hba_file');
     if (rows[0]?.hba_file === inheritedName('', inheritedIndexes.hba)) return;
@@ -152,8 +158,8 @@ export async function ensureDatabase({ client }: Membership, name: string): Prom
   try {
     await client.query(`create database ${client.escapeIdentifier(name)}`);
   } catch (error) {
-    const isThere = codeOf(error) === '42P04' || codeOf(error) === '23505';
-    if (!isThere) throw error;
+    const exists = codeOf(error) === '42P04' || codeOf(error) === '23505';
+    if (!exists) throw error;
   }
 }
 
@@ -180,10 +186,15 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ joined: boolean }>('select pg_try_advisory_lock_shared($1) as joined', [
-      membershipLock,
-    ]);
-    if (!rows[0]?.joined) throw new Error('another Postern is stopping it');
+    const { rows } = await client.query<{ joined: boolean; moving: boolean }>(
+      `select pg_try_advisory_lock_shared($1) as joined,
+              exists (select from pg_stat_activity where application_name = $2) as moving`,
+      [membershipLock, upgradeName],
+    );
+    const [state] = rows;
+    if (!state?.joined && state?.moving)
+      throw Object.assign(new Error('another Postern moves its data'), { code: movingCode });
+    if (!state?.joined) throw new Error('another Postern is stopping it');
     return { client, isLost: () => isLost, lost };
   } catch (error) {
     // Not awaited: a server that hangs would not close the connection.
@@ -192,7 +203,7 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
   }
 }
 
-function startFailed({ logFile }: Server, log: Log, reason: string): EmbeddedPostgresError {
+function startError({ logFile }: Server, log: Log, reason: string): EmbeddedPostgresError {
   const tail = tailOfLog(logFile);
   log.error({ logFile, tail }, 'The embedded PostgreSQL did not start. This is the end of its log');
   const cause = tail.findLast((line) => /\b(FATAL|PANIC): /.test(line))?.replace(/^.*?(FATAL|PANIC): +/, '');

@@ -92,7 +92,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
  *
  * @returns whether a server can start now: no process of the old server runs any more
  */
-export async function clearRemains(data: DataDirectory): Promise<boolean> {
+export async function removeRemains(data: DataDirectory): Promise<boolean> {
   const processes = await serverProcesses(data);
   for (const { pid, role } of processes) {
     // Without its postmaster it can only commit into the write-ahead log, which recovery reads: SIGKILL loses nothing.

@@ -16,7 +16,7 @@ export interface Server {
   /** The account to run as, unless it is this process's own. */
   account: Account | undefined;
   /** Whether DATA_DIR belongs to root. */
-  isRoots: boolean;
+  isOwnedByRoot: boolean;
   logFile: string;
 }
 
@@ -123,13 +123,13 @@ function spawnWith({ binaries, data, account, logFile }: Server, access: AccessF
       },
     );
     server.unref();
-    return { pid: server.pid, failure: watch(server) };
+    return { pid: server.pid, failure: watchProcess(server) };
   } finally {
     closeSync(log);
   }
 }
 
-function watch(server: ChildProcess): () => string | undefined {
+function watchProcess(server: ChildProcess): () => string | undefined {
   let failure: string | undefined;
   server.once('error', (error) => {
     failure = error.message;

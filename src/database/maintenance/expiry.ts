@@ -2,66 +2,66 @@ import { bound, compose, identifier, join, type Sql, sql } from '../sql.js';
 import type { MaintenanceTask } from './tasks.js';
 
 /** The rows of a table that have expired. */
-interface Expired {
+interface ExpiredRows {
   readonly table: string;
   /** The columns of its primary key. */
   readonly key: readonly string[];
   /** SQL: whether a row has expired. */
-  readonly when: Sql;
+  readonly isExpired: Sql;
 }
 
 /** Found by an index, so a step that finds nothing is cheap. */
-const indexed: readonly Expired[] = [
+const indexed: readonly ExpiredRows[] = [
   {
     table: 'guess_budgets',
     key: ['user_id', 'bucket'],
-    when: sql`not permanent and updated_at < db_now() - interval '30 days'`,
+    isExpired: sql`not permanent and updated_at < db_now() - interval '30 days'`,
   },
-  { table: 'request_limits', key: ['key'], when: sql`refilled_at < db_now()` },
-  { table: 'message_limits', key: ['key'], when: sql`updated_at < db_now() - interval '1 day'` },
+  { table: 'request_limits', key: ['key'], isExpired: sql`refilled_at < db_now()` },
+  { table: 'message_limits', key: ['key'], isExpired: sql`updated_at < db_now() - interval '1 day'` },
   {
     table: 'idempotency_keys',
     key: ['caller', 'key_digest'],
-    when: sql`created_at < db_now() - interval '25 hours'`,
+    isExpired: sql`created_at < db_now() - interval '25 hours'`,
   },
-  { table: 'outbox', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
+  { table: 'outbox', key: ['user_id', 'id'], isExpired: sql`created_at < db_now() - interval '30 days'` },
   // The nonce of a proof is valid for 30 minutes.
-  { table: 'used_proofs', key: ['user_id', 'digest'], when: sql`used_at < db_now() - interval '1 hour'` },
+  { table: 'used_proofs', key: ['user_id', 'digest'], isExpired: sql`used_at < db_now() - interval '1 hour'` },
   // An expired challenge is kept for a day, for support.
-  { table: 'challenges', key: ['user_id', 'id'], when: sql`expires_at < db_now() - interval '1 day'` },
+  { table: 'challenges', key: ['user_id', 'id'], isExpired: sql`expires_at < db_now() - interval '1 day'` },
   // An expired set-up link is kept for a week, to tell its holder that it has expired.
-  { table: 'setup_links', key: ['id'], when: sql`expires_at < db_now() - interval '7 days'` },
+  { table: 'setup_links', key: ['id'], isExpired: sql`expires_at < db_now() - interval '7 days'` },
   // An ended block is kept for 30 days, so that operators can see it in the list.
-  { table: 'address_blocks', key: ['id'], when: sql`ends_at < db_now() - interval '30 days'` },
-  // For the same reason.
-  { table: 'test_identities', key: ['id'], when: sql`expires_at < db_now() - interval '30 days'` },
-  { table: 'push_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
-  { table: 'webhook_events', key: ['user_id', 'sequence'], when: sql`created_at < db_now() - interval '30 days'` },
-  { table: 'webhook_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
+  { table: 'address_blocks', key: ['id'], isExpired: sql`ends_at < db_now() - interval '30 days'` },
+  // Ended test identities are kept for 30 days, also for that list.
+  { table: 'test_identities', key: ['id'], isExpired: sql`expires_at < db_now() - interval '30 days'` },
+  { table: 'push_deliveries', key: ['user_id', 'id'], isExpired: sql`created_at < db_now() - interval '30 days'` },
+  { table: 'webhook_events', key: ['user_id', 'sequence'], isExpired: sql`created_at < db_now() - interval '30 days'` },
+  { table: 'webhook_deliveries', key: ['user_id', 'id'], isExpired: sql`created_at < db_now() - interval '30 days'` },
   // The fan-out removes these rows itself, unless push was turned off. Notifications as old as this are not pushed any
   // more.
-  { table: 'publications', key: ['id'], when: sql`created_at < db_now() - interval '28 days'` },
+  { table: 'publications', key: ['id'], isExpired: sql`created_at < db_now() - interval '28 days'` },
 ];
 
 /**
  * Found by keyset iteration over the whole table. These rows are written during a request, where each further index
  * costs time. A login that did not complete can be read for 24 hours.
  */
-const unindexed: readonly Expired[] = [
+const unindexed: readonly ExpiredRows[] = [
   // A notice is removed when it is sent. The rows left here could not be sent.
-  { table: 'notices', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '7 days'` },
+  { table: 'notices', key: ['user_id', 'id'], isExpired: sql`created_at < db_now() - interval '7 days'` },
   // The queues of deleted webhooks.
   {
     table: 'webhook_queues',
     key: ['user_id', 'endpoint_id'],
-    when: sql`not exists (select from webhook_endpoints e where e.id = webhook_queues.endpoint_id)`,
+    isExpired: sql`not exists (select from webhook_endpoints e where e.id = webhook_queues.endpoint_id)`,
   },
   // The numbers of events of deleted users, and of all users once there is no webhook. Without events, so that no number is
   // given twice, and under the lock of the relay (webhooks/relay-queries.ts), so that none is given meanwhile.
   {
     table: 'webhook_users',
     key: ['user_id'],
-    when: sql`
+    isExpired: sql`
       case when not exists (select from webhook_outbox)
             and not exists (select from webhook_events e where e.user_id = webhook_users.user_id)
             and (not exists (select from webhook_endpoints)
@@ -69,11 +69,11 @@ const unindexed: readonly Expired[] = [
                     and not exists (select from users u where u.id = webhook_users.user_id))
         then pg_try_advisory_xact_lock(7203415045) else false end`,
   },
-  { table: 'sessions', key: ['user_id', 'id'], when: sql`expires_at < db_now() - interval '1 day'` },
+  { table: 'sessions', key: ['user_id', 'id'], isExpired: sql`expires_at < db_now() - interval '1 day'` },
   {
     table: 'authentications',
     key: ['user_id', 'id'],
-    when: sql`
+    isExpired: sql`
       case status
         when 'approved' then least(expires_at, ended_at) < db_now() - interval '30 days'
         else greatest(expires_at, updated_at) < db_now() - interval '25 hours'
@@ -91,18 +91,18 @@ export function expiryTasks(eventsAge: number): MaintenanceTask[] {
   const events = {
     table: 'events',
     key: ['user_id', 'id'],
-    when: sql`created_at < db_now() - ${bound(eventsAge)}::float8 * interval '1 millisecond'`,
+    isExpired: sql`created_at < db_now() - ${bound(eventsAge)}::float8 * interval '1 millisecond'`,
   };
   return [...[...indexed, events].map(indexedTask), ...unindexed.map(iteratingTask)];
 }
 
 /** Rows that a request has locked are skipped: the next step removes them. */
-function indexedTask({ table, key, when }: Expired): MaintenanceTask {
+function indexedTask({ table, key, isExpired }: ExpiredRows): MaintenanceTask {
   const columns = join(key.map(identifier), ', ');
   const remove = compose(
     'everyone',
     sql`delete from ${identifier(table)} where (${columns}) in
-          (select ${columns} from ${identifier(table)} where ${when}
+          (select ${columns} from ${identifier(table)} where ${isExpired}
            limit ${bound(batchSizes.removed)} for update skip locked)
         returning 1 as removed`,
   );
@@ -123,13 +123,13 @@ interface IteratedRow {
 }
 
 /** The keys of these tables are one or two ids. A step that finds nothing to remove is one read, without locks. */
-function iteratingTask({ table, key, when }: Expired): MaintenanceTask {
+function iteratingTask({ table, key, isExpired }: ExpiredRows): MaintenanceTask {
   const [first, second = first] = key.map((column) => identifier(`${table}.${column}`));
   if (first === undefined || second === undefined) throw new Error(`the key of ${table} has no columns`);
   const read = (condition: Sql) =>
     compose<IteratedRow, 'everyone'>(
       'everyone',
-      sql`select ${first}::text as first, ${second}::text as second, ${when} as is_expired
+      sql`select ${first}::text as first, ${second}::text as second, ${isExpired} as is_expired
           from ${identifier(table)} ${condition}
           order by ${first}, ${second} limit ${bound(batchSizes.read)}`,
     );
@@ -139,17 +139,17 @@ function iteratingTask({ table, key, when }: Expired): MaintenanceTask {
       sql`delete from ${identifier(table)}
           using unnest(${bound(expired.map((row) => row.first))}::uuid[], ${bound(expired.map((row) => row.second))}::uuid[])
             as found (first, second)
-          where ${first} = found.first and ${second} = found.second and ${when}
+          where ${first} = found.first and ${second} = found.second and ${isExpired}
           returning 1 as removed`,
     );
   return {
     name: `expire ${table}`,
     pauseMs: pauseMs.unindexed,
-    async step(tx, from) {
+    async step(tx, position) {
       const condition =
-        from === undefined
+        position === undefined
           ? sql``
-          : sql`where (${first}, ${second}) > (${bound(from.first)}::uuid, ${bound(from.second)}::uuid)`;
+          : sql`where (${first}, ${second}) > (${bound(position.first)}::uuid, ${bound(position.second)}::uuid)`;
       const rows = await tx.query(read(condition));
       const expired = rows.filter((row) => row.is_expired);
       const removed = expired.length === 0 ? 0 : (await tx.query(remove(expired))).length;

@@ -20,9 +20,9 @@ export interface MaintenanceTask {
   readonly pauseMs: number;
   /**
    * Runs one step in a transaction of its own.
-   * @param from the `next` of the last step; undefined at the start
+   * @param position the `next` of the last step; undefined at the start
    */
-  step(tx: Queryable<Scope>, from: Position | undefined): Promise<Step>;
+  step(tx: Queryable<Scope>, position: Position | undefined): Promise<Step>;
 }
 
 export interface RunningMaintenance {
@@ -78,21 +78,21 @@ export function startMaintenance(
   const pause = (milliseconds: number) =>
     wait(Math.max(0, milliseconds), undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
   const running = (async () => {
-    const due = new Map(tasks.map((task) => [task, performance.now()]));
-    for (let next = earliest(due); next !== undefined; next = earliest(due)) {
-      const { task, at } = next;
-      await pause(at - performance.now());
+    const dueTimes = new Map(tasks.map((task) => [task, performance.now()]));
+    for (let next = earliest(dueTimes); next !== undefined; next = earliest(dueTimes)) {
+      const { task, dueAt } = next;
+      await pause(dueAt - performance.now());
       if (stopping.signal.aborted) return;
       const startedAt = performance.now();
       try {
-        due.set(task, performance.now() + (await runStep(database, task)));
+        dueTimes.set(task, performance.now() + (await runStep(database, task)));
       } catch (error) {
         onError(error);
         // The others run before this task is tried again, so one that always fails does not block them.
-        for (const [other, otherAt] of due) {
-          due.set(other, Math.max(otherAt, performance.now() + timing.afterOtherFailure));
+        for (const [other, otherDueAt] of dueTimes) {
+          dueTimes.set(other, Math.max(otherDueAt, performance.now() + timing.afterOtherFailure));
         }
-        due.set(task, performance.now() + timing.afterFailure);
+        dueTimes.set(task, performance.now() + timing.afterFailure);
       }
       await pause(pauseAfter(performance.now() - startedAt));
     }
@@ -105,9 +105,11 @@ export function startMaintenance(
   };
 }
 
-function earliest(due: ReadonlyMap<MaintenanceTask, number>): { task: MaintenanceTask; at: number } | undefined {
-  const [first] = [...due].sort(([, one], [, other]) => one - other);
-  return first === undefined ? undefined : { task: first[0], at: first[1] };
+function earliest(
+  dueTimes: ReadonlyMap<MaintenanceTask, number>,
+): { task: MaintenanceTask; dueAt: number } | undefined {
+  const [first] = [...dueTimes].sort(([, one], [, other]) => one - other);
+  return first === undefined ? undefined : { task: first[0], dueAt: first[1] };
 }
 
 /** @returns milliseconds until the task is due again */
@@ -133,12 +135,12 @@ const pauseAfter = (duration: number) => Math.max(timing.shortestPause, duration
 export async function runMaintenanceOnce(database: Database, tasks: readonly MaintenanceTask[]): Promise<number> {
   let removed = 0;
   for (const task of tasks) {
-    let from: Position | undefined;
+    let position: Position | undefined;
     do {
-      const step = await database.everyone.transaction((tx) => task.step(tx, from));
+      const step = await database.everyone.transaction((tx) => task.step(tx, position));
       removed += step.removed;
-      from = step.next;
-    } while (from !== undefined);
+      position = step.next;
+    } while (position !== undefined);
   }
   return removed;
 }

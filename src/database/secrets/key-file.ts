@@ -8,14 +8,14 @@ const keyBytes = 48;
 
 /** Puts a new key before the keys in DATA_DIR. @returns the ids of the keys, the new one first. @throws SecretKeyError */
 export async function addKeyToFile(source: SecretKeySource): Promise<string[]> {
-  const created = randomBytes(keyBytes).toString('base64url');
+  const newKey = randomBytes(keyBytes).toString('base64url');
   if (source.SECRET_KEY !== undefined) {
     throw new SecretKeyError(
       'SECRET_KEY is set, so the keys are not in DATA_DIR: put a new key before the others, joined by a comma, on every ' +
-        `instance. This is a new key: ${created}`,
+        `instance. This is a new key: ${newKey}`,
     );
   }
-  const keys = [created, ...(await needSecretKeys(source))];
+  const keys = [newKey, ...(await needSecretKeys(source))];
   await writeKeys(source, keys);
   return keys.map(createKeyId);
 }

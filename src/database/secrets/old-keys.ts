@@ -21,13 +21,25 @@ const countOlderCodes = everyoneStatement<{ id: string }, { count: number }>(
     where created_at < coalesce((select current_since from secret_keys where id = ${p.id}), 'infinity')`,
 );
 
-/** Values that need another key than the current one. */
+/** A process that was not seen for this time has ended without removing its row. */
+const lostAfter = sql`interval '90 seconds'`;
+
+/** A process records its key before it writes its row. So processes with the current key are not older than its record. */
+const countOlderProcesses = everyoneStatement<{ id: string }, { count: number }>(
+  'processes_older_than_key',
+  (p) => sql`
+    select count(*)::int as count from instances
+    where seen_at > db_now() - ${lostAfter}
+      and started_at < coalesce((select current_since from secret_keys where id = ${p.id}), 'infinity')`,
+);
+
+/** Values that need another key than the current one, and processes that still write such values. */
 export interface OldKeyUse {
   readonly kind: string;
   readonly count: number;
 }
 
-/** Counts the values that need an old key. Reads all of them by keyset iteration. */
+/** Counts the values and processes that need an old key. Reads all of them by keyset iteration. */
 export async function countOldKeyUses(handle: Queryable<'everyone'>, keys: SecretKeys): Promise<OldKeyUse[]> {
   const uses: OldKeyUse[] = [];
   for (const kind of encryptedKinds) {
@@ -39,6 +51,8 @@ export async function countOldKeyUses(handle: Queryable<'everyone'>, keys: Secre
   }
   const [codes] = await handle.query(countOlderCodes({ id: keys.ids[0] ?? '' }));
   uses.push({ kind: 'recovery codes', count: codes?.count ?? 0 });
+  const [processes] = await handle.query(countOlderProcesses({ id: keys.ids[0] ?? '' }));
+  uses.push({ kind: 'running processes, which you must restart', count: processes?.count ?? 0 });
   return uses.filter(({ count }) => count > 0);
 }
 
@@ -46,24 +60,24 @@ function isCurrent(keys: SecretKeys, { keyNames }: EncryptedKind, encrypted: Buf
   return keyNames === undefined ? keys.isCurrent(encrypted) : keyNames(keys)[0] === encrypted.toString();
 }
 
-/** Rows in one step. */
+/** The number of rows that one step reads. */
 const stepRows = 200;
 
 /**
  * Encrypts stored secrets with the current key, in small steps. Each step stores its position, so the next start continues
- * there. Values that expire by themselves are left, and values that no key decrypts too.
+ * there. It skips values that expire, and values that no key decrypts.
  */
 export function reencryptionTask(keys: SecretKeys): MaintenanceTask {
-  const kinds = encryptedKinds.filter(({ keptIn }) => keptIn !== undefined);
+  const kinds = encryptedKinds.filter(({ reencryptedColumn }) => reencryptedColumn !== undefined);
   return {
     // The name contains the key: the position of an earlier rotation does not count.
     name: `reencryption:${keys.ids[0] ?? ''}`,
     pauseMs: 600_000,
-    async step(tx, from) {
-      const index = Number(from?.kind ?? 0);
+    async step(tx, position) {
+      const index = Number(position?.kind ?? 0);
       const kind = kinds[index];
       if (kind === undefined) return { removed: 0 };
-      const last = await reencryptBatch(tx, keys, kind, from);
+      const last = await reencryptBatch(tx, keys, kind, position);
       const isLastKind = index === kinds.length - 1;
       if (last !== undefined) return { removed: 0, next: { ...last, kind: String(index) } };
       return isLastKind ? { removed: 0 } : { removed: 0, next: { kind: String(index + 1) } };
@@ -76,9 +90,9 @@ async function reencryptBatch(
   tx: Queryable<Scope>,
   keys: SecretKeys,
   kind: EncryptedKind,
-  from: Position | undefined,
+  position: Position | undefined,
 ): Promise<Position | undefined> {
-  const rows = await tx.query(batchAfter(kind, from));
+  const rows = await tx.query(batchAfter(kind, position));
   for (const row of rows) {
     const plain = keys.isCurrent(row.encrypted) ? undefined : keys.decrypt(row.encrypted, row.context);
     if (plain !== undefined) await tx.query(replaceValue(kind, row, keys.encrypt(plain, row.context)));
@@ -99,9 +113,9 @@ function keyOf({ key }: EncryptedKind) {
   return { column: identifier(column), type };
 }
 
-function batchAfter(kind: EncryptedKind, from: Position | undefined) {
+function batchAfter(kind: EncryptedKind, position: Position | undefined) {
   const { column, type } = keyOf(kind);
-  const after = from?.id === undefined ? sql`` : sql`and ${column} > ${castFromText(type, bound(from.id))}`;
+  const after = position?.id === undefined ? sql`` : sql`and ${column} > ${castFromText(type, bound(position.id))}`;
   return compose<EncryptedValue, 'everyone'>(
     'everyone',
     sql`select ${column}::text as id, ${kind.encrypted} as encrypted, ${kind.context} as context
@@ -112,7 +126,7 @@ function batchAfter(kind: EncryptedKind, from: Position | undefined) {
 /** Only if the value is still the same: the user may have a new secret by now. */
 function replaceValue(kind: EncryptedKind, { id, encrypted }: EncryptedValue, replacement: Buffer) {
   const { column, type } = keyOf(kind);
-  const value = identifier(kind.keptIn ?? '');
+  const value = identifier(kind.reencryptedColumn ?? '');
   return compose<object, 'everyone'>(
     'everyone',
     sql`update ${identifier(kind.table)} set ${value} = ${bound(replacement)}

@@ -9,7 +9,7 @@ export interface EncryptedKind {
   /** The name in the plural, for messages. */
   readonly name: string;
   readonly table: string;
-  /** SQL: which rows count. */
+  /** SQL: which rows contain such a value now. */
   readonly where: Sql;
   /** SQL: the encrypted value. */
   readonly encrypted: Sql;
@@ -17,8 +17,8 @@ export interface EncryptedKind {
   readonly context: Sql;
   /** The columns that identify a row, in the order of an index, with their types. */
   readonly key: Readonly<Record<string, KeyType>>;
-  /** The column of a value that is kept until somebody changes it. A rotation of the keys encrypts it again. */
-  readonly keptIn?: string;
+  /** The column, if the value does not expire. After a rotation of the keys, it is encrypted again. */
+  readonly reencryptedColumn?: string;
   /** For hashes, whose value here is the name of their key: the names of the keys, the current one first. */
   readonly keyNames?: (keys: SecretKeys) => readonly string[];
   /** The maximum number of rows that a check reads, if there may be very many. */
@@ -37,7 +37,7 @@ export const encryptedKinds: readonly EncryptedKind[] = [
     encrypted: sql`secret`,
     context: sql`'totp:' || user_id`,
     key: { user_id: 'uuid' },
-    keptIn: 'secret',
+    reencryptedColumn: 'secret',
   },
   {
     name: 'authenticator apps that are being enrolled',
@@ -65,7 +65,7 @@ export const encryptedKinds: readonly EncryptedKind[] = [
     encrypted: sql`secret`,
     context: sql`'webhook:' || id`,
     key: { id: 'uuid' },
-    keptIn: 'secret',
+    reencryptedColumn: 'secret',
   },
   {
     name: 'previous secrets of webhooks',
@@ -74,7 +74,7 @@ export const encryptedKinds: readonly EncryptedKind[] = [
     encrypted: sql`previous_secret`,
     context: sql`'webhook:' || id`,
     key: { id: 'uuid' },
-    keptIn: 'previous_secret',
+    reencryptedColumn: 'previous_secret',
   },
   {
     name: 'signing keys of webhooks',
@@ -83,7 +83,7 @@ export const encryptedKinds: readonly EncryptedKind[] = [
     encrypted: sql`private_key`,
     context: sql`'webhook-key:' || id`,
     key: { id: 'uuid' },
-    keptIn: 'private_key',
+    reencryptedColumn: 'private_key',
   },
   {
     name: 'codes of test identities',
@@ -92,7 +92,7 @@ export const encryptedKinds: readonly EncryptedKind[] = [
     encrypted: sql`encrypted_code`,
     context: sql`'test-identity:' || id`,
     key: { id: 'uuid' },
-    keptIn: 'encrypted_code',
+    reencryptedColumn: 'encrypted_code',
   },
   {
     name: 'responses stored for an Idempotency-Key',
@@ -131,7 +131,7 @@ export async function countUnreadable(
   keys: SecretKeys,
   maxRows = Number.POSITIVE_INFINITY,
 ): Promise<Unreadable[]> {
-  const found: Unreadable[] = [];
+  const unreadableValues: Unreadable[] = [];
   for (const kind of encryptedKinds) {
     let count = 0;
     const missing = new Set<string>();
@@ -141,17 +141,17 @@ export async function countUnreadable(
       const id = keys.missingKeyOf(encrypted);
       if (id !== undefined) missing.add(id);
     }
-    if (count > 0) found.push({ kind: kind.name, count, missing: [...missing] });
+    if (count > 0) unreadableValues.push({ kind: kind.name, count, missing: [...missing] });
   }
-  return found;
+  return unreadableValues;
 }
 
 /** A sentence for the operator: each kind with its number, and the ids of the missing keys. */
-export function describeUnreadableValues(found: readonly Unreadable[]): string {
-  const counts = found.map(({ kind, count }) => `${count} ${kind}`).join(', ');
-  const ids = [...new Set(found.flatMap(({ missing }) => missing))];
-  const which = ids.length === 0 ? 'The key that encrypted them' : `The key with the id ${ids.join(' or ')}`;
-  return `${counts} cannot be decrypted. ${which} is missing from SECRET_KEY: add it behind the current key`;
+export function describeUnreadableValues(unreadableValues: readonly Unreadable[]): string {
+  const counts = unreadableValues.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+  const ids = [...new Set(unreadableValues.flatMap(({ missing }) => missing))];
+  const missingKey = ids.length === 0 ? 'The key that encrypted them' : `The key with the id ${ids.join(' or ')}`;
+  return `${counts} cannot be decrypted. ${missingKey} is missing from SECRET_KEY: add it after the current key`;
 }
 
 /** The head of a value names its key. Older values have no head, so each key has to be tried. */
@@ -175,11 +175,11 @@ export async function* iterate(
   maxRows: number,
 ): AsyncGenerator<EncryptedRow> {
   let rows = await handle.query(batchAfter(kind, undefined));
-  for (let read = 0; rows.length > 0; ) {
+  for (let rowCount = 0; rows.length > 0; ) {
     yield* rows;
-    read += rows.length;
+    rowCount += rows.length;
     const last = rows.at(-1);
-    if (last === undefined || rows.length < batchSize || read >= maxRows) return;
+    if (last === undefined || rows.length < batchSize || rowCount >= maxRows) return;
     rows = await handle.query(batchAfter(kind, last.position));
   }
 }

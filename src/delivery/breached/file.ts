@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { BreachedPasswords } from '../../credentials/breached-passwords.js';
-import { sha1Of } from '../../lib/crypto/digests.js';
+import { sha1UpperHex } from '../../lib/crypto/digests.js';
 import { hashOfLine } from '../../lib/hash-list.js';
 
 /** A number of bytes that no line exceeds. */
@@ -19,7 +19,7 @@ export function createBreachedFile(path: string, onFailure: (error: unknown) => 
       let file: FileHandle | undefined;
       try {
         file = await open(path, 'r');
-        return await containsHash(file, sha1Of(password));
+        return await containsHash(file, sha1UpperHex(password));
       } catch (error) {
         onFailure(error);
         return false;

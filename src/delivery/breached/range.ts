@@ -1,6 +1,6 @@
 import type { BreachedPasswords } from '../../credentials/breached-passwords.js';
 import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
-import { sha1Of } from '../../lib/crypto/digests.js';
+import { sha1UpperHex } from '../../lib/crypto/digests.js';
 import type { Outbound } from '../outbound.js';
 
 export interface BreachedRangeOptions {
@@ -29,7 +29,7 @@ export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeO
   const limit = createConcurrencyLimiter(requestLimits);
   return {
     async contains(password) {
-      const hash = sha1Of(password);
+      const hash = sha1UpperHex(password);
       try {
         const request = {
           url: `${base}/${hash.slice(0, prefixLength)}`,

@@ -127,7 +127,7 @@ function toSmtpError(error: unknown, host: string): SmtpError {
   const { code, command, responseCode, response, message } = error as Record<string, unknown>;
   if (typeof responseCode === 'number') {
     const [, enhanced = ''] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
-    const refusedCommand = commands.find((known) => String(command).startsWith(known));
+    const refusedCommand = commands.find((candidate) => String(command).startsWith(candidate));
     const status = [responseCode, enhanced].filter((part) => part !== '').join(' ');
     // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only errors of the
     // recipient and the mail count.

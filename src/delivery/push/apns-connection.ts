@@ -82,9 +82,9 @@ export function createApnsConnection(options: {
     if (closed) throw new OutboundError('unreachable', 'the connection was closed');
     const previous = current;
     // If the previous attempt to connect failed, try again.
-    const opened = await previous?.catch(() => undefined);
+    const previousSession = await previous?.catch(() => undefined);
     // Both are checked, because a session can be destroyed before it emits `close`.
-    if (opened !== undefined && !opened.closed && !opened.destroyed) return opened;
+    if (previousSession !== undefined && !previousSession.closed && !previousSession.destroyed) return previousSession;
     // Another caller may have opened a new connection while this one waited.
     if (current === previous) current = connectSession();
     return current ?? openSession();
@@ -93,11 +93,11 @@ export function createApnsConnection(options: {
   return {
     async post(path, headers, body) {
       const end = performance.now() + timeouts.total;
-      const opened = await openSession();
+      const session = await openSession();
       let request: ClientHttp2Stream | undefined;
       let timer: NodeJS.Timeout | undefined;
       try {
-        const stream = opened.request({ ':method': 'POST', ':path': path, ...headers });
+        const stream = session.request({ ':method': 'POST', ':path': path, ...headers });
         request = stream;
         const abort = () => stream.destroy(new OutboundError('timeout', `${hostname} did not answer in time`));
         timer = setTimeout(abort, Math.max(1, end - performance.now()));

@@ -1,4 +1,5 @@
 import type { AcceptedSms, SmsMessage, SmsSender } from '../../messages/sms-sender.js';
+import { failureThreshold, type OnHealth } from '../provider-health.js';
 import { type Circuit, createCircuit } from './circuit.js';
 import { SmsError } from './sms-error.js';
 
@@ -7,19 +8,11 @@ export interface FailoverOptions {
   readonly providers: readonly SmsSender[];
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
-  /** Called when a provider begins to fail or fails again, and when it works for the first time or again. */
-  readonly onHealth?: (health: ProviderHealth) => void;
-}
-
-/** Whether a provider works. */
-export interface ProviderHealth {
-  readonly provider: string;
-  /** Why it fails; undefined while it works. */
-  readonly error: string | undefined;
+  readonly onHealth?: OnHealth;
 }
 
 /** The first pause lets a short fault pass. The longest one limits how late Postern notices that a provider works again. */
-const circuitOptions = { threshold: 3, firstPauseMs: 15_000, longestPauseMs: 300_000 };
+const circuitOptions = { threshold: failureThreshold, firstPauseMs: 15_000, longestPauseMs: 300_000 };
 
 /** An error of one provider. */
 interface ProviderFailure {
@@ -54,13 +47,13 @@ export function createFailover(options: FailoverOptions): SmsSender {
       for (const route of routes) {
         if (!route.circuit.admit()) paused.push(route);
         else {
-          const accepted = await attempt(route, message, errors);
-          if (accepted !== undefined) return accepted;
+          const acceptedSms = await attempt(route, message, errors);
+          if (acceptedSms !== undefined) return acceptedSms;
         }
       }
       for (const route of paused) {
-        const accepted = await attempt(route, message, errors);
-        if (accepted !== undefined) return accepted;
+        const acceptedSms = await attempt(route, message, errors);
+        if (acceptedSms !== undefined) return acceptedSms;
       }
       throw combinedError(errors);
     },
@@ -68,7 +61,7 @@ export function createFailover(options: FailoverOptions): SmsSender {
 }
 
 /** Reports changes only: while a provider works, messages cost nothing more. */
-function createReport(provider: string, circuit: Circuit, onHealth: FailoverOptions['onHealth']): Route['report'] {
+function createReport(provider: string, circuit: Circuit, onHealth: OnHealth | undefined): Route['report'] {
   let isKnownToWork = false;
   return (error) => {
     if (!circuit.isOpen() && error === undefined && !isKnownToWork) {
@@ -87,10 +80,10 @@ function createReport(provider: string, circuit: Circuit, onHealth: FailoverOpti
  */
 async function attempt({ provider, circuit, report }: Route, message: SmsMessage, errors: ProviderFailure[]) {
   try {
-    const accepted: AcceptedSms = await provider.send(message);
+    const acceptedSms: AcceptedSms = await provider.send(message);
     circuit.succeed();
     report();
-    return accepted;
+    return acceptedSms;
   } catch (original) {
     const error =
       original instanceof SmsError ? original : new SmsError(provider.name, 'unavailable', (original as Error).message);

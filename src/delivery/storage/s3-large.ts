@@ -22,9 +22,9 @@ class S3Error extends Error {
 }
 
 /** The error for an answer that refuses to do `what` with an object. */
-export function refusalError(what: string, { status, body }: Pick<OutboundResponse, 'status' | 'body'>): S3Error {
+export function refusalError(operation: string, { status, body }: Pick<OutboundResponse, 'status' | 'body'>): S3Error {
   const code = codeOf(body);
-  return new S3Error(`the store refused to ${what} an object: ${status}${code === undefined ? '' : ` ${code}`}`);
+  return new S3Error(`the store refused to ${operation} an object: ${status}${code === undefined ? '' : ` ${code}`}`);
 }
 
 /** The code in an answer that is an error. */
@@ -69,9 +69,9 @@ export async function upload(call: Call, key: string, content: AsyncIterable<Buf
 }
 
 async function uploadParts(call: Call, key: string, first: Buffer, next: () => Promise<Buffer>): Promise<number> {
-  const created = await sendWithRetries(call, { method: 'POST', key, query: { uploads: '' } });
-  const uploadId = /<UploadId>([^<&]{1,1024})<\/UploadId>/.exec(created.body.toString('utf8'))?.[1];
-  if (created.status !== 200 || uploadId === undefined) throw refusalError('store', created);
+  const response = await sendWithRetries(call, { method: 'POST', key, query: { uploads: '' } });
+  const uploadId = /<UploadId>([^<&]{1,1024})<\/UploadId>/.exec(response.body.toString('utf8'))?.[1];
+  if (response.status !== 200 || uploadId === undefined) throw refusalError('store', response);
   try {
     const tags: string[] = [];
     let bytes = 0;

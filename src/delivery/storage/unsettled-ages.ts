@@ -12,9 +12,9 @@ const maxUnsettled = 1000;
 export function createUnsettledAges(now: () => number): (ids: readonly string[]) => string[] {
   const firstSeen = new Map<string, number>();
   return (ids) => {
-    const seen = new Set(ids);
-    for (const id of firstSeen.keys()) if (!seen.has(id)) firstSeen.delete(id);
-    for (const id of seen) if (!firstSeen.has(id)) firstSeen.set(id, now());
+    const idSet = new Set(ids);
+    for (const id of firstSeen.keys()) if (!idSet.has(id)) firstSeen.delete(id);
+    for (const id of idSet) if (!firstSeen.has(id)) firstSeen.set(id, now());
     const old = [...firstSeen].filter(([, since]) => now() - since > unsettledAfterMs);
     return old.slice(0, maxUnsettled).map(([id]) => id);
   };

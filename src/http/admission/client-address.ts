@@ -45,8 +45,8 @@ export function createAddressReader(isTrusted: TrustProxy | false): (request: In
     const header = isTrusted === false ? undefined : headers['x-forwarded-for'];
     if (header === undefined || isTrusted === false) return peer;
     const text = String(header);
-    const known = remembered.get(peer)?.get(text);
-    if (known !== undefined) return known;
+    const cached = remembered.get(peer)?.get(text);
+    if (cached !== undefined) return cached;
     const address = bareAddress(clientOf(peer, text, isTrusted), peer);
     const ofPeer = remembered.get(peer) ?? new Map<string, string>();
     if (ofPeer.size >= maxRemembered) ofPeer.clear();
@@ -57,13 +57,13 @@ export function createAddressReader(isTrusted: TrustProxy | false): (request: In
 }
 
 function clientOf(peer: string, header: string, isTrusted: TrustProxy): string {
-  const named = header
+  const addresses = header
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .reverse();
   let address = peer;
-  for (const [hop, next] of named.entries()) {
+  for (const [hop, next] of addresses.entries()) {
     if (!isTrusted(address, hop)) break;
     address = next;
   }

@@ -25,7 +25,7 @@ export interface ListQuerySpec<Field extends string = string> {
 }
 
 /** Reads the text of a search. @returns undefined after it has added its error to `errors` */
-export type ReadSearch = (given: string, errors: FieldError[]) => string | undefined;
+export type ReadSearch = (text: string, errors: FieldError[]) => string | undefined;
 
 export interface ListQuery<Field extends string = string> {
   /** From 1. */
@@ -57,9 +57,9 @@ export function parseListQuery<Field extends string>(
   spec: ListQuerySpec<Field>,
 ): ListQuery<Field> {
   const errors: FieldError[] = [];
-  const given = readSingleValues(query, errors);
-  if (spec.readSearch === undefined) delete given.search;
-  const { page: pageText, limit: limitText, sort: sortText, since: sinceText, filter: filterText } = given;
+  const sentParameters = readSingleValues(query, errors);
+  if (spec.readSearch === undefined) delete sentParameters.search;
+  const { page: pageText, limit: limitText, sort: sortText, since: sinceText, filter: filterText } = sentParameters;
 
   const page = pageText === undefined ? 1 : wholeNumber(pageText, maxPage);
   if (page === undefined) errors.push({ field: 'page', code: 'invalid_page', params: { max: maxPage } });
@@ -78,7 +78,7 @@ export function parseListQuery<Field extends string>(
 
   const filter = filterText === undefined ? [] : collectFilter(filterText, spec.filterFields, errors);
 
-  const search = given.search === undefined ? undefined : spec.readSearch?.(given.search, errors);
+  const search = sentParameters.search === undefined ? undefined : spec.readSearch?.(sentParameters.search, errors);
 
   throwIfErrors(errors);
   // The defaults satisfy the compiler: an undefined value has caused an error.
@@ -89,20 +89,20 @@ export function parseListQuery<Field extends string>(
     ...(since && { since }),
     filter,
     ...(search && { search }),
-    sentParameters: given,
+    sentParameters,
   };
 }
 
 type SentParameters = Partial<Record<(typeof parameterNames)[number], string>>;
 
 function readSingleValues(query: QueryParameters, errors: FieldError[]): SentParameters {
-  const given: SentParameters = {};
+  const sentParameters: SentParameters = {};
   for (const field of parameterNames) {
     const value = query[field];
-    if (typeof value === 'string') given[field] = value;
+    if (typeof value === 'string') sentParameters[field] = value;
     else if (value !== undefined) errors.push({ field, code: 'repeated_parameter' });
   }
-  return given;
+  return sentParameters;
 }
 
 /** Digits only: `Number` would also take `1e3`, ` 7 ` and the empty string. */
@@ -119,8 +119,8 @@ function readSort<Field extends string>(
 ): SortKey<Field>[] {
   const keys: SortKey<Field>[] = [];
   for (const piece of text.split(/[,|]/)) {
-    const [name = '', ...more] = piece.split(':');
-    const directionText = more.length === 0 ? 'desc' : more.join(':');
+    const [name = '', ...rest] = piece.split(':');
+    const directionText = rest.length === 0 ? 'desc' : rest.join(':');
     const field = sortable.find((candidate) => candidate === name);
     const direction = directions.find((candidate) => candidate === directionText);
     const isNew = keys.every((key) => key.field !== field);

@@ -134,9 +134,9 @@ export function createSendInbox(notifications: Pick<Notifications, 'state' | 'fi
 type Serialize = (answer: Notification[] | NotificationPage) => string;
 
 function serializerOf(reply: FastifyReply): Serialize {
-  const found = reply.getSerializationFunction('200');
-  if (found === undefined) throw new Error('the answer has no schema');
-  return found as Serialize;
+  const serialize = reply.getSerializationFunction('200');
+  if (serialize === undefined) throw new Error('the answer has no schema');
+  return serialize as Serialize;
 }
 
 /** The headers and the body of a page. */
@@ -186,13 +186,13 @@ export function readInboxQuery(
     errors.push(choiceError('envelope', ['true', 'false']));
   }
   throwIfErrors(errors);
-  const given = { ...query.sentParameters, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };
+  const parameters = { ...query.sentParameters, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };
   return {
     ...query,
     // A cursor overrides `page`: otherwise a client that always sends the same number would not get the next page.
     ...cursor,
     sort,
-    sentParameters: given,
+    sentParameters: parameters,
     isEnveloped: envelopeText === 'true',
     countsExactly: prefersExactCount(request.headers),
   };

@@ -80,16 +80,16 @@ function createHalf() {
       return bytes;
     },
     keep(userId: string, request: string, version: string, page: StoredPage): void {
-      const known = inboxes.get(userId);
-      if (known !== undefined && known.version !== version)
-        for (const old of known.pages.keys()) drop(known.pages, old);
-      const pages = known?.pages ?? new Map<string, StoredPage>();
+      const inbox = inboxes.get(userId);
+      if (inbox !== undefined && inbox.version !== version)
+        for (const oldRequest of inbox.pages.keys()) drop(inbox.pages, oldRequest);
+      const pages = inbox?.pages ?? new Map<string, StoredPage>();
       inboxes.set(userId, { version, pages });
       drop(pages, request);
       pages.set(request, page);
       bytes += sizeOf(request, page);
-      const [first = ''] = pages.keys();
-      if (pages.size > maxPagesPerUser) drop(pages, first);
+      const [oldestRequest = ''] = pages.keys();
+      if (pages.size > maxPagesPerUser) drop(pages, oldestRequest);
     },
   };
 }

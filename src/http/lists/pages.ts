@@ -29,7 +29,7 @@ export function describePage(
   description: PageDescription,
   parametersOf: (page: number, relation: Relation) => Readonly<Record<string, string>> = () => ({}),
 ): Readonly<Record<string, string>> {
-  const { path, sentParameters: given, page, hasNext, total, totalIsExact } = description;
+  const { path, sentParameters: parameters, page, hasNext, total, totalIsExact } = description;
   const last = lastPage(description);
   const to = (target: number, relation: Relation) => ({
     page: String(target),
@@ -37,7 +37,7 @@ export function describePage(
   });
   const link = linkHeader({
     path,
-    query: given,
+    query: parameters,
     relations: {
       first: to(1, 'first'),
       // From a page after the last one, `prev` leads to the last page.

@@ -83,7 +83,7 @@ function startResponse(reply: FastifyReply): void {
 async function processItems<Item>(exchange: Exchange<Item>): Promise<Ending | undefined> {
   const { request, reply, work, pace } = exchange;
   let committed = 0;
-  const ended = (problem: Problem): Ending => {
+  const endingOf = (problem: Problem): Ending => {
     const { status } = errors[problem.code];
     if (status >= 500)
       request.log.warn(
@@ -100,12 +100,12 @@ async function processItems<Item>(exchange: Exchange<Item>): Promise<Ending | un
       committed = lastLine;
       const text = (await mapWithPauses(pace, results, toLine)).join('');
       if (!(await writeAll(reply.raw, text, timeoutMs.idle))) return undefined;
-      if (endReason === 'idle') return ended(new Problem('request_timeout'));
-      if (endReason === 'stopped') return ended(new Problem('shutting_down'));
+      if (endReason === 'idle') return endingOf(new Problem('request_timeout'));
+      if (endReason === 'stopped') return endingOf(new Problem('shutting_down'));
     }
     return undefined;
   } catch (error) {
-    return ended(asProblem(error as Error));
+    return endingOf(asProblem(error as Error));
   }
 }
 

@@ -38,7 +38,7 @@ export function createRequestTracing(tracing: Tracing): RequestTracing {
         if (status >= 500) span.fail(String(status));
         span.end();
       });
-      tracing.within(span, () => next(request, response));
+      tracing.runIn(span, () => next(request, response));
     },
     plugin(app) {
       app.addHook('onRequest', (request, _reply, done) => {
@@ -50,7 +50,7 @@ export function createRequestTracing(tracing: Tracing): RequestTracing {
       app.addHook('preValidation', (request, _reply, done) => {
         const span = spans.get(request.raw);
         if (span === undefined) done();
-        else tracing.within(span, done);
+        else tracing.runIn(span, done);
       });
     },
   };

@@ -47,17 +47,17 @@ function withoutNull({ type, enum: choices, ...rest }: JsonObject): JsonObject {
  * framework removes them from the schemas of bodies and responses.
  */
 function addSchema(title: string, schema: JsonObject, schemas: JsonObject): void {
-  const known = schemas[title];
-  if (known === undefined) {
+  const existing = schemas[title];
+  if (existing === undefined) {
     schemas[title] = schema;
     return;
   }
-  if (!isJsonObject(known) || !isSame(comparable(known), comparable(schema))) {
+  if (!isJsonObject(existing) || !isSame(comparable(existing), comparable(schema))) {
     throw new Error(
-      `two different schemas are called ${title}: ${JSON.stringify(known)} and ${JSON.stringify(schema)}`,
+      `two different schemas are called ${title}: ${JSON.stringify(existing)} and ${JSON.stringify(schema)}`,
     );
   }
-  if (known.examples === undefined && schema.examples !== undefined) known.examples = schema.examples;
+  if (existing.examples === undefined && schema.examples !== undefined) existing.examples = schema.examples;
 }
 
 function comparable({ examples: _, ...rest }: JsonObject): JsonObject {
@@ -161,18 +161,18 @@ const parametersOf = ({ parameters }: JsonObject) => (Array.isArray(parameters) 
  * @param kind the member of `components`
  */
 function createComponentCollector(kind: 'headers' | 'parameters') {
-  const found = new Map<string, { value: unknown; uses: number }[]>();
+  const usesByTitle = new Map<string, { value: unknown; uses: number }[]>();
   const mostUsed = (name: string) => {
-    const [most] = [...(found.get(name) ?? [])].sort((a, b) => b.uses - a.uses);
+    const [most] = [...(usesByTitle.get(name) ?? [])].sort((a, b) => b.uses - a.uses);
     return most !== undefined && most.uses > 1 ? most : undefined;
   };
   return {
     count(name: string, value: unknown): void {
-      const variants = found.get(name) ?? [];
-      const known = variants.find((variant) => isSame(variant.value, value));
-      if (known === undefined) variants.push({ value, uses: 1 });
-      else known.uses += 1;
-      found.set(name, variants);
+      const variants = usesByTitle.get(name) ?? [];
+      const existing = variants.find((variant) => isSame(variant.value, value));
+      if (existing === undefined) variants.push({ value, uses: 1 });
+      else existing.uses += 1;
+      usesByTitle.set(name, variants);
     },
     refer(name: string, value: unknown): unknown {
       const component = mostUsed(name);
@@ -180,7 +180,7 @@ function createComponentCollector(kind: 'headers' | 'parameters') {
       return isShared ? { $ref: `#/components/${kind}/${pascalCase(name)}` } : value;
     },
     components(): JsonObject {
-      const names = [...found.keys()].filter((name) => mostUsed(name) !== undefined).sort();
+      const names = [...usesByTitle.keys()].filter((name) => mostUsed(name) !== undefined).sort();
       return Object.fromEntries(names.map((name) => [pascalCase(name), mostUsed(name)?.value]));
     },
   };

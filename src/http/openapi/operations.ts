@@ -60,8 +60,8 @@ export function completeOperation(operation: JsonObject, route: DescribedRoute):
   const codes = [...impliedProblems(route, config.access), ...(config.problems ?? [])];
   if (config.optionalBody === true) operation.requestBody = { ...objectAt(operation, 'requestBody'), required: false };
   operation.responses = { ...answers, ...problemResponses(codes) };
-  const own = Array.isArray(operation.parameters) ? operation.parameters : [];
-  operation.parameters = [...own, ...headerParameters(operation, route)];
+  const ownParameters = Array.isArray(operation.parameters) ? operation.parameters : [];
+  operation.parameters = [...ownParameters, ...headerParameters(operation, route)];
   return codes;
 }
 
@@ -136,27 +136,29 @@ function headerParameters(operation: JsonObject, route: DescribedRoute): JsonObj
     example,
     schema: { type: 'string', ...limits },
   });
-  const found = [parameter('Accept-Language', 'The language of messages: en or es.', 'es')];
+  const parameters = [parameter('Accept-Language', 'The language of messages: en or es.', 'es')];
   if (isConditional(operation)) {
-    found.push(
+    parameters.push(
       parameter('If-None-Match', 'An ETag of an earlier response: 304 while nothing has changed.', 'W/"0b0ba41c-42"'),
     );
   }
   if (route.config?.countsExactly === true) {
-    found.push(parameter('Prefer', 'count=exact counts all items that match the filter (RFC 7240).', 'count=exact'));
+    parameters.push(
+      parameter('Prefer', 'count=exact counts all items that match the filter (RFC 7240).', 'count=exact'),
+    );
   }
   if (route.config?.access === 'authentication-token') {
     const about = 'A DPoP proof (RFC 9449), if the token is bound to a key.';
-    found.push(parameter('DPoP', about, 'eyJ0eXAiOiJkcG9wK2p3dCIs…', { maxLength: 4096 }));
+    parameters.push(parameter('DPoP', about, 'eyJ0eXAiOiJkcG9wK2p3dCIs…', { maxLength: 4096 }));
   }
   if (route.config?.canRepeatApproval === true) {
     const about = 'A repeat with the same key within 10 minutes gets a new token while the first one is unused.';
-    found.push(parameter('Idempotency-Key', about, '0b0ba41c-1', { maxLength: 255 }));
+    parameters.push(parameter('Idempotency-Key', about, '0b0ba41c-1', { maxLength: 255 }));
   }
   if (route.config?.idempotent === true) {
     const about =
       'Up to 255 printable characters. A repeat with the same key and body within 24 h gets the stored response.';
-    found.push(parameter('Idempotency-Key', about, '0b0ba41c-1', { maxLength: 255 }));
+    parameters.push(parameter('Idempotency-Key', about, '0b0ba41c-1', { maxLength: 255 }));
   }
-  return found;
+  return parameters;
 }

@@ -52,9 +52,9 @@ function nameOf(status: number): string {
   return name;
 }
 
-/** The shared problem responses. @param used the codes of all operations */
-export function problemComponents(used: ReadonlySet<ErrorCode>): JsonObject {
-  const all = [...used].sort();
+/** The shared problem responses. @param usedCodes the codes of all operations */
+export function problemComponents(usedCodes: ReadonlySet<ErrorCode>): JsonObject {
+  const all = [...usedCodes].sort();
   const statuses = [...new Set(all.map((code) => errors[code].status))].sort((a, b) => a - b);
   const responses = statuses.map((status) => {
     const codes = all.filter((code) => errors[code].status === status && code !== codeWithMember);

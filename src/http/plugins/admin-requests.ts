@@ -47,9 +47,9 @@ export function queryErrors(request: FastifyRequest): FieldError[] {
 }
 
 function unknownParameters({ query, routeOptions }: FastifyRequest): FieldError[] {
-  const known = parameterNames(routeOptions);
-  const unknown = unknownOf(Object.keys(query as QueryParameters), known);
-  return unknown.map((name) => unknownName('unknown_parameter', name, known));
+  const knownParameters = parameterNames(routeOptions);
+  const unknown = unknownOf(Object.keys(query as QueryParameters), knownParameters);
+  return unknown.map((name) => unknownName('unknown_parameter', name, knownParameters));
 }
 
 function knownParameterErrors({ query, routeOptions }: FastifyRequest): readonly FieldError[] {

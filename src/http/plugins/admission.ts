@@ -49,14 +49,14 @@ export function sessionLimitPlugin(app: App, admission: RequestAdmission): void 
     const { session, caller } = request.authorized;
     // All sessions of an operator share a limit: the authorization knows only the operator.
     const id = session?.id ?? (caller?.name.startsWith('user:') ? caller.name : undefined);
-    if (id !== undefined) demand(request, reply, admission, admission.countSession(request.raw, id));
+    if (id !== undefined) applyLimit(request, reply, admission, admission.countSession(request.raw, id));
     done();
   });
 }
 
 /** Counts a request that the authorization has refused, if it was not counted yet. @throws Problem `too_many_requests` */
 export function countRefused(admission: RequestAdmission, request: FastifyRequest, reply: FastifyReply): void {
-  demand(request, reply, admission, admission.countAddress(request.raw, clientAddress(request)));
+  applyLimit(request, reply, admission, admission.countAddress(request.raw, clientAddress(request)));
 }
 
 function admitAddress(admission: RequestAdmission, request: FastifyRequest, reply: FastifyReply): void {
@@ -64,7 +64,7 @@ function admitAddress(admission: RequestAdmission, request: FastifyRequest, repl
   const address = clientAddress(request);
   refuseBlocked(admission, address);
   if (isExempt(admission, request)) return;
-  demand(request, reply, admission, admission.countAddress(request.raw, address));
+  applyLimit(request, reply, admission, admission.countAddress(request.raw, address));
 }
 
 /** @throws Problem `address_blocked` */
@@ -78,7 +78,7 @@ function isExempt({ limitsApiKeys }: RequestAdmission, { routeOptions, headers }
   return takesKeys && !limitsApiKeys && !/^bearer +pss_/i.test(headers.authorization ?? 'bearer pss_');
 }
 
-function demand(
+function applyLimit(
   request: FastifyRequest,
   reply: FastifyReply,
   admission: RequestAdmission,
@@ -100,12 +100,12 @@ async function forwardedClient(
   { raw, headers }: FastifyRequest,
   verifyApiKey: AdmissionOptions['verifyApiKey'],
 ): Promise<string | undefined> {
-  const [own, ...more] = headerValues(raw.rawHeaders, keyHeader);
-  const key = own ?? /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-  if (key === undefined || (own === undefined && /^ps[as]_/.test(key))) return undefined;
+  const [separateKey, ...more] = headerValues(raw.rawHeaders, keyHeader);
+  const key = separateKey ?? /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (key === undefined || (separateKey === undefined && /^ps[as]_/.test(key))) return undefined;
   const caller = more.length > 0 ? undefined : await verifyApiKey(key);
   // The authorization refuses a wrong key in `Authorization`.
-  if (own === undefined && (caller === undefined || !isAllowed(caller))) return undefined;
+  if (separateKey === undefined && (caller === undefined || !isAllowed(caller))) return undefined;
   if (caller === undefined) throw new Problem('invalid_api_key');
   requireScope(caller, 'clients:forward');
   const [address = '', ...others] = headerValues(raw.rawHeaders, clientHeader);

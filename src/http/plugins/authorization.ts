@@ -138,13 +138,13 @@ function isOtherToken(text: string, prefix: 'psa_' | 'pss_'): boolean {
  * The credentials after the scheme. Node silently keeps the first of several Authorization headers, so this counts them.
  * @throws Problem always with status 401: a proxy that calls `verify` treats any other refusal as a failure.
  */
-function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer', needed: ProblemHint): string {
+function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer', hint: ProblemHint): string {
   const headers = headerValues(request.raw.rawHeaders, 'authorization');
   if (headers.length > 1) throw new Problem('invalid_authorization_header');
   const [header = ''] = headers;
   const [ofScheme = ''] = header.split(' ', 1);
   if (ofScheme.toLowerCase() !== scheme) {
-    throw new Problem('missing_credentials', /^[A-Za-z]+ +ps[ask]_/.test(header) ? { hint: needed } : {});
+    throw new Problem('missing_credentials', /^[A-Za-z]+ +ps[ask]_/.test(header) ? { hint: hint } : {});
   }
   if (header.length > maxCredentials || !/^[A-Za-z]+ +[^\s]+$/.test(header)) {
     throw new Problem('invalid_authorization_header');

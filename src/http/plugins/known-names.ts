@@ -10,24 +10,24 @@ export const maxReportedErrors = 100;
 export function unknownName(
   code: 'unknown_member' | 'unknown_parameter',
   name: string,
-  known: readonly string[],
+  knownNames: readonly string[],
   path: readonly string[] = [],
 ): FieldError {
-  const suggestion = nearestSimilar(name, known);
-  const hint = suggestion === undefined ? { known: known.join(', ') } : { suggestion };
-  const params = { value: truncateInput(name), ...(known.length > 0 && hint) };
+  const suggestion = nearestSimilar(name, knownNames);
+  const hint = suggestion === undefined ? { known: knownNames.join(', ') } : { suggestion };
+  const params = { value: truncateInput(name), ...(knownNames.length > 0 && hint) };
   return { field: [...path, truncateInput(name)].join('.'), code, params };
 }
 
 /** An error for each unknown member of `value`; none if `value` is no object. */
-export function unknownMembers(value: unknown, known: readonly string[]): FieldError[] {
+export function unknownMembers(value: unknown, knownNames: readonly string[]): FieldError[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
-  return unknownOf(Object.keys(value), known).map((name) => unknownName('unknown_member', name, known));
+  return unknownOf(Object.keys(value), knownNames).map((name) => unknownName('unknown_member', name, knownNames));
 }
 
 /** The names that are not known, at most `maxReportedErrors`. */
-export function unknownOf(names: readonly string[], known: readonly string[]): string[] {
-  return names.filter((name) => !known.includes(name)).slice(0, maxReportedErrors);
+export function unknownOf(names: readonly string[], knownNames: readonly string[]): string[] {
+  return names.filter((name) => !knownNames.includes(name)).slice(0, maxReportedErrors);
 }
 
 /**

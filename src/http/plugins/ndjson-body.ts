@@ -11,9 +11,9 @@ const mediaType = 'application/x-ndjson';
  */
 export function ndjsonBodyPlugin(app: App, withoutReceiveTimeout: WeakSet<Socket>): void {
   app.addContentTypeParser(mediaType, (request, payload, done) => {
-    const accepted =
+    const isAccepted =
       request.routeOptions.config.ndjson !== undefined && isPlainNdjsonType(request.headers['content-type']);
-    done(accepted ? null : new Problem('unsupported_media_type'), payload);
+    done(isAccepted ? null : new Problem('unsupported_media_type'), payload);
   });
   app.decorateRequest('removeReceiveTimeout', function removeReceiveTimeout(this: FastifyRequest) {
     const { socket } = this.raw;

@@ -5,9 +5,9 @@ import type { App } from '../requests/route.js';
 export function notFoundPlugin(app: App): void {
   const methodsByPath = new Map<string, { segments: readonly string[]; methods: Set<string> }>();
   app.addHook('onRoute', (route) => {
-    const known = methodsByPath.get(route.url) ?? { segments: route.url.split('/'), methods: new Set(['OPTIONS']) };
-    for (const method of [route.method].flat()) known.methods.add(method);
-    methodsByPath.set(route.url, known);
+    const entry = methodsByPath.get(route.url) ?? { segments: route.url.split('/'), methods: new Set(['OPTIONS']) };
+    for (const method of [route.method].flat()) entry.methods.add(method);
+    methodsByPath.set(route.url, entry);
   });
   // In onRequest, so that the body is not read.
   app.addHook('onRequest', (request, reply, done) => {

@@ -91,8 +91,8 @@ export function asProblem(error: FastifyError | Error): Problem {
   if (error instanceof Problem) return error;
   const { validation, code, statusCode = 500 } = error as Partial<FastifyError>;
   if (validation !== undefined) return new Problem('validation_failed', { errors: validationErrors(validation) });
-  const known = code === undefined ? undefined : frameworkCodes[code];
-  if (known !== undefined) return new Problem(known, { cause: error });
+  const problem = code === undefined ? undefined : frameworkCodes[code];
+  if (problem !== undefined) return new Problem(problem, { cause: error });
   // The framework or a plugin refused the request with a code that is not in the list above.
   if (statusCode === 403 || statusCode === 404) return new Problem('not_found', { cause: error });
   if (statusCode >= 400 && statusCode < 500) return new Problem('malformed_request', { cause: error });

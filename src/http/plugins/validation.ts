@@ -56,13 +56,13 @@ function createAjv(): Ajv {
 }
 
 /** Reports the members that a schema does not name. */
-function refuseUnknown(known: readonly string[]): SchemaValidateFunction {
-  const names = new Set(known);
+function refuseUnknown(knownNames: readonly string[]): SchemaValidateFunction {
+  const names = new Set(knownNames);
   const validate: SchemaValidateFunction = (value: object) => {
     const isKnown = Object.keys(value).every((name) => names.has(name));
     if (isKnown) return true;
-    const unknown = unknownOf(Object.keys(value), known);
-    validate.errors = unknown.map((name) => ({ keyword: 'additionalProperties', params: { name, known } }));
+    const unknown = unknownOf(Object.keys(value), knownNames);
+    validate.errors = unknown.map((name) => ({ keyword: 'additionalProperties', params: { name, known: knownNames } }));
     return false;
   };
   return validate;
@@ -70,11 +70,11 @@ function refuseUnknown(known: readonly string[]): SchemaValidateFunction {
 
 /** Converts Ajv's errors to field errors. A path such as `/identity/type` becomes `identity.type`. */
 export function validationErrors(
-  found: readonly FastifySchemaValidationError[] | readonly ErrorObject[],
+  schemaErrors: readonly FastifySchemaValidationError[] | readonly ErrorObject[],
 ): FieldError[] {
   // A union reports errors of each branch for the same field: keep the first.
   const errors = new Map<string | undefined, FieldError>();
-  for (const error of found) {
+  for (const error of schemaErrors) {
     // `if` repeats the errors of the branch that applied.
     if (error.keyword === 'if') continue;
     const fieldError = fieldErrorOf(error);
@@ -95,7 +95,7 @@ function fieldErrorOf({
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const at = (...more: string[]): { field?: string } => {
+  const fieldAt = (...more: string[]): { field?: string } => {
     const field = [...path, ...more].join('.');
     return field === '' ? {} : { field };
   };
@@ -103,7 +103,7 @@ function fieldErrorOf({
   switch (keyword) {
     case 'required':
       return {
-        ...at(String(params.missingProperty)),
+        ...fieldAt(String(params.missingProperty)),
         code: 'required',
         // Only the schema of step 2 (`secretRequestOf`) requires a PIN in an `else` branch.
         ...(params.missingProperty === 'pin' && schemaPath === '#/else/required' && { hint: 'pin_policy' }),
@@ -111,35 +111,37 @@ function fieldErrorOf({
     case 'additionalProperties':
       return unknownName('unknown_member', String(params.name), [params.known].flat().map(String), path);
     case 'type':
-      return { ...at(), code: 'invalid_type', params: { expected: [params.type].flat().join(', ') } };
+      return { ...fieldAt(), code: 'invalid_type', params: { expected: [params.type].flat().join(', ') } };
     case 'enum':
       return {
-        ...at(),
+        ...fieldAt(),
         code: 'invalid_choice',
         params: { allowed: [params.allowedValues].flat().map(String).join(', ') },
       };
     case 'maxLength':
-      return { ...at(), code: 'too_long', params: { max: limit } };
+      return { ...fieldAt(), code: 'too_long', params: { max: limit } };
     case 'minLength':
-      return limit === 1 ? { ...at(), code: 'required' } : { ...at(), code: 'too_short', params: { min: limit } };
+      return limit === 1
+        ? { ...fieldAt(), code: 'required' }
+        : { ...fieldAt(), code: 'too_short', params: { min: limit } };
     case 'minimum':
-      return { ...at(), code: 'too_small', params: { min: limit } };
+      return { ...fieldAt(), code: 'too_small', params: { min: limit } };
     case 'maximum':
-      return { ...at(), code: 'too_large', params: { max: limit } };
+      return { ...fieldAt(), code: 'too_large', params: { max: limit } };
     case 'maxItems':
-      return { ...at(), code: 'too_many_items', params: { max: limit } };
+      return { ...fieldAt(), code: 'too_many_items', params: { max: limit } };
     case 'minItems':
-      return { ...at(), code: 'too_few_items', params: { min: limit } };
+      return { ...fieldAt(), code: 'too_few_items', params: { min: limit } };
     case 'uniqueItems':
-      return { ...at(), code: 'duplicate_items' };
+      return { ...fieldAt(), code: 'duplicate_items' };
     case 'not':
       // The schemas use `not` only for reserved ids.
-      return { ...at(), code: 'reserved_id' };
+      return { ...fieldAt(), code: 'reserved_id' };
     case 'anyOf':
     case 'oneOf':
       // This error repeats the errors of the branches.
-      return { ...at(), code: 'invalid_format' };
+      return { ...fieldAt(), code: 'invalid_format' };
     default:
-      return { ...at(), code: path.at(-1) === 'pin' ? 'invalid_pin' : 'invalid_format' };
+      return { ...fieldAt(), code: path.at(-1) === 'pin' ? 'invalid_pin' : 'invalid_format' };
   }
 }

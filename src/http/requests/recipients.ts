@@ -16,11 +16,11 @@ export async function withUserIds<Item extends NotificationInput>(
   items: readonly Item[],
 ): Promise<Item[]> {
   const named = items.filter(namesExternally).flatMap((item) => [...(item.user_ids ?? []), item.user_id ?? []].flat());
-  const found = named.length === 0 ? new Map<string, string>() : await references.findAll(named);
+  const idsByReference = named.length === 0 ? new Map<string, string>() : await references.findAll(named);
   const unknown = new Map<string, string>();
   const idOf = (reference: string) => {
-    const id = found.get(reference) ?? unknown.get(reference) ?? newId();
-    if (!found.has(reference)) unknown.set(reference, id);
+    const id = idsByReference.get(reference) ?? unknown.get(reference) ?? newId();
+    if (!idsByReference.has(reference)) unknown.set(reference, id);
     return id;
   };
   return items.map((item) => {

@@ -172,6 +172,11 @@ export function tokenUseOf(request: FastifyRequest): TokenUse {
  * The client's address: the one that a backend has named, or that of the connection. Behind trusted proxies, it is the one that
  * they name.
  */
-export function clientAddress({ ip, socket, forwardedClient }: FastifyRequest): string {
-  return forwardedClient ?? bareAddress(ip, socket.remoteAddress ?? '0.0.0.0');
+export function clientAddress(request: FastifyRequest): string {
+  return request.forwardedClient ?? callerAddress(request);
+}
+
+/** The address of the client that sent the request: not the one that a backend has named, but the backend's own. */
+export function callerAddress({ ip, socket }: FastifyRequest): string {
+  return bareAddress(ip, socket.remoteAddress ?? '0.0.0.0');
 }

@@ -57,22 +57,22 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
         reply.headers({ 'Cache-Control': `public, max-age=${maxAge}`, Location: location.url });
         return reply.code(302).send(null);
       }
-      const found = id === undefined || rendition === undefined ? undefined : await images.open(id, rendition);
-      if (found === undefined) throw new Problem('not_found');
+      const image = id === undefined || rendition === undefined ? undefined : await images.open(id, rendition);
+      if (image === undefined) throw new Problem('not_found');
       const etag = `"${id}-${rendition}"`;
       reply.headers({ ETag: etag, 'Cache-Control': `public, max-age=${oneYear}, immutable` });
       if (namesTag(request.headers['if-none-match'], etag)) {
-        found.content.destroy();
+        image.content.destroy();
         return reply.code(304).send(null);
       }
       return reply
         .type('image/jpeg')
         .headers({
-          'Content-Length': String(found.size),
+          'Content-Length': String(image.size),
           'Content-Disposition': 'inline',
           'Cross-Origin-Resource-Policy': 'cross-origin',
         })
-        .send(found.content);
+        .send(image.content);
     },
   });
 }

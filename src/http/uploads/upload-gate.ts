@@ -19,21 +19,22 @@ export interface UploadGate {
 /** Creates a gate for all routes that take uploads. */
 export function createUploadGate(): UploadGate {
   const byUser = new Map<string, number>();
-  const taken = { users: 0, keys: 0 };
+  const slots = { users: 0, keys: 0 };
   const works = new WeakMap<FastifyRequest, Promise<unknown>>();
   const disconnected = new WeakSet<FastifyRequest>();
   return {
     async enter(request, reply) {
       const requester = requesterOf(request);
-      const own = byUser.get(requester) ?? 0;
+      const uploadsOfUser = byUser.get(requester) ?? 0;
       // All API keys share one limit.
       const kind = request.authorized.session === undefined ? 'keys' : 'users';
-      if (kind === 'users' && own >= limits.ofOneUser) throw new Problem('too_many_requests', { retryAfter: 1 });
-      if (taken[kind] >= limits[kind]) throw new Problem('overloaded', { retryAfter: 1 });
-      taken[kind] += 1;
-      byUser.set(requester, own + 1);
+      if (kind === 'users' && uploadsOfUser >= limits.ofOneUser)
+        throw new Problem('too_many_requests', { retryAfter: 1 });
+      if (slots[kind] >= limits[kind]) throw new Problem('overloaded', { retryAfter: 1 });
+      slots[kind] += 1;
+      byUser.set(requester, uploadsOfUser + 1);
       const leave = () => {
-        taken[kind] -= 1;
+        slots[kind] -= 1;
         const left = (byUser.get(requester) ?? 1) - 1;
         if (left === 0) byUser.delete(requester);
         else byUser.set(requester, left);

@@ -51,11 +51,11 @@ export function createByteReader(source: AsyncIterable<Buffer>): ByteReader {
     async readThrough(end, maxLength) {
       const parts: Buffer[] = [];
       for (let length = 0; length < maxLength && (await fill()); ) {
-        const at = pending.indexOf(end);
-        const part = consume(at === -1 ? pending.length : at + 1);
+        const index = pending.indexOf(end);
+        const part = consume(index === -1 ? pending.length : index + 1);
         parts.push(part);
         length += part.length;
-        if (at !== -1) return length > maxLength ? undefined : Buffer.concat(parts);
+        if (index !== -1) return length > maxLength ? undefined : Buffer.concat(parts);
       }
       return undefined;
     },

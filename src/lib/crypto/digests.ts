@@ -12,6 +12,6 @@ export function sha256Hex(text: string): string {
 }
 
 /** SHA-1 of a password in UTF-8, in capitals: the key of lists of breached passwords. It protects nothing. */
-export function sha1Of(password: string): string {
+export function sha1UpperHex(password: string): string {
   return hash('sha1', password, 'hex').toUpperCase();
 }

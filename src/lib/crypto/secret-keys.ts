@@ -105,7 +105,7 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
     digest: (purpose, data) => hmac(currentKey(purpose), data),
     digests: (purpose, data) => derived[purpose].map((key) => hmac(key, data)),
     matches(purpose, data, digest) {
-      return derived[purpose].map((key) => hmac(key, data)).some((own) => equalBytes(own, digest));
+      return derived[purpose].map((key) => hmac(key, data)).some((computed) => equalBytes(computed, digest));
     },
     encrypt(plain, context) {
       const nonce = randomBytes(nonceBytes);

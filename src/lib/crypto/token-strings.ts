@@ -39,7 +39,8 @@ export class ParsedToken {
 
   get ids(): readonly string[] {
     const ids: string[] = [];
-    for (let at = 0; at < this.routing.length; at += 32) ids.push(idFromHex(this.routing.slice(at, at + 32)));
+    for (let offset = 0; offset < this.routing.length; offset += 32)
+      ids.push(idFromHex(this.routing.slice(offset, offset + 32)));
     return ids;
   }
 

@@ -39,7 +39,7 @@ interface Piece {
 }
 
 /** Records an error at a piece. Returns undefined, so that `return fail(…)` returns no clause. */
-type Fail = (code: FieldErrorCode, at: Piece, params?: Readonly<Record<string, string | number>>) => undefined;
+type Fail = (code: FieldErrorCode, piece: Piece, params?: Readonly<Record<string, string | number>>) => undefined;
 
 /**
  * Parses a filter.
@@ -64,8 +64,8 @@ export function collectFilter(
   errors: FieldError[],
   parameter = 'filter',
 ): FilterClause[] {
-  const fail: Fail = (code, at, params) => {
-    errors.push({ field: parameter, code, params: { position: at.start + 1, ...params } });
+  const fail: Fail = (code, piece, params) => {
+    errors.push({ field: parameter, code, params: { position: piece.start + 1, ...params } });
     return undefined;
   };
   const whole = { text, start: 0 };

@@ -60,8 +60,8 @@ function nextTime(
     if (!isDay(new Date(date))) continue;
     for (const hour of hours) {
       for (const minute of minutes) {
-        const at = date + (hour * 60 + minute) * minuteMs;
-        if (at > time) return at;
+        const candidate = date + (hour * 60 + minute) * minuteMs;
+        if (candidate > time) return candidate;
       }
     }
   }

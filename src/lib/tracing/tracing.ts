@@ -31,7 +31,7 @@ export interface Tracing {
   /** Starts a span in the current one. Undefined if there is none, or it is not recorded. */
   startChild(name: string, kind: 'client' | 'internal', attributes: SpanAttributes): Span | undefined;
   /** Runs `work` as a part of the span: the spans that it starts become children. */
-  within<T>(span: Span, work: () => T): T;
+  runIn<T>(span: Span, work: () => T): T;
   /** The current request or job as a `traceparent`, for later work. Undefined if there is none, or it is not recorded. */
   cause(): string | undefined;
   /** The headers of an outgoing request, by lower-case name. */
@@ -42,7 +42,7 @@ export interface Tracing {
 export async function inSpan<T>(tracing: Tracing, span: Span | undefined, work: () => Promise<T>): Promise<T> {
   if (span === undefined) return work();
   try {
-    return await tracing.within(span, work);
+    return await tracing.runIn(span, work);
   } catch (error) {
     span.fail(errorType(error));
     throw error;

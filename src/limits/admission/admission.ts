@@ -38,12 +38,12 @@ export function createAdmission({ blocks, perAddress, perSession, limitsApiKeys 
   const networks = new Map<string, string>();
   const isLimited = addressBuckets !== undefined || sessionBuckets !== undefined;
   const networkOf = (address: string) => {
-    const known = networks.get(address);
-    if (known !== undefined) return known;
+    const cached = networks.get(address);
+    if (cached !== undefined) return cached;
     if (networks.size >= maxNetworks) networks.clear();
-    const found = network(address);
-    networks.set(address, found);
-    return found;
+    const parsedNetwork = network(address);
+    networks.set(address, parsedNetwork);
+    return parsedNetwork;
   };
   return {
     admitsAll: () => !isLimited && blocks.isEmpty(),

@@ -11,13 +11,19 @@ import { futureTimeErrorCode, parseTime } from '../../lib/times.js';
 import type { BlockList } from './block-list.js';
 import { createNetworkTable, type Network, parseNetwork } from './networks.js';
 
+/** The origin of a new block. */
+export interface BlockOrigin extends Origin {
+  /** The address of a backend that has sent the request for a client. A block of it would shut the backend out. */
+  readonly callerAddress?: string | undefined;
+}
+
 /** The blocks of addresses, as operators see and change them. */
 export interface Blocks {
   /**
    * Blocks an address or a range. A block of the same range is replaced.
-   * @throws Problem `validation_failed`, also if the range contains the caller's address and `allow_own` is not true
+   * @throws Problem `validation_failed`, also if the range contains an address of the caller and `allow_own` is not true
    */
-  create(tx: Transaction<'directory'>, input: NewBlock, origin: Origin): Promise<Block>;
+  create(tx: Transaction<'directory'>, input: NewBlock, origin: BlockOrigin): Promise<Block>;
   list(request: ListRequest): Promise<Page<Block>>;
   /** @throws Problem `not_found` */
   remove(tx: Transaction<'directory'>, id: string, origin: Origin): Promise<void>;
@@ -103,7 +109,10 @@ export function createBlocks(database: Pick<Database, 'directory'>, list?: Pick<
 const dataOf = ({ id, address, reason, ends_at }: Block) => ({ block_id: id, address, reason, ends_at });
 
 /** @throws Problem `validation_failed` with all errors */
-function readBlock(input: NewBlock, origin: Origin): { readonly network: Network; readonly endsAt: string | null } {
+function readBlock(
+  input: NewBlock,
+  origin: BlockOrigin,
+): { readonly network: Network; readonly endsAt: string | null } {
   const errors: FieldError[] = [];
   const network = parseNetwork(input.address.trim());
   const endsAt = input.ends_at == null ? null : parseTime(input.ends_at);
@@ -116,5 +125,7 @@ function readBlock(input: NewBlock, origin: Origin): { readonly network: Network
 }
 
 /** Whether the caller would be blocked too. */
-const isOwn = (network: Network, { address }: Origin) =>
-  address !== undefined && createNetworkTable([[network, true]]).find(address).length > 0;
+function isOwn(network: Network, { address, callerAddress }: BlockOrigin): boolean {
+  const table = createNetworkTable([[network, true]]);
+  return [address, callerAddress].some((own) => own !== undefined && table.find(own).length > 0);
+}

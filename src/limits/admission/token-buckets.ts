@@ -27,13 +27,13 @@ export interface TokenBuckets {
 interface Bucket {
   tokens: number;
   /** Milliseconds, by the clock of the options. */
-  at: number;
+  updatedAt: number;
 }
 
 /**
  * Creates buckets in two maps. When the newer map is full, the older one is dropped, and the newer one becomes the older
  * one. So memory is bounded, each key costs at most two look-ups, and a bucket that is in use stays. A dropped bucket
- * would be full again. To get there, a client would need requests with half of `maxKeys` other keys.
+ * counts as full. To cause this, a client would need requests with half of `maxKeys` other keys.
  * @param options.maxKeys the maximum number of keys in both maps
  * @param options.now milliseconds of a clock that never steps back
  */
@@ -46,13 +46,13 @@ export function createTokenBuckets(
   const perMs = rate.size / rate.windowMs;
 
   function bucketOf(key: string): Bucket {
-    const known = newer.get(key);
-    if (known !== undefined) return known;
+    const current = newer.get(key);
+    if (current !== undefined) return current;
     if (newer.size >= maxKeys / 2) {
       older = newer;
       newer = new Map();
     }
-    const bucket = older.get(key) ?? { tokens: rate.size, at: now() };
+    const bucket = older.get(key) ?? { tokens: rate.size, updatedAt: now() };
     newer.set(key, bucket);
     return bucket;
   }
@@ -62,10 +62,10 @@ export function createTokenBuckets(
     take(key) {
       const bucket = bucketOf(key);
       const time = now();
-      const tokens = Math.min(rate.size, bucket.tokens + (time - bucket.at) * perMs);
+      const tokens = Math.min(rate.size, bucket.tokens + (time - bucket.updatedAt) * perMs);
       const isEmpty = tokens < 1;
       bucket.tokens = isEmpty ? tokens : tokens - 1;
-      bucket.at = time;
+      bucket.updatedAt = time;
       const seconds = (missing: number) => Math.ceil(Math.max(0, missing) / perMs / 1000);
       return {
         isEmpty,

@@ -117,9 +117,9 @@ function readChallenge(
 }
 
 function readKept(value: unknown): ChallengeState {
-  const kept = copyOf(requireObject(value, 'kept'), maxBytes.kept, 'kept');
-  const texts = Object.entries(kept).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  if (texts.length < Object.keys(kept).length) throw new InvalidResult('kept must contain strings only');
+  const keptState = copyOf(requireObject(value, 'kept'), maxBytes.kept, 'kept');
+  const texts = Object.entries(keptState).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  if (texts.length < Object.keys(keptState).length) throw new InvalidResult('kept must contain strings only');
   return Object.fromEntries(texts);
 }
 
@@ -173,10 +173,10 @@ class InvalidResult extends Error {}
  * may throw when they are read. The thread of a plug-in has already reduced its errors to the parts that may be logged.
  */
 function unavailable(name: string, error: unknown): Problem {
-  const known = knownError(error);
-  if (known instanceof Problem) return known;
-  const cause = new Error(`the authenticator ${name} failed: ${known?.message ?? 'Error'}`);
-  const frames = known instanceof PluginFailure ? (known.stack ?? '').split('\n').slice(1) : [];
+  const knownProblem = knownError(error);
+  if (knownProblem instanceof Problem) return knownProblem;
+  const cause = new Error(`the authenticator ${name} failed: ${knownProblem?.message ?? 'Error'}`);
+  const frames = knownProblem instanceof PluginFailure ? (knownProblem.stack ?? '').split('\n').slice(1) : [];
   cause.stack = [`Error: ${cause.message}`, ...frames].join('\n');
   return new Problem('authenticator_unavailable', { retryAfter: 5, cause });
 }

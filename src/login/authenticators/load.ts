@@ -42,9 +42,10 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
         onLost: (reason) => onError(module, `the thread of a plug-in was lost: ${reason}`),
       });
       threads.push(thread);
-      const found = [...errorsOf(thread.description), ...nameConflicts(thread.description, plugins)];
-      errors.push(...found.map((error) => `${module}: ${error}`));
-      if (found.length === 0 && thread.description !== undefined) plugins.push(pluginOf(thread, thread.description));
+      const moduleErrors = [...errorsOf(thread.description), ...nameConflicts(thread.description, plugins)];
+      errors.push(...moduleErrors.map((error) => `${module}: ${error}`));
+      if (moduleErrors.length === 0 && thread.description !== undefined)
+        plugins.push(pluginOf(thread, thread.description));
     } catch (error) {
       errors.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -87,9 +88,9 @@ function errorsOf(description: PluginDescription | undefined): string[] {
   if (steps !== 1 && steps !== 2) errors.push('steps must be 1 or 2');
   if (namesUser !== undefined && typeof namesUser !== 'boolean') errors.push('namesUser must be true or false');
   if (namesUser === true && steps !== 2) errors.push('namesUser needs two steps');
-  const decides = namesUser === true ? 'identify' : 'verify';
-  const needed = steps === 2 ? ['begin', decides] : [decides];
-  const missing = needed.filter((member) => !functions.includes(member));
+  const decidingFunction = namesUser === true ? 'identify' : 'verify';
+  const neededFunctions = steps === 2 ? ['begin', decidingFunction] : [decidingFunction];
+  const missing = neededFunctions.filter((member) => !functions.includes(member));
   errors.push(...missing.map((member) => `${member} must be a function`));
   return errors;
 }

@@ -33,8 +33,8 @@ export function passkeyAuthenticator(parts: {
       const { challenge } = state;
       if (assertion === undefined || userId === undefined || challenge === undefined) return undefined;
       const expected = { userId, challenge, verification: userVerification, origin };
-      const checked = await verifyAssertion(parts, assertion, expected);
-      return checked && { userId, isMultiFactor: checked.userVerified, consume: checked.saveCounter };
+      const verified = await verifyAssertion(parts, assertion, expected);
+      return verified && { userId, isMultiFactor: verified.userVerified, consume: verified.saveCounter };
     },
   };
 }

@@ -101,8 +101,8 @@ async function findNoActiveUser(
 ): Promise<Finding | undefined> {
   const { user, userId } = subject;
   if (user === undefined) {
-    const created = identity === undefined ? {} : { [identity.type]: identity.canonical };
-    return blocker('unknown_identity', { remedies: [remedies.createUser(created)] });
+    const newUser = identity === undefined ? {} : { [identity.type]: identity.canonical };
+    return blocker('unknown_identity', { remedies: [remedies.createUser(newUser)] });
   }
   if (!user.isDeactivated) return undefined;
   const since = await lastEventAt(database.user(userId), userId, 'user.deactivated');

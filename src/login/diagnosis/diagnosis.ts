@@ -105,13 +105,13 @@ export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagn
   function usualIdentity({ user }: Subject, authenticator: string): Identity | undefined {
     if (user === undefined) return undefined;
     const { username, email, phone } = user.account;
-    const own = { username, email, phone };
+    const userIdentities = { username, email, phone };
     const first = { sms: 'phone', email: 'email' } as const;
     const channel = channelOf(authenticator);
     const order: readonly IdentityType[] = ['username', 'email', 'phone'];
     const types = channel === undefined ? order : [first[channel], ...order];
-    const type = types.find((each) => own[each] !== undefined);
-    return type && canonicalIdentity(type, own[type] ?? '', defaultRegion);
+    const type = types.find((each) => userIdentities[each] !== undefined);
+    return type && canonicalIdentity(type, userIdentities[type] ?? '', defaultRegion);
   }
 
   return {

@@ -16,14 +16,14 @@ function byRoute(
   body: Pick<Remedy, 'body' | 'fields'> = { body: null, fields: [] },
 ): Remedy {
   const { method, path, scope = 'users:write' } = route;
-  const needed = user.hasRole ? 'admin' : scope;
+  const neededScope = user.hasRole ? 'admin' : scope;
   return {
     ...emptyRemedy,
     action,
     by: 'operator',
     method,
     path: `/admin/v1/users/${user.id}${path}`,
-    scope: needed,
+    scope: neededScope,
     ...body,
   };
 }

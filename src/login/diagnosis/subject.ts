@@ -80,10 +80,10 @@ function userOf(row: SubjectRow): DiagnosedUser | undefined {
   };
 }
 
-const readLast = userStatement<{ userId: string; type: string }, { at: string }>(
+const readLast = userStatement<{ userId: string; type: string }, { happened_at: string }>(
   'diagnosis_last_event',
   (p) => sql`
-  select ${timeText(sql`e.created_at`)} as at
+  select ${timeText(sql`e.created_at`)} as happened_at
   from (select type, created_at from events where user_id = ${p.userId} order by created_at desc limit 1000) e
   where e.type = ${p.type} order by e.created_at desc limit 1`,
 );
@@ -95,5 +95,5 @@ export async function lastEventAt(
   type: 'user.locked' | 'user.deactivated',
 ): Promise<string | null> {
   const [row] = await handle.query(readLast({ userId, type }));
-  return row?.at ?? null;
+  return row?.happened_at ?? null;
 }

@@ -64,15 +64,15 @@ export async function diagnoseWay(
     : await planOf(options, authenticator, subject, account, code, rule);
   const { answers, isRefused, isKnown } = predictAnswers(plan.steps);
   const checks = plan.steps.flatMap((step) => step.checks.flatMap((check) => check ?? []));
-  const own = unique(checks.filter(({ concernsEveryWay }) => !concernsEveryWay).map(({ finding }) => finding));
+  const ownFindings = unique(checks.filter(({ concernsEveryWay }) => !concernsEveryWay).map(({ finding }) => finding));
   const isUncertain = !isKnown || plan.notes.some(({ code: reason }) => uncertain.includes(reason));
-  const verdict = verdictOf({ isSetUp: plan.isSetUp, isRefused, isUncertain, hasOwnBlocker: own.length > 0 });
+  const verdict = verdictOf({ isSetUp: plan.isSetUp, isRefused, isUncertain, hasOwnBlocker: ownFindings.length > 0 });
   return {
     authenticator: authenticator.name,
     verdict,
     until: isRefused ? endOfAll(checks.map(({ finding }) => finding)) : null,
     identity: identity === undefined ? null : { type: identity.type, value: identity.canonical },
-    ...{ pin: rule, answers, reasons: [...own, ...plan.notes] },
+    ...{ pin: rule, answers, reasons: [...ownFindings, ...plan.notes] },
   };
 }
 
@@ -129,7 +129,7 @@ async function planOf(
 ): Promise<Plan> {
   const { user } = subject;
   const missing = user && (await authenticator.findMissing?.(user.account));
-  const own: Finding[] = [
+  const findings: Finding[] = [
     ...(missing === undefined ? [] : [missingFinding(missing, authenticator.name, subject)]),
     ...code.notSent,
   ];
@@ -138,7 +138,7 @@ async function planOf(
   if (user !== undefined && rule !== 'ignored') {
     const setPin = { remedies: [remedies.setPin(remediedUser(subject))] };
     const { pinHash } = user.account;
-    if (pinHash !== undefined && !options.pins.isReadable(pinHash)) own.push(blocker('pin_unreadable', setPin));
+    if (pinHash !== undefined && !options.pins.isReadable(pinHash)) findings.push(blocker('pin_unreadable', setPin));
     if (pinHash === undefined && options.pinPolicy === 'required') notes.push(note('pin_missing', setPin));
     if (user.nextPinAt !== null) notes.push(note('pin_replacement_pending', { until: user.nextPinAt }));
   }
@@ -147,7 +147,7 @@ async function planOf(
   const steps = stepsOf(authenticator, {
     account,
     code,
-    own,
+    own: findings,
     factor,
     unreadableApp: app?.effect === 'blocks' ? app : undefined,
   });

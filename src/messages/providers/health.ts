@@ -1,5 +1,5 @@
 import { timeText } from '../../database/clock.js';
-import type { Database } from '../../database/database.js';
+import type { Database, Queryable } from '../../database/database.js';
 import { everyoneStatement, sql } from '../../database/sql.js';
 
 /** A provider that fails, as all processes see it. */
@@ -43,6 +43,6 @@ export async function storeProviderHealth(
 }
 
 /** The providers that fail for at least one process. */
-export function failingProviders({ everyone }: Pick<Database, 'everyone'>): Promise<FailingProvider[]> {
-  return everyone.query(selectFailing({}));
+export function failingProviders(handle: Queryable<'everyone'>): Promise<FailingProvider[]> {
+  return handle.query(selectFailing({}));
 }

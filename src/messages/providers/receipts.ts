@@ -113,15 +113,15 @@ export function createReceipts(options: {
     await database.spanning.transaction(async (tx) => {
       const values = { id, provider, reference };
       await tx.query(lockMessage({ id }));
-      const [changed] =
+      const [changedMessage] =
         outcome === 'delivered'
           ? await tx.query(markDelivered(values))
           : await tx.query(markUndelivered({ ...values, reason }));
-      if (changed === undefined) {
+      if (changedMessage === undefined) {
         if (outcome === 'undelivered') await tx.query(storeEarlyReceipt({ ...values, reason }));
         return;
       }
-      const { user_id: userId, kind, authentication_id } = changed;
+      const { user_id: userId, kind, authentication_id } = changedMessage;
       // A delivery adds nothing to the event of the sent message.
       if (outcome === 'undelivered') {
         const data = { message_id: id, kind, authentication_id, provider, reason };

@@ -6,8 +6,11 @@ import type { ImageStorage } from './storage.js';
 const batch = 100;
 /** Milliseconds between two runs. */
 const interval = 60_000;
-/** The key of an advisory lock: only one instance at a time cleans up. No other lock uses this number. */
-const advisoryLock = 7_203_415_022;
+/**
+ * The key of an advisory lock of those who remove images: one instance at a time cleans up, and none while a backup copies
+ * the images. No other lock uses this number.
+ */
+export const imageRemovalLock = 7_203_415_022;
 
 interface DueRow {
   readonly id: string;
@@ -30,7 +33,7 @@ const selectDue = unprepared(
 const tryLock = unprepared(
   everyoneStatement<Record<never, never>, { acquired: boolean }>(
     'images_clean_try',
-    () => sql`select pg_try_advisory_xact_lock(${literal(advisoryLock)}) as acquired`,
+    () => sql`select pg_try_advisory_xact_lock(${literal(imageRemovalLock)}) as acquired`,
   ),
 );
 
@@ -99,17 +102,17 @@ export function startImageCleanup(parts: ImageCleanupOptions, onError: (error: u
 export async function cleanUpImages({ database, storage }: ImageCleanupOptions): Promise<number> {
   let total = 0;
   for (;;) {
-    const due = await database.everyone.query(selectDue({}));
-    const unused = due.filter(({ shown }) => !shown);
+    const dueImages = await database.everyone.query(selectDue({}));
+    const unused = dueImages.filter(({ shown }) => !shown);
     const stored = idsOf(unused.filter((image) => image.stored));
     for (const id of stored) await storage.markUnsettled(id);
     const { removed, checked } = await database.everyone.transaction((tx) =>
-      removeUnused(tx, idsOf(due), idsOf(unused)),
+      removeUnused(tx, idsOf(dueImages), idsOf(unused)),
     );
     total += removed.size;
     // The other images stay unsettled: another instance may just have removed their rows.
     for (const id of stored.filter((id) => removed.has(id))) await storage.remove(id);
-    if (due.length < batch || checked === 0) break;
+    if (dueImages.length < batch || checked === 0) break;
   }
   await settleLeftovers({ database, storage });
   return total;
@@ -118,7 +121,7 @@ export async function cleanUpImages({ database, storage }: ImageCleanupOptions):
 const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }) => id);
 
 /**
- * Does nothing while another instance cleans up. Removes only the images in `unshown`: other images are not marked as
+ * Does nothing while another instance cleans up or a backup runs. Removes only the images in `unshown`: other images are not marked as
  * unsettled, so nothing would find their files. A later run removes them.
  */
 async function removeUnused(
@@ -130,9 +133,9 @@ async function removeUnused(
   if (lock?.acquired !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
   const locked = idsOf(await tx.query(lockImages({ ids })));
   const removable = locked.filter((id) => unused.includes(id));
-  const removed = new Set(idsOf(await tx.query(deleteUnused({ ids: removable }))));
-  await tx.query(postponeShown({ ids: locked.filter((id) => !removed.has(id)) }));
-  return { removed, checked: locked.length };
+  const removedIds = new Set(idsOf(await tx.query(deleteUnused({ ids: removable }))));
+  await tx.query(postponeShown({ ids: locked.filter((id) => !removedIds.has(id)) }));
+  return { removed: removedIds, checked: locked.length };
 }
 
 /** Settles images whose process died between writing the files and the row. */

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.js';
 import { directoryStatement, everyoneStatement, literal, sql } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
-import { deleteUnused, type ImageCleanupOptions } from './cleanup.js';
+import { deleteUnused, type ImageCleanupOptions, imageRemovalLock } from './cleanup.js';
 
 /** The number of rows that one step reads. */
 const batch = 100;
@@ -20,6 +20,12 @@ const selectShowing = everyoneStatement<{ imageIds: readonly string[] }, { id: s
 const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }>(
   'images_erase_lock',
   (p) => sql`select id from images where id = any(${p.ids}::uuid[]) order by id for update`,
+);
+
+/** Waits for a cleanup. During a backup it fails after the lock timeout, and the job is repeated later. */
+const waitForBackup = everyoneStatement<Record<never, never>>(
+  'images_erase_wait',
+  () => sql`select from pg_advisory_xact_lock_shared(${literal(imageRemovalLock)})`,
 );
 
 /** Removes the image from a notification, as any other change does. @throws Problem `not_found` */
@@ -43,13 +49,14 @@ export async function eraseImagesOf(
     const showing = await database.everyone.query(selectShowing({ imageIds: ids }));
     const hidden = await hideAll(database, hide, idsOf(showing));
     for (const id of ids) await storage.markUnsettled(id);
-    const removed = await database.everyone.transaction(async (tx) => {
+    const removedIds = await database.everyone.transaction(async (tx) => {
+      await tx.query(waitForBackup({}));
       await tx.query(lockImages({ ids }));
       return idsOf(await tx.query(deleteUnused({ ids })));
     });
-    for (const id of removed) await storage.remove(id);
+    for (const id of removedIds) await storage.remove(id);
     // Another user's notifications still show them, and that user is being erased too. The job is repeated later.
-    if (hidden + removed.length === 0) throw new Error('images of a deleted user are still shown');
+    if (hidden + removedIds.length === 0) throw new Error('images of a deleted user are still shown');
   }
 }
 

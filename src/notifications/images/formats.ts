@@ -1,15 +1,15 @@
 /** The accepted formats, named as in `sharp`. */
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'heif';
 
-const at = (file: Buffer, start: number, end: number) => file.toString('latin1', start, end);
+const textBetween = (file: Buffer, start: number, end: number) => file.toString('latin1', start, end);
 
 const magic: readonly (readonly [ImageFormat, (file: Buffer) => boolean])[] = [
-  ['jpeg', (file) => at(file, 0, 3) === '\xff\xd8\xff'],
-  ['png', (file) => at(file, 0, 8) === '\x89PNG\r\n\x1a\n'],
-  ['webp', (file) => at(file, 0, 4) === 'RIFF' && at(file, 8, 12) === 'WEBP'],
-  ['gif', (file) => /^GIF8[79]a$/.test(at(file, 0, 6))],
+  ['jpeg', (file) => textBetween(file, 0, 3) === '\xff\xd8\xff'],
+  ['png', (file) => textBetween(file, 0, 8) === '\x89PNG\r\n\x1a\n'],
+  ['webp', (file) => textBetween(file, 0, 4) === 'RIFF' && textBetween(file, 8, 12) === 'WEBP'],
+  ['gif', (file) => /^GIF8[79]a$/.test(textBetween(file, 0, 6))],
   // ISO 14496-12, 4.3: the brands of the first box. HEIC uses the same container with other brands.
-  ['heif', (file) => at(file, 4, 8) === 'ftyp' && /^(?:....){0,15}avi[fs]/s.test(at(file, 8, 72))],
+  ['heif', (file) => textBetween(file, 4, 8) === 'ftyp' && /^(?:....){0,15}avi[fs]/s.test(textBetween(file, 8, 72))],
 ];
 
 /** Content that makes a file also a page, a script or a PDF; a ZIP archive is found by the end of the file. */

@@ -53,9 +53,9 @@ async function loadLibrary(): Promise<Library> {
   sharp.cache(false);
   // More threads would make one image faster and concurrent logins slower.
   sharp.concurrency(1);
-  const accepted = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
+  const acceptedFormats = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
   sharp.block({ operation: ['VipsForeignLoad'] });
-  sharp.unblock({ operation: accepted.map((name) => `VipsForeignLoad${name}`) });
+  sharp.unblock({ operation: acceptedFormats.map((name) => `VipsForeignLoad${name}`) });
   return sharp;
 }
 

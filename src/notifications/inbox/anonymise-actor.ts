@@ -71,20 +71,20 @@ const clearNames = userStatement<
  * Removes a deleted user's name from the notifications of other users. The id stays, because it no longer leads to a
  * person. Each removal is a change of its notification. It is safe to repeat, also after a failure.
  *
- * @param changed called after each commit with the users whose inboxes changed
+ * @param onChanged called after each commit with the users whose inboxes changed
  * @throws Problem `storage_unavailable` if all remaining rows belong to inboxes that other transactions have locked
  */
 export async function anonymiseActor(
   database: Database,
   actorId: string,
-  changed: (userIds: readonly string[]) => void,
+  onChanged: (userIds: readonly string[]) => void,
 ): Promise<void> {
   for (;;) {
-    const named = await database.everyone.query(findNotificationsOfActor({ actorId }));
-    if (named.length === 0) return;
-    const anonymised = await database.users.transaction((tx) => anonymiseBatch(tx, actorId, named));
+    const rows = await database.everyone.query(findNotificationsOfActor({ actorId }));
+    if (rows.length === 0) return;
+    const anonymised = await database.users.transaction((tx) => anonymiseBatch(tx, actorId, rows));
     if (anonymised.length === 0) throw new Problem('storage_unavailable');
-    changed(anonymised);
+    onChanged(anonymised);
   }
 }
 

@@ -81,19 +81,19 @@ const selectChanges = unprepared(
  */
 export async function readChanges(
   handle: Queryable<'user'>,
-  wanted: readonly ChangesFrom[],
+  positions: readonly ChangesFrom[],
   limit: number,
 ): Promise<(InboxChanges | undefined)[]> {
-  const found = new Map<number, InboxChanges & { changes: ChangeRow[] }>();
-  const userIds = arrayText(wanted.map(({ userId }) => userId));
-  const afters = arrayText(wanted.map(({ after }) => after));
+  const changesByPlace = new Map<number, InboxChanges & { changes: ChangeRow[] }>();
+  const userIds = arrayText(positions.map(({ userId }) => userId));
+  const afters = arrayText(positions.map(({ after }) => after));
   for (const row of await handle.query(selectChanges({ userIds, afters, limit }))) {
     const { nth, head, forgotten, marker } = row;
-    const inbox = found.get(nth) ?? { head, tombstonesRemovedUpTo: forgotten, lastRead: marker, changes: [] };
-    found.set(nth, inbox);
+    const inbox = changesByPlace.get(nth) ?? { head, tombstonesRemovedUpTo: forgotten, lastRead: marker, changes: [] };
+    changesByPlace.set(nth, inbox);
     if (row.id !== null) inbox.changes.push(row);
   }
-  return wanted.map((_, index) => found.get(index + 1));
+  return positions.map((_, index) => changesByPlace.get(index + 1));
 }
 
 /** Looks up the images of these changes at once. @returns a function from a change to its notification; null if deleted */
@@ -156,10 +156,10 @@ export async function listChanges(
   pace: Pace,
 ): Promise<Omit<Changes, 'retained_from'>> {
   const readLimit = filter.length === 0 ? limit : maxFiltered;
-  const [found] = await readChanges(database.user(userId), [{ userId, after }], readLimit);
-  if (found === undefined) throw new Problem('invalid_session_token');
-  const { head, changes: rows } = found;
-  if (needsReset(begunAt ?? after, found) || after > head) {
+  const [result] = await readChanges(database.user(userId), [{ userId, after }], readLimit);
+  if (result === undefined) throw new Problem('invalid_session_token');
+  const { head, changes: rows } = result;
+  if (needsReset(begunAt ?? after, result) || after > head) {
     return { changes: [], after: `${head}`, has_more: false, reset: true };
   }
   const notificationOf = await notificationsOf(database.directory, imageUrlsOf, rows);

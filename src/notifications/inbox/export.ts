@@ -9,7 +9,7 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
   const section = (name: string, rows: UserRows, shape: (row: object) => object = (row) => row) => ({
     name,
     async *items(userId: string) {
-      for await (const some of iterateRows(database.user(userId), rows, userId)) yield some.map(shape);
+      for await (const batch of iterateRows(database.user(userId), rows, userId)) yield batch.map(shape);
     },
   });
   return [

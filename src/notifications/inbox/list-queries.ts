@@ -140,8 +140,8 @@ export function listStatement(userId: string, query: NotificationQuery): Stateme
   };
   if (filter.length > 0) return compose('user', listSql(query, boundParts(values)));
   const name = listName(query);
-  const known = preparedLists.get(name);
-  if (known !== undefined) return known(values);
+  const preparedList = preparedLists.get(name);
+  if (preparedList !== undefined) return preparedList(values);
   const statement = userStatement<ListValues, ListRow>(name, (p) => listSql(query, p));
   preparedLists.set(name, statement);
   return statement(values);

@@ -96,8 +96,11 @@ function toMarker({ last_read_sequence, updated_at, count }: ReadPositionRow): M
   };
 }
 
-/** @param changed called after the commit with the user whose read position moved */
-export function createReadPositions(database: Database, changed: (userIds: readonly string[]) => void): ReadPositions {
+/** @param onChanged called after the commit with the user whose read position moved */
+export function createReadPositions(
+  database: Database,
+  onChanged: (userIds: readonly string[]) => void,
+): ReadPositions {
   const read = async (handle: Queryable<'user'>, userId: string) => {
     const marker = (await findReadPositions(handle, [userId])).get(userId);
     if (marker === undefined) throw new Problem('invalid_session_token');
@@ -108,7 +111,7 @@ export function createReadPositions(database: Database, changed: (userIds: reado
     move: (userId, to) =>
       database.user(userId).transaction(async (tx) => {
         const moved = await tx.query(moveReadPosition({ userId, sequence: await targetOf(tx, userId, to) }));
-        if (moved.length > 0) tx.onCommit(() => changed([userId]));
+        if (moved.length > 0) tx.onCommit(() => onChanged([userId]));
         return read(tx, userId);
       }),
   };

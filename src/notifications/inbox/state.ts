@@ -46,11 +46,11 @@ export async function selectStates(
   handle: Queryable<'user'>,
   userIds: readonly string[],
 ): Promise<(InboxState | undefined)[]> {
-  const found = new Map<number, InboxState>();
+  const statesByPlace = new Map<number, InboxState>();
   for (const row of await handle.query(selectHeads({ userIds: arrayText(userIds) }))) {
-    found.set(row.place, stateOf(row));
+    statesByPlace.set(row.place, stateOf(row));
   }
-  return userIds.map((_, index) => found.get(index + 1));
+  return userIds.map((_, index) => statesByPlace.get(index + 1));
 }
 
 /** The state of the inbox with this head. */

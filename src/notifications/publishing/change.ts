@@ -126,11 +126,11 @@ export async function change(
   input: NotificationChange,
   number: string | undefined,
 ): Promise<Notification> {
-  const written = { input, number, path: '' };
-  throwIfErrors(contentErrors(written, rules, await findAndLockImages(tx, imageIds([written]), rules.imageUrlsOf)));
+  const item = { input, number, path: '' };
+  throwIfErrors(contentErrors(item, rules, await findAndLockImages(tx, imageIds([item]), rules.imageUrlsOf)));
 
   const userId = await lockInboxOf(tx, id);
-  const columns = changedContent(written, await referToImages(tx, imageUrls([written])));
+  const columns = changedContent(item, await referToImages(tx, imageUrls([item])));
   const [row] = await tx.query(updateRow(userId, id, columns));
   if (row === undefined) throw new Problem('not_found');
   const shown = new Set(row.image_id === null ? [] : [row.image_id]);

@@ -46,19 +46,19 @@ export function contentErrors(
 }
 
 /** The ids of the images that the items refer to, in lower case. */
-export function imageIds(written: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
-  return new Set(written.flatMap(({ input }) => input.image_id?.toLowerCase() ?? []));
+export function imageIds(items: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
+  return new Set(items.flatMap(({ input }) => input.image_id?.toLowerCase() ?? []));
 }
 
 /** The URLs of the images that the items show. */
-export function imageUrls(written: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
-  return new Set(written.flatMap(({ input }) => input.image ?? []));
+export function imageUrls(items: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
+  return new Set(items.flatMap(({ input }) => input.image ?? []));
 }
 
-/** The content of a new notification. @param created the images of `imageUrls`, by URL */
-export function contentOf(written: InputItem<NotificationInput>, created: ReadonlyMap<string, Image>): Content {
-  const { notification_type, description } = written.input;
-  const columns = writtenColumns(written, created);
+/** The content of a new notification. @param newImages the images of `imageUrls`, by URL */
+export function contentOf(item: InputItem<NotificationInput>, newImages: ReadonlyMap<string, Image>): Content {
+  const { notification_type, description } = item.input;
+  const columns = writtenColumns(item, newImages);
   // Member by member: spreading a thousand objects would take longer than the rest of publishing them.
   return {
     actor_id: columns.actor_id ?? null,
@@ -75,17 +75,17 @@ export function contentOf(written: InputItem<NotificationInput>, created: Readon
 
 /** The columns that a change writes: one for each member that is present. */
 export function changedContent(
-  written: InputItem<NotificationInput | NotificationChange>,
-  created: ReadonlyMap<string, Image>,
+  item: InputItem<NotificationInput | NotificationChange>,
+  newImages: ReadonlyMap<string, Image>,
 ): Partial<Content> {
-  const columns = writtenColumns(written, created);
+  const columns = writtenColumns(item, newImages);
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
 /** The columns of an input; undefined where a member is absent. */
 function writtenColumns(
   { input, number }: InputItem<NotificationInput | NotificationChange>,
-  created: ReadonlyMap<string, Image>,
+  newImages: ReadonlyMap<string, Image>,
 ): { readonly [Column in keyof Content]: Content[Column] | undefined } {
   const value = input.object_data_number;
   return {
@@ -97,17 +97,17 @@ function writtenColumns(
     object_data_number: isGiven(value) ? decimal(number ?? String(value)) : value,
     object_data_string: input.object_data_string,
     description: input.description,
-    image_id: imageIdOf(input, created),
+    image_id: imageIdOf(input, newImages),
   };
 }
 
 /** The image by id or by URL. Null for either removes the image, undefined leaves it. */
 function imageIdOf(
   { image_id: id, image: url }: NotificationInput | NotificationChange,
-  created: ReadonlyMap<string, Image>,
+  newImages: ReadonlyMap<string, Image>,
 ): string | null | undefined {
   if (isGiven(id)) return id.toLowerCase();
-  if (isGiven(url)) return created.get(url)?.id;
+  if (isGiven(url)) return newImages.get(url)?.id;
   return id === null || url === null ? null : undefined;
 }
 

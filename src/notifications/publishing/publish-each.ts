@@ -42,14 +42,14 @@ export async function publishEach(
   { database, notifications }: EachPublisherOptions,
   publications: readonly Publication[],
 ): Promise<Outcome[]> {
-  const refused = new Map<Publication, Outcome>();
+  const refusals = new Map<Publication, Outcome>();
   const published = new Map<Publication, Outcome>();
   for (const [index, refusal] of (await validatePublications(notifications, publications)).entries()) {
     const publication = publications[index];
-    if (publication !== undefined && refusal !== undefined) refused.set(publication, refusal);
+    if (publication !== undefined && refusal !== undefined) refusals.set(publication, refusal);
   }
-  while (published.size + refused.size < publications.length) {
-    const open = publications.filter((publication) => !refused.has(publication));
+  while (published.size + refusals.size < publications.length) {
+    const open = publications.filter((publication) => !refusals.has(publication));
     try {
       for (const [publication, outcome] of await publishAll({ database, notifications }, open)) {
         published.set(publication, outcome);
@@ -58,11 +58,11 @@ export async function publishEach(
       for (const [place, errors] of errorsByPlace(error)) {
         const publication = open[place];
         if (publication === undefined) throw error;
-        refused.set(publication, { errors });
+        refusals.set(publication, { errors });
       }
     }
   }
-  return publications.flatMap((publication) => refused.get(publication) ?? published.get(publication) ?? []);
+  return publications.flatMap((publication) => refusals.get(publication) ?? published.get(publication) ?? []);
 }
 
 /** Checks publications as `publishEach` does, and publishes nothing. */
@@ -72,8 +72,8 @@ export async function validatePublications(
 ): Promise<PublicationRefusal[]> {
   const inputs = publications.map(({ input }) => input);
   const numbers = publications.map(({ number }) => number);
-  const found = await notifications.validateEach(inputs, numbers);
-  return found.map((errors) => (errors.length === 0 ? undefined : { errors }));
+  const outcomes = await notifications.validateEach(inputs, numbers);
+  return outcomes.map((errors) => (errors.length === 0 ? undefined : { errors }));
 }
 
 async function publishAll(
@@ -82,12 +82,12 @@ async function publishAll(
 ): Promise<[Publication, Outcome][]> {
   const inputs = publications.map(({ input }) => input);
   const numbers = publications.map(({ number }) => number);
-  const created = await database.spanning.transaction((tx) => notifications.publish(tx, inputs, numbers));
+  const notificationIds = await database.spanning.transaction((tx) => notifications.publish(tx, inputs, numbers));
   let next = 0;
   return publications.map((publication) => {
     const first = next;
     next += countDeliveries(publication.input);
-    return [publication, { ids: created.slice(first, next).map(({ id }) => id) }];
+    return [publication, { ids: notificationIds.slice(first, next).map(({ id }) => id) }];
   });
 }
 

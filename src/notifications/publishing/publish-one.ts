@@ -44,21 +44,21 @@ function createInboxInsert(database: Database, pushes: boolean, batching: boolea
   const shared = createWriteCoalescer<readonly NewRow[], readonly (Created | undefined)[]>({
     alone,
     async many(inboxes) {
-      const created = await insertTogether(database.users, inboxes.flat(), pushes);
+      const createdRows = await insertTogether(database.users, inboxes.flat(), pushes);
       let next = 0;
       return inboxes.map((rows) => {
-        const own = created.slice(next, next + rows.length);
+        const ownRows = createdRows.slice(next, next + rows.length);
         next += rows.length;
-        return own.includes(undefined) ? undefined : own;
+        return ownRows.includes(undefined) ? undefined : ownRows;
       });
     },
   });
   const insert = batching ? shared : alone;
   return async (rows) => {
-    const created = await insert(rows);
+    const createdRows = await insert(rows);
     const userId = rows[0]?.userId;
-    if (userId !== undefined && created.some((each) => each?.isFull)) await tryToCount(database, userId);
-    return created;
+    if (userId !== undefined && createdRows.some((each) => each?.isFull)) await tryToCount(database, userId);
+    return createdRows;
   };
 }
 

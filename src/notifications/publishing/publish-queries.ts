@@ -261,12 +261,12 @@ export function contentArrays(contents: readonly Content[]): ContentArrays {
 }
 
 /** Reads the result of `insertStatement` for these rows. */
-function read([created]: readonly CreatedTogether[], rows: readonly NewRow[]): (Created | undefined)[] {
-  if (created === undefined) throw new Error('an aggregate returned no row');
-  const times = created.times.split(',');
-  return created.sequences.split(',').map((sequence, place) => {
+function read([result]: readonly CreatedTogether[], rows: readonly NewRow[]): (Created | undefined)[] {
+  if (result === undefined) throw new Error('an aggregate returned no row');
+  const times = result.times.split(',');
+  return result.sequences.split(',').map((sequence, place) => {
     if (sequence === '') return undefined;
-    const isFull = created.full.includes(rows[place]?.userId ?? '');
+    const isFull = result.full.includes(rows[place]?.userId ?? '');
     return { sequence: Number(sequence), created_at: instantFromPg(times[place] ?? ''), isFull };
   });
 }

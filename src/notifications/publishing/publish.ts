@@ -51,9 +51,9 @@ export async function publish(
   const validated = await validate(tx, rules, request, numbers);
   if (validated.userIds.length === 1) {
     const notification = await publishValidated(validated, async (row) => {
-      const created = await insertOne(tx, row, rules.pushes);
-      if (created?.isFull) await countFullBlocks(tx, [row.userId]);
-      return created;
+      const createdRow = await insertOne(tx, row, rules.pushes);
+      if (createdRow?.isFull) await countFullBlocks(tx, [row.userId]);
+      return createdRow;
     });
     onPart?.([notification]);
     return [notification];
@@ -160,15 +160,15 @@ async function validate(
   numbers: ExactNumbers,
 ): Promise<ValidRequest> {
   const items = readItems(request, numbers);
-  const found = await validateItems(handle, items, rules);
-  const created = await referToImages(handle, imageUrls(items));
-  const createdById = [...created.values()].map((image) => [image.id, image] as const);
+  const validItems = await validateItems(handle, items, rules);
+  const newImages = await referToImages(handle, imageUrls(items));
+  const createdById = [...newImages.values()].map((image) => [image.id, image] as const);
   return {
     items,
     userIds: items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)),
-    created,
-    images: new Map([...found, ...createdById]),
-    refuseMissing: (inserted) => refuseMissing(items, rules, found, inserted),
+    created: newImages,
+    images: new Map([...validItems, ...createdById]),
+    refuseMissing: (inserted) => refuseMissing(items, rules, validItems, inserted),
   };
 }
 

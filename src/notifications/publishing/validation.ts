@@ -124,12 +124,12 @@ function recipientErrors({ input, path, deliveries }: Item, users: ReadonlySet<s
   if (input.user_id !== undefined && input.user_ids !== undefined) {
     errors.push({ field: `${path}user_ids`, code: 'conflicting_fields', params: { fields: 'user_id, user_ids' } });
   }
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   for (const { userId, place } of deliveries) {
     const field = () => path + (place === undefined ? 'user_id' : `user_ids.${place}`);
-    if (seen.has(userId)) errors.push({ field: field(), code: 'duplicate_items' });
+    if (seenIds.has(userId)) errors.push({ field: field(), code: 'duplicate_items' });
     else if (users?.has(userId) === false) errors.push({ field: field(), code: 'unknown_user' });
-    seen.add(userId);
+    seenIds.add(userId);
   }
   return errors;
 }

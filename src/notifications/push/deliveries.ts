@@ -80,17 +80,17 @@ export async function insertDeliveries(
   notice: string | null = null,
 ): Promise<void> {
   for (let start = 0; start < deliveries.length; start += maxRowsPerStatement) {
-    const some = deliveries.slice(start, start + maxRowsPerStatement);
+    const batch = deliveries.slice(start, start + maxRowsPerStatement);
     await tx.query(
       insertRows({
-        userIds: some.map(({ user_id }) => user_id),
-        ids: some.map(() => newId()),
-        notificationIds: some.map(({ notificationId }) => notificationId),
-        deviceIds: some.map(({ device_id }) => device_id),
-        channels: some.map(({ channel }) => channel),
-        muted: some.map(({ muted }) => muted),
-        publishedAt: some.map(({ publishedAt }) => publishedAt ?? null),
-        causes: some.map(({ cause }) => cause ?? null),
+        userIds: batch.map(({ user_id }) => user_id),
+        ids: batch.map(() => newId()),
+        notificationIds: batch.map(({ notificationId }) => notificationId),
+        deviceIds: batch.map(({ device_id }) => device_id),
+        channels: batch.map(({ channel }) => channel),
+        muted: batch.map(({ muted }) => muted),
+        publishedAt: batch.map(({ publishedAt }) => publishedAt ?? null),
+        causes: batch.map(({ cause }) => cause ?? null),
         notice,
       }),
     );

@@ -69,7 +69,7 @@ export function fanOutPushes(
     const publications = await tx.query(takePublications({}));
     if (publications.length === 0) return false;
     const items = publications.flatMap(itemsOf);
-    const planned = await planPushes(tx, options, items, (wanted) => readNotifications(tx, wanted));
+    const planned = await planPushes(tx, options, items, (keys) => readNotifications(tx, keys));
     const deliveries = planned.flatMap((pushes, index): NewDelivery[] => {
       const item = items[index];
       if (item === undefined) return [];

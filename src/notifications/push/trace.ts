@@ -138,6 +138,6 @@ function summary(
   if (pushes.length === 0 && waits) return `${listed} ${deliveryReasons.being_prepared}`;
   if (pushes.length === 0 && others.length === 0) return `${listed} Nothing was pushed: the user has no device.`;
   if (pushes.length === 0) return `${listed} No push was made: each device below says why.`;
-  const sent = pushes.filter(({ state }) => state === 'sent').length;
-  return `${listed} Of ${pushes.length} ${pushes.length === 1 ? 'push' : 'pushes'} ${sent} ${sent === 1 ? 'was' : 'were'} accepted by a push service.`;
+  const sentCount = pushes.filter(({ state }) => state === 'sent').length;
+  return `${listed} Of ${pushes.length} ${pushes.length === 1 ? 'push' : 'pushes'} ${sentCount} ${sentCount === 1 ? 'was' : 'were'} accepted by a push service.`;
 }

@@ -164,12 +164,14 @@ export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceT
     async step(tx, from): Promise<Step> {
       const after = from?.user_id ?? firstUser;
       const users = await tx.query(findUsers({ after, ...ruleArrays }));
-      const due = users.filter((user) => user.is_due).map((user) => user.user_id);
-      const removed = await removeFrom(tx, due);
+      const dueUsers = users.filter((user) => user.is_due).map((user) => user.user_id);
+      const removedCount = await removeFrom(tx, dueUsers);
       // There may be more rows. The next run continues with locked inboxes.
-      if (removed > 0) return { removed, next: { user_id: after } };
+      if (removedCount > 0) return { removed: removedCount, next: { user_id: after } };
       const last = users.at(-1)?.user_id;
-      return last === undefined || users.length < batch.users ? { removed } : { removed, next: { user_id: last } };
+      return last === undefined || users.length < batch.users
+        ? { removed: removedCount }
+        : { removed: removedCount, next: { user_id: last } };
     },
   };
 

@@ -45,15 +45,15 @@ export function createPump(
 
   /** Takes some of the woken streams. A stream that is in a running query stays for later. */
   function take(): Stream[] {
-    const taken: Stream[] = [];
+    const dueStreams: Stream[] = [];
     for (const stream of woken) {
-      if (taken.length === batch.streams) break;
+      if (dueStreams.length === batch.streams) break;
       if (reading.has(stream)) continue;
       woken.delete(stream);
-      if (!stream.hasEnded && stream.blockedAt === undefined) taken.push(stream);
+      if (!stream.hasEnded && stream.blockedAt === undefined) dueStreams.push(stream);
     }
-    for (const stream of taken) reading.add(stream);
-    return taken;
+    for (const stream of dueStreams) reading.add(stream);
+    return dueStreams;
   }
 
   async function run(): Promise<void> {
@@ -108,20 +108,20 @@ async function deliverAll(
   pace: Pace,
 ): Promise<Stream[]> {
   const places = byPlace(streams);
-  const wanted = places.flatMap(([first]) => (first ? { userId: first.userId, after: first.position } : []));
-  const limit = Math.min(batch.perInbox, Math.ceil(batch.changes / wanted.length));
-  const found = await readChanges(database.users, wanted, limit);
+  const positions = places.flatMap(([first]) => (first ? { userId: first.userId, after: first.position } : []));
+  const limit = Math.min(batch.perInbox, Math.ceil(batch.changes / positions.length));
+  const results = await readChanges(database.users, positions, limit);
   const [notificationOf, readPositions] = await Promise.all([
     notificationsOf(
       database.directory,
       imageUrlsOf,
-      found.flatMap((inbox) => inbox?.changes ?? []),
+      results.flatMap((inbox) => inbox?.changes ?? []),
     ),
-    movedReadPositions(database.users, places, found),
+    movedReadPositions(database.users, places, results),
   ]);
   const more: Stream[] = [];
   for (const [index, listeners] of places.entries()) {
-    const inbox = found[index];
+    const inbox = results[index];
     // Without an inbox the user is deleted and the session ended: the watch ends the stream.
     if (inbox === undefined) continue;
     const changes = inbox.changes.map((change) => ({ change, notification: notificationOf(change) }));
@@ -175,10 +175,10 @@ function deliver(stream: Stream, update: Update): boolean {
 function movedReadPositions(
   handle: Queryable<'user'>,
   places: readonly (readonly Stream[])[],
-  found: readonly (InboxChanges | undefined)[],
+  results: readonly (InboxChanges | undefined)[],
 ): Promise<Map<string, Marker>> | Map<string, Marker> {
   const moved = places.flatMap((streams, index) => {
-    const lastRead = found[index]?.lastRead ?? -1;
+    const lastRead = results[index]?.lastRead ?? -1;
     return streams.filter((stream) => lastRead > stream.lastRead);
   });
   return moved.length === 0 ? new Map() : findReadPositions(handle, [...new Set(moved.map(({ userId }) => userId))]);

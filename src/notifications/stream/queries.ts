@@ -59,13 +59,13 @@ export interface StreamQueries {
 }
 
 /** The last change that is not newer than a time. */
-const placeAt = (by: SortField) =>
+const placeAt = (field: SortField) =>
   userStatement<{ userId: string; since: Instant }, { place: number }>(
-    `streams_since_${by}`,
+    `streams_since_${field}`,
     (p) => sql`
     with recursive
     head as (select last_change_sequence from inboxes where user_id = ${p.userId}),
-    ${boundsOf(by, p.userId, sql`${p.since}::timestamptz`)}
+    ${boundsOf(field, p.userId, sql`${p.since}::timestamptz`)}
     select low as place from bounds where low = high`,
   );
 const lastBefore: Record<SortField, StatementWith<{ userId: string; since: Instant }, { place: number }, 'user'>> = {

@@ -122,21 +122,21 @@ export async function readChanges(
           }),
         );
   let changes: SessionChanges | undefined;
-  const found = new Map<string, Session>();
+  const sessionsById = new Map<string, Session>();
   for (const row of await query) {
     if (row.changes !== null) {
       changes = changesOf(row.changes);
       continue;
     }
     const token = tokens[row.place - 1];
-    if (token !== undefined) found.set(token.sha256, sessionOf(token, row));
+    if (token !== undefined) sessionsById.set(token.sha256, sessionOf(token, row));
   }
   if (changes === undefined) throw new Error('the result has no row of changes');
-  return { changes, found };
+  return { changes, found: sessionsById };
 }
 
 /** Reads the array of `changesSince`. */
-function changesOf([now = '', snapshot = '', runId = '', complete, ...changed]: readonly string[]): SessionChanges {
-  const isComplete = complete === 'true' && changed.length < maxChanges;
-  return { now: instantFromPg(now), snapshot, runId, complete: isComplete, changed };
+function changesOf([now = '', snapshot = '', runId = '', complete, ...changedIds]: readonly string[]): SessionChanges {
+  const isComplete = complete === 'true' && changedIds.length < maxChanges;
+  return { now: instantFromPg(now), snapshot, runId, complete: isComplete, changed: changedIds };
 }

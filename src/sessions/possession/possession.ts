@@ -58,17 +58,17 @@ export function createPossession(options: {
     async requireProof(token, use) {
       const read = possession.read(token, use.proof);
       const [userId = '', authenticationId = ''] = token.ids;
-      const held = { userId, authenticationId, authenticationDigest: token.digest };
+      const bearer = { userId, authenticationId, authenticationDigest: token.digest };
       const values = 'values' in read ? read.values : undefined;
-      const state = await readProofState(database.user(userId), held, values);
+      const state = await readProofState(database.user(userId), bearer, values);
       if (state === undefined || state.key_thumbprint === null) return;
       if (values === undefined || !isAccepted(state)) throw await possession.refusal(token, use, read, state);
     },
     async refusal(token, use, read, state) {
       const headers = { 'DPoP-Nonce': nonces.create(state.now) };
-      const refused = refusedBy(read, state);
-      if (refused === undefined) return new Problem('use_dpop_nonce', { headers });
-      const { cause } = refused;
+      const refusal = refusedBy(read, state);
+      if (refusal === undefined) return new Problem('use_dpop_nonce', { headers });
+      const { cause } = refusal;
       await report(token, use.origin, {
         type: 'token.misused',
         data: { cause },
@@ -77,7 +77,7 @@ export function createPossession(options: {
       const url = 'fault' in read ? read.fault.url : undefined;
       return new Problem('invalid_dpop_proof', {
         headers,
-        hint: refused.hint,
+        hint: refusal.hint,
         ...(url !== undefined && { params: { url } }),
       });
     },

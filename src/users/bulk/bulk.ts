@@ -79,13 +79,13 @@ export function createUserBulk({ database, users, references }: UserBulkOptions)
     { id, external }: Reference,
   ): Promise<BulkOutcome> => {
     if (id === undefined) return { id: external ?? '', result: new Problem('not_found') };
-    const named = { id, ...(external !== undefined && { reference: external }) };
+    const reference = { id, ...(external !== undefined && { reference: external }) };
     try {
-      return { ...named, ...(await applyAction(database, users, { ...action, ...caller }, id)) };
+      return { ...reference, ...(await applyAction(database, users, { ...action, ...caller }, id)) };
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'storage_unavailable') throw error;
       const isRepeat = error.code === 'not_found' && action.action === 'delete' && (await wasDeleted(database, id));
-      return { ...named, result: isRepeat ? 'unchanged' : error };
+      return { ...reference, result: isRepeat ? 'unchanged' : error };
     }
   };
   return {
@@ -97,9 +97,9 @@ export function createUserBulk({ database, users, references }: UserBulkOptions)
         await recordServiceEvent(database.directory, { type: 'users.bulk', origin: caller.origin, data });
       }
       for await (const selected of selectUsers(database, users, selection)) {
-        for (let at = 0; at < selected.length; at += concurrency) {
+        for (let start = 0; start < selected.length; start += concurrency) {
           await caller.recheck();
-          const batch = selected.slice(at, at + concurrency);
+          const batch = selected.slice(start, start + concurrency);
           const settled = await Promise.allSettled(batch.map((user) => attemptAction(action, caller, user)));
           // What is committed is reported, also when the others have failed.
           yield settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
@@ -249,11 +249,11 @@ async function checkRequest(database: Database, references: UserReferences, requ
 }
 
 /** Each user once, in the order of the request. */
-async function readReferences(references: UserReferences, named: readonly string[]): Promise<Reference[]> {
-  const found = await references.findAll(named);
+async function readReferences(references: UserReferences, texts: readonly string[]): Promise<Reference[]> {
+  const idsByText = await references.findAll(texts);
   const users = new Map<string, Reference>();
-  for (const reference of named) {
-    const id = found.get(reference);
+  for (const reference of texts) {
+    const id = idsByText.get(reference);
     const key = id ?? reference;
     if (!users.has(key)) users.set(key, { id, ...(isExternalReference(reference) && { external: reference }) });
   }

@@ -87,8 +87,8 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
   const deadline = performance.now() + limits.search;
   const isLate = () => performance.now() >= deadline;
   if (skipped > maxSkippedRows) {
-    const found = await findIndexed(database, request, { order, skipped, limits });
-    return found ?? { items: [], hasMore: false, total: 0, totalIsExact: false, partial: 'time' };
+    const indexedPage = await findIndexed(database, request, { order, skipped, limits });
+    return indexedPage ?? { items: [], hasMore: false, total: 0, totalIsExact: false, partial: 'time' };
   }
 
   await reading.read(firstRows);
@@ -114,7 +114,7 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
 }
 
 /** The text of the search is found by the index of searches. */
-const usesSearchIndex = (by: FindMethod) => by === 'search' || by === 'trigram';
+const usesSearchIndex = (method: FindMethod) => method === 'search' || method === 'trigram';
 
 /** A count that stopped before it was complete. */
 const atLeast = (known: number) => ({ total: Math.min(known, countCap), totalIsExact: false });
@@ -139,7 +139,7 @@ interface Reading {
 function startReading(
   handle: Queryable<Scope>,
   request: FindRequest,
-  { order, needed: wanted }: { readonly order: RowOrder; readonly needed: number },
+  { order, needed: maxRows }: { readonly order: RowOrder; readonly needed: number },
 ): Reading {
   const rows: FoundRow[] = [];
   let reached = request.anchor?.key;
@@ -151,13 +151,13 @@ function startReading(
     rows,
     share,
     reached: () => reached,
-    isDone: () => atEnd || rows.length >= wanted,
+    isDone: () => atEnd || rows.length >= maxRows,
     likelyRows: () =>
-      rows.length === 0 ? Number.POSITIVE_INFINITY : Math.ceil((1.5 * (wanted - rows.length)) / share()),
+      rows.length === 0 ? Number.POSITIVE_INFINITY : Math.ceil((1.5 * (maxRows - rows.length)) / share()),
     affordableRows: () => Math.min(step.mostRows, Math.max(1000, Math.round(rowsPerMs * step.duration))),
     async read(most) {
       const since = performance.now();
-      const missing = wanted - rows.length;
+      const missing = maxRows - rows.length;
       const read = await handle.query(readRows(request, order, { from: reached, most, missing }));
       const matching = read.filter((row) => row.matches);
       rows.push(...matching);
@@ -219,12 +219,12 @@ async function findIndexed(
     tx.query(compose<FoundRow & { total: number | null }, Scope>('everyone', statement)),
   );
   if (rows === undefined) return undefined;
-  const found = pageOf(request, rows);
+  const page = pageOf(request, rows);
   const isWhole = rows.length <= limit && anchor === undefined && (rows.length > 0 || request.page === 1);
   const total = isWhole ? skipped + rows.length : rows[0]?.total;
   if (typeof total === 'number')
-    return { ...found, total: Math.min(total, countCap), totalIsExact: total <= countCap || isWhole };
-  return { ...found, ...(await count(database, request, { share: 0, least: skipped + rows.length, limits })) };
+    return { ...page, total: Math.min(total, countCap), totalIsExact: total <= countCap || isWhole };
+  return { ...page, ...(await count(database, request, { share: 0, least: skipped + rows.length, limits })) };
 }
 
 /** Counts the matching users up to the cap. If this takes too long, the count is the number that is known. */
@@ -251,11 +251,11 @@ async function countByReading(
   database: Database,
   { anchor: _page, ...list }: FindRequest,
 ): Promise<Pick<Page<object>, 'total' | 'totalIsExact'>> {
-  const needed = countCap + 1;
-  const reading = startReading(database.everyone, list, { order: rowOrder(list.sort, false), needed });
+  const maxRows = countCap + 1;
+  const reading = startReading(database.everyone, list, { order: rowOrder(list.sort, false), needed: maxRows });
   await reading.read(maxCountedRows);
   const known = reading.rows.length;
-  return reading.isDone() && known < needed ? { total: known, totalIsExact: true } : atLeast(known);
+  return reading.isDone() && known < maxRows ? { total: known, totalIsExact: true } : atLeast(known);
 }
 
 /** Limits what a GIN index returns for one entry to about so many rows, chosen at random. 0: no limit. */
@@ -288,11 +288,11 @@ async function countUpToCap(tx: Queryable<Scope>, request: FindRequest): Promise
  */
 async function withStatementTimeout<T>(
   database: Database,
-  by: FindRequest['by'],
+  method: FindRequest['by'],
   milliseconds: number,
   work: (tx: Queryable<Scope>) => Promise<T>,
 ): Promise<T | undefined> {
-  const scanSetting = usesSearchIndex(by) ? 'off' : 'on';
+  const scanSetting = usesSearchIndex(method) ? 'off' : 'on';
   const settings = compose<object, Scope>(
     'everyone',
     sql`select set_config('statement_timeout', ${bound(String(milliseconds))}, true), set_config('jit', 'off', true),
@@ -353,12 +353,12 @@ function partialPage(
 ): Page<{ readonly id: string }> {
   const { anchor } = request;
   const isBackwards = anchor?.side === 'before';
-  const found = pageOf(request, rows.slice(skipped));
+  const page = pageOf(request, rows.slice(skipped));
   const end = reached() ?? [];
-  const first = found.ends?.first ?? anchor?.key ?? end;
-  const last = found.ends?.last ?? anchor?.key ?? end;
+  const first = page.ends?.first ?? anchor?.key ?? end;
+  const last = page.ends?.last ?? anchor?.key ?? end;
   return {
-    ...found,
+    ...page,
     hasMore: true,
     ends: isBackwards ? { first: end, last } : { first, last: end },
     total: Math.min(rows.length, countCap),

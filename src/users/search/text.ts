@@ -30,9 +30,9 @@ export function readSearch(input: string, errors: FieldError[]): string | undefi
 }
 
 /**
- * Decides how users with a text are found. The index knows groups of three letters or digits. With a text without such a
- * group, PostgreSQL would read the whole index, and would not even notice the statement timeout. Which other letters the
- * index knows depends on the locale, so the planner decides about these.
+ * Decides how to find the users that contain a text. The index contains groups of three letters or digits. For a text
+ * without such a group, PostgreSQL would read the whole index, and would not even notice the statement timeout. The locale
+ * decides which other letters are in the index, so the planner decides about these.
  */
 export function findMethod(text: string): FindMethod {
   if (/^[a-z0-9]{3}$/i.test(text)) return 'trigram';
@@ -40,7 +40,7 @@ export function findMethod(text: string): FindMethod {
   return /[\p{L}\p{N}]{3}/u.test(text) ? 'filter' : 'scan';
 }
 
-/** What a search matches. `ids`: these users alone, by their key. `condition`: SQL on the user `u`, found by the index. */
+/** The users that a search matches. `ids`: only these users. `condition`: SQL on the user `u`, for the index. */
 export type Match = { readonly ids: readonly string[] } | { readonly condition: Sql };
 
 /** Digits as people write a phone number. */
@@ -56,24 +56,24 @@ export async function matchOf(
   text: string,
   defaultRegion: string | undefined,
 ): Promise<Match> {
-  const usersWithExternalId = (own: string) => ownersOf(handle, 'external_id', [own], defaultRegion);
+  const usersWithExternalId = (externalId: string) => ownersOf(handle, 'external_id', [externalId], defaultRegion);
   const id = parseId(text);
   if (id !== undefined) {
-    const named = (await handle.query(findById({ id }))).map((row) => row.id);
-    return { ids: [...new Set([...named, ...(await usersWithExternalId(text))])] };
+    const userIds = (await handle.query(findById({ id }))).map((row) => row.id);
+    return { ids: [...new Set([...userIds, ...(await usersWithExternalId(text))])] };
   }
   if (isExternalReference(text)) {
-    const named = await usersWithExternalId(text.slice(externalIdPrefix.length));
-    if (named.length > 0) return { ids: named };
+    const userIds = await usersWithExternalId(text.slice(externalIdPrefix.length));
+    if (userIds.length > 0) return { ids: userIds };
   }
   const owners = [
     ...(text.includes('@') ? await ownersOf(handle, 'email', [text], defaultRegion) : []),
     ...(phoneLike.test(text) ? await ownersOf(handle, 'phone', [text], defaultRegion) : []),
   ];
   if (owners.length > 0) return { ids: owners };
-  const named = await usersWithExternalId(text);
+  const userIds = await usersWithExternalId(text);
   const part = partCondition(text);
-  return { condition: named.length === 0 ? part : sql`(${part} or u.id = any(${bound(named)}::uuid[]))` };
+  return { condition: userIds.length === 0 ? part : sql`(${part} or u.id = any(${bound(userIds)}::uuid[]))` };
 }
 
 const findById = everyoneStatement<{ id: string }, { id: string }>(

@@ -47,7 +47,7 @@ test.each([
   for (const [name, traceparent] of Object.entries({ none: undefined, sampled, unsampled })) {
     const span = tracing.startRequest('GET', { traceparent });
     span.rename(name);
-    tracing.within(span, () => {
+    tracing.runIn(span, () => {
       expect(tracing.cause() !== undefined).toBe(recorded.includes(name));
       tracing.startChild('statement', 'client', {})?.end();
     });
@@ -64,7 +64,7 @@ test('a trace that is not recorded is passed on with the decision of the client'
   const receiver = await startReceiver();
   const { tracing, close } = await start(receiver.url);
   const headers = { traceparent: unsampled, tracestate: 'vendor=value' };
-  const passedOn = tracing.within(tracing.startRequest('GET', headers), () => tracing.headers());
+  const passedOn = tracing.runIn(tracing.startRequest('GET', headers), () => tracing.headers());
   await close();
   expect(passedOn).toEqual({
     traceparent: expect.stringMatching(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-00$/),
@@ -107,7 +107,7 @@ test('work that fails shows the code or the class of its error, and never its me
   expect(Buffer.concat(receiver.requests.map(({ body }) => body)).includes('in the message')).toBe(false);
 });
 
-test('a receiver that is away is logged once, and delays neither work nor the stop', async () => {
+test('an unavailable receiver is logged once, and delays neither requests nor the stop', async () => {
   const closed = await startOtlpReceiver();
   await closed.close();
   const { tracing, close, logged } = await start(closed.url);
@@ -117,7 +117,7 @@ test('a receiver that is away is logged once, and delays neither work nor the st
   expect(logged).toHaveLength(1);
 });
 
-test('a receiver that never answers does not hold up the stop', async () => {
+test('a receiver that never answers does not delay the stop', async () => {
   const server = createServer(() => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {

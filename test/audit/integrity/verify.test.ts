@@ -66,6 +66,12 @@ describe('a day', () => {
     expect(await verify(sealed)).toEqual({ days: 2, events: 3, findings: [], last: sealed[1] });
   });
 
+  it('that a dumped server opened is sealed in a new server, which has fewer transactions', async () => {
+    await write(3);
+    await run('insert into audit_days (day, closing) values ($1, $2)', [dayOf(3), '4000000000000']);
+    expect(await seal()).toEqual([{ day: dayOf(3), events: 1, hash: expect.any(String) }]);
+  });
+
   it('is not sealed while a transaction that may write into it is open', async () => {
     await write(3);
     const task = sealTask(eventsAge, () => undefined);
@@ -149,7 +155,7 @@ describe('the check finds', () => {
     ]);
   });
 
-  it('leaves that were changed together with the event, and by its anchor a chain that was rewritten', async () => {
+  it('leaf hashes that were changed together with the event, and, by its anchor, a rewritten chain', async () => {
     await write(3);
     const id = await write(2);
     const anchors = await seal();

@@ -71,7 +71,7 @@ async function backUp(): Promise<WrittenBackup> {
     serverFolder: join(at('data'), 'postgres'),
     imageFolder: at('images'),
     secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
-    ...{ includesSecretKey: false, passphrase, version: '0.0.0' },
+    ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase, version: '0.0.0' },
   };
   const written = await createBackup(source, store, { isScheduled: true });
   if (written === undefined) throw new Error('another backup is running');

@@ -9,6 +9,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/datab
 import { migrate } from '../../../src/database/migrate.js';
 import { parseSchedule } from '../../../src/lib/scheduling/schedule.js';
 import { temporaryFolder } from '../../cli/command.js';
+import { query } from '../../database/embedded-postern.js';
 import { testSql } from '../../support/sql.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -44,11 +45,12 @@ const options = (imageFolder = at('images')) => ({
     serverFolder: join(at('data'), 'postgres'),
     imageFolder,
     secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
-    ...{ includesSecretKey: false, passphrase: undefined, version: '0.0.0' },
+    ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase: undefined, version: '0.0.0' },
   }),
   handle: database.everyone,
   store: createBackupFolder(at('backups')),
   ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: at('data'), log: silent },
+  dumps: { programs: undefined, server: undefined },
 });
 
 /** Moves the backups so far into the past. */
@@ -100,6 +102,25 @@ describe('scheduled backups', () => {
     const names = await readdir(at('backups'));
     expect(names).toEqual(expect.arrayContaining([...others, first]));
     expect(names).toHaveLength(others.length + 2);
+  });
+
+  it('keep others from deleting images until the images are copied', async () => {
+    await wait('7 hours');
+    const isFree = async () => (await query(server, 'select pg_try_advisory_xact_lock_shared(1) as free'))[0]?.free;
+    const found: unknown[] = [];
+    const { store } = options();
+    async function* watched(content: AsyncIterable<Buffer>) {
+      for await (const part of content) {
+        if (found.length === 0) found.push(await isFree());
+        yield part;
+      }
+    }
+    const watching = {
+      ...store,
+      write: (name: string, content: AsyncIterable<Buffer>) => store.write(name, watched(content)),
+    };
+    expect(await backUpIfDue({ ...options(), store: watching }, never)).toBe(true);
+    expect([...found, await isFree()]).toEqual([false, true]);
   });
 
   it('that fail are recorded, and delete nothing', async () => {

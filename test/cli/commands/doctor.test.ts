@@ -40,6 +40,7 @@ describe('doctor', () => {
       'ok    indexes',
       'ok    clock',
       'ok    encrypted values',
+      'ok    backups',
       'ok    sms',
       'ok    mail',
       'ok    templates',
@@ -55,6 +56,21 @@ describe('doctor', () => {
     expect(stdout).toMatch(
       /^FAIL {2}configuration: PORT must be a whole number.+\nFAIL {2}configuration: SECRET_KEY is required.+\n$/,
     );
+  });
+
+  it('warns about a provider that fails, while it is configured', async () => {
+    await test.database.everyone.query(
+      testSql(
+        `insert into message_providers values ('smtp', '2026-11-01T10:00:00Z', 'the server answered 535', now())`,
+      ),
+    );
+    const mail = { MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://127.0.0.1:25?tls=none', MAIL_FROM: 'a@example.com' };
+    expect(await about('mail', mail)).toEqual([
+      0,
+      'warn  mail: smtp has failed since 2026-11-01T10:00:00.000000Z: the server answered 535',
+    ]);
+    expect(await about('mail')).toEqual([0, 'ok    mail: off: no mail is sent']);
+    await test.database.everyone.query(testSql('delete from message_providers'));
   });
 
   it('fails for a database that does not answer, and runs the other checks', async () => {

@@ -80,7 +80,7 @@ test('images are copied, also after an interruption, and a service with the buck
   }
 });
 
-test('the doctor asks the bucket', async () => {
+test('the doctor checks the bucket', async () => {
   const findings = async (more: Record<string, string> = {}) =>
     (await runCommand(['doctor'], { ...env, ...more })).stdout.split('\n').filter((line) => line.includes(' images: '));
   expect(await findings()).toEqual(['ok    images: the bucket images-of-tests answers']);

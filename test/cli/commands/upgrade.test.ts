@@ -2,6 +2,7 @@ import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { databaseDigest } from '../../support/digests.js';
 import { testSql } from '../../support/sql.js';
 import { runCommand, temporaryFolder } from '../command.js';
 
@@ -44,6 +45,20 @@ describe('upgrade --check', () => {
     expect((await check({ ALLOW_CONSOLE_SMS: 'true' })).stdout).toMatch(/^warn {2}configuration: .*ALLOW_CONSOLE_SMS/m);
   });
 
+  it('refuses a database with an unfit encoding, and errors in texts, and writes nothing', async () => {
+    const unfit = await createTestDatabase(`template template0 encoding 'SQL_ASCII' locale_provider libc locale 'C'`);
+    const before = await databaseDigest(unfit.target);
+    await mkdir(join(folder.path, 'texts'));
+    await writeFile(join(folder.path, 'texts', 'sms.code.en.txt'), 'no code');
+    const { code, stdout } = await check({ DATABASE_URL: unfit.url, TEMPLATES_DIR: join(folder.path, 'texts') });
+    expect(stdout).toContain('FAIL  templates: ');
+    expect(stdout).toContain('FAIL  database: The database has the encoding SQL_ASCII');
+    expect(stdout).toContain('Fix what failed before you start Postern');
+    expect(code).toBe(1);
+    expect(await databaseDigest(unfit.target)).toBe(before);
+    await unfit.drop();
+  });
+
   it('refuses a newer database, and errors of the configuration', async () => {
     await run("insert into schema_migrations (name, digest) values ('9999_future.sql', '')");
     expect(await check()).toMatchObject({
@@ -57,14 +72,14 @@ describe('upgrade --check', () => {
     });
   });
 
-  it('refuses the files of another major version of PostgreSQL', async () => {
+  it('refuses the files of a major version of PostgreSQL that it cannot move', async () => {
     const data = join(folder.path, 'postgres');
     await mkdir(data, { mode: 0o700 });
-    await writeFile(join(data, 'PG_VERSION'), '17\n');
+    await writeFile(join(data, 'PG_VERSION'), '16\n');
     // PostgreSQL does not run as root.
     if (process.getuid?.() === 0) for (const path of [data, join(data, 'PG_VERSION')]) await chown(path, 65534, 65534);
     const { code, stdout } = await runCommand(['upgrade', '--check'], { DATA_DIR: folder.path });
-    expect(stdout).toContain('was created by PostgreSQL 17');
+    expect(stdout).toContain('which cannot move data of that version');
     expect(code).toBe(1);
     await rm(data, { recursive: true });
   });

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
-import { openClient } from '../../../src/database/connections/open-client.js';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
+import { openClient, poolConfig } from '../../../src/database/connections/open-client.js';
 import { createServers, type Servers } from '../../../src/database/connections/servers.js';
 import { createDatabase, type Database } from '../../../src/database/database.js';
 import { compose, sql } from '../../../src/database/sql.js';
@@ -61,7 +62,7 @@ const works = (database: Database) =>
     ),
   );
 
-test('a server that is away is passed over, and the next one is used when it fails too', async () => {
+test('an unavailable server is skipped, and after a failure of the other server it is used again', async () => {
   ways[0].down();
   const { servers, database } = open();
   await servers.locate();
@@ -116,4 +117,22 @@ test('connections to a former primary end when a newer timeline is known, and no
   );
   await setTimeline(0x1f);
   await works(database);
+});
+
+test('a connection of a pool is replaced after 15 minutes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  cleanUps.push(() => void vi.useRealTimers());
+  const pool = new pg.Pool(poolConfig(createServers(db.target), {}));
+  cleanUps.push(() => pool.end());
+  const pid = async (age: number) => {
+    const client = await pool.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    // In use, so that the connection is not closed because it is idle.
+    vi.advanceTimersByTime(age);
+    client.release();
+    return rows[0]?.pid;
+  };
+  const first = await pid(890_000);
+  expect(await pid(20_000)).toBe(first);
+  expect(await pid(0)).not.toBe(first);
 });

@@ -1,40 +1,45 @@
-import { randomBytes } from 'node:crypto';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openClient } from '../../../src/database/connections/open-client.js';
 import { migrate } from '../../../src/database/migrate.js';
+import { createTestDatabase } from '../../support/database.js';
+import { databaseDigest } from '../../support/digests.js';
 
 const log = { warn: () => undefined };
 
 /** The target of an empty database with an encoding and a locale. */
 async function createDatabase(options: string) {
-  const server = inject('server');
-  const name = `postern_unfit_${randomBytes(6).toString('hex')}`;
-  const admin = await openClient(
-    { ...server, database: 'postgres' },
-    { application_name: 'test', connectionTimeoutMillis: 10_000 },
-  );
-  onTestFinished(async () => {
-    await admin.query(`drop database ${name} with (force)`);
-    await admin.end();
-  });
-  await admin.query(`create database ${name} template template0 ${options}`);
-  return { ...server, database: name };
+  const db = await createTestDatabase(`template template0 ${options}`);
+  onTestFinished(() => db.drop());
+  return db.target;
 }
 
-test('a database without an encoding is refused with the command that creates a fit one', async () => {
+test('a database without an encoding is refused with the command that creates a fit one, and nothing is written', async () => {
   const target = await createDatabase(`encoding 'SQL_ASCII' locale_provider libc locale 'C'`);
+  const before = await databaseDigest(target);
   await expect(migrate(target, log)).rejects.toThrow(
     "The database has the encoding SQL_ASCII, but Postern needs UTF8: create another database: create database … encoding 'UTF8' locale 'C.UTF-8' template template0",
   );
+  expect(await databaseDigest(target)).toBe(before);
 });
 
-test('a database whose locale knows no letters beyond ASCII is refused, before anything is written', async () => {
+test('a database whose locale knows no letters beyond ASCII is refused, and nothing is written', async () => {
   const target = await createDatabase(`encoding 'UTF8' locale_provider libc locale 'C'`);
+  const before = await databaseDigest(target);
   await expect(migrate(target, log)).rejects.toThrow(
     /^The database has the locale C, which does not convert letters such as I and Ä/,
   );
+  expect(await databaseDigest(target)).toBe(before);
+});
+
+test('a session that does not keep its settings is refused, because its statements would have no time limits', async () => {
+  const target = await createDatabase(`encoding 'UTF8'`);
   const client = await openClient(target, { application_name: 'test', connectionTimeoutMillis: 10_000 });
-  const { rows } = await client.query("select to_regclass('schema_migrations') as made");
+  // A pooler that gives a session to another client may reset its settings. This function keeps none.
+  await client.query(`create schema fake;
+    create function fake.set_config(text, text, boolean) returns text language sql as $$ select $2 $$;
+    alter database ${target.database} set search_path = public, fake, pg_catalog`);
   await client.end();
-  expect(rows).toEqual([{ made: null }]);
+  await expect(migrate(target, log)).rejects.toThrow(
+    /^The session does not keep its setting \w+ = .+, but has .+: if a pooler is in use, set pool_mode = session/,
+  );
 });

@@ -30,7 +30,7 @@ function countingChore(name: string, length: number): MaintenanceTask & { readon
   };
 }
 
-test('a task runs step by step and then rests, also for another instance and after a restart', async () => {
+test('a task runs step by step and then pauses, also for another instance and after a restart', async () => {
   const chore = countingChore('counts', 5);
   const last = countingChore('counts after it', 1);
   const first = startMaintenance(fresh.database, [chore], unexpected);
@@ -80,7 +80,7 @@ test('a step that fails is reported and rolled back, and other tasks still run',
   expect(await fresh.database.everyone.query(testSql('select 1 from password_schemes'))).toEqual([]);
 });
 
-test('a clock that was ahead delays a task by its rest at most', async () => {
+test('a clock that was ahead delays a task by at most its pause', async () => {
   const chore = countingChore('early', 1);
   await fresh.database.everyone.query(
     testSql(`insert into chores (name, due_at) values ('early', db_now() + interval '1 year')`),

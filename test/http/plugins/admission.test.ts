@@ -34,7 +34,7 @@ const keyWith = async (...scopes: Scope[]) => {
 };
 
 describe('REQUEST_LIMIT_PER_ADDRESS', () => {
-  test('refuses further requests with 429, and every answer says what is left', async () => {
+  test('refuses further requests with 429, and every response says how many are left', async () => {
     const address = newAddress();
     const first = await ask(address);
     expect([first.status, first.headers['ratelimit-policy'], first.headers.ratelimit]).toEqual([
@@ -64,7 +64,7 @@ describe('REQUEST_LIMIT_PER_ADDRESS', () => {
     expect(await statusesOf(forms)).toEqual([...times(5, 200), 429]);
   });
 
-  test('is not escaped with forwarded headers that no trusted proxy has written', async () => {
+  test('cannot be evaded with forwarded headers that no trusted proxy has written', async () => {
     const address = newAddress();
     const spoofed = times(6, '').map(() => `${newAddress()}, ${address}`);
     expect(await statusesOf(spoofed)).toEqual([...times(5, 200), 429]);

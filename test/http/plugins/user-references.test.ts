@@ -85,7 +85,7 @@ describe('an external id', () => {
     expect(await refused('POST', '/users', body)).toEqual({ status: 422, errors: [['external_id', code]] });
   });
 
-  test('is no identity: no login takes it, and it is not enough for a user', async () => {
+  test('is not an identity: logins refuse it, and a user needs an identity besides it', async () => {
     const { external_id } = await withOwnId();
     expect((await refused('POST', '/users', { external_id: newOwnId() })).errors).toEqual([
       [undefined, 'identity_required'],
@@ -132,7 +132,7 @@ describe('external:<external id>', () => {
     expect((await admin('DELETE', `${pathTo(ownId)}/devices/${randomUUID()}`)).status).toBe(404);
   });
 
-  test('tells nobody without a key whether the user exists', async () => {
+  test('does not show callers without a key whether the user exists', async () => {
     const ownId = newOwnId();
     await withOwnId(ownId);
     for (const name of [ownId, 'nobody']) {
@@ -170,7 +170,7 @@ describe('external:<external id>', () => {
     expect(inbox).toHaveLength(4);
   });
 
-  test('of nobody is reported in its place, with all other errors, and a user who is named twice too', async () => {
+  test('that no user has is reported at its position, with all other errors, and so is a user who is named twice', async () => {
     const { id, external_id } = await withOwnId();
     const known = `external:${external_id}`;
     const body = { ...notification, user_ids: [id, 'external:nobody', known, 'external:nobody'] };

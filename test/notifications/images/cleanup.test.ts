@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createImageDisk } from '../../../src/delivery/storage/disk.js';
 import { Problem } from '../../../src/lib/problem.js';
-import { cleanUpImages } from '../../../src/notifications/images/cleanup.js';
+import { cleanUpImages, imageRemovalLock } from '../../../src/notifications/images/cleanup.js';
 import { eraseImagesOf } from '../../../src/notifications/images/erase.js';
 import { createImages, type Images } from '../../../src/notifications/images/images.js';
 import type { ImageStorage } from '../../../src/notifications/images/storage.js';
@@ -197,6 +197,19 @@ describe('the erasure of a user', () => {
       },
       user,
     );
+
+  it('waits until no backup runs, and so does the cleanup', async () => {
+    const own = await upload(user);
+    await test.database.everyone.transaction(async (backup) => {
+      await backup.query(testSql(`select pg_advisory_xact_lock(${imageRemovalLock})`));
+      await pass('1 day');
+      expect(await clean()).toBe(0);
+      await expect(erase()).rejects.toThrow('storage_unavailable');
+      expect([await rowOf(own), await hasFiles(own)]).toEqual([own, true]);
+    });
+    await erase();
+    expect([await rowOf(own), await hasFiles(own)]).toEqual([undefined, false]);
+  });
 
   it('removes the uploads of the user and no others; users who were shown one get a change', async () => {
     const [own, shown, others] = [

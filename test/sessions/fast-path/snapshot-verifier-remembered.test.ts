@@ -202,7 +202,7 @@ function createHeldVerifier() {
   };
 }
 
-describe('a query result that a later one overtakes', () => {
+describe('a query result that arrives after a later one', () => {
   const refused = expect.objectContaining({ code: 'invalid_session_token' });
 
   test('is not cached if the later one reported a change', async () => {
@@ -289,7 +289,7 @@ describe('the session cache', () => {
     expect(is_over).toBe(true);
   });
 
-  test('is forgotten where notes of changes may be gone', async () => {
+  test('is not used if records of changes may be missing', async () => {
     const { user, session } = await signedIn();
     expect(await statuses(session.token)).toEqual([200]);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
@@ -301,7 +301,7 @@ describe('the session cache', () => {
     expect(await statuses(session.token)).toEqual([401]);
   });
 
-  test('is forgotten when another server answers, or the same one after a restart', async () => {
+  test('is cleared when another server answers, or the same one after a restart', async () => {
     const { user, session } = await signedIn();
     let server = 'one';
     const everyone: Database['everyone'] = {
@@ -325,7 +325,7 @@ describe('the session cache', () => {
     await expect(verify(session.token)).rejects.toThrow('invalid_session_token');
   });
 
-  test('is right on tables copied from a server with higher transaction numbers, and is used again after two rests', async () => {
+  test('is correct on tables copied from a server with higher transaction numbers, and is used again after two maintenance runs', async () => {
     const { user, session } = await signedIn();
     await run(`insert into session_changes (user_id, xid) values ($1, '99999999999')`, [randomUUID()]);
     await run(`update session_changes_floor set floor = '99999999999', next_floor = '99999999999'`);

@@ -81,12 +81,20 @@ export async function startPrimary(folder: ServerFolder): Promise<PostgresServer
   return server;
 }
 
-/** Copies a running server to a standby. Each commit of the server then waits for the standby. */
-export async function startStandby(folder: ServerFolder, of: PostgresServer, name: string): Promise<PostgresServer> {
+/**
+ * Copies a running server to a standby. Each commit of the server then waits for the standby.
+ * @param port of a server that has ended, which the standby replaces
+ */
+export async function startStandby(
+  folder: ServerFolder,
+  of: PostgresServer,
+  name: string,
+  port?: number,
+): Promise<PostgresServer> {
   const data = join(folder.path, name);
   const from = ['-h', '127.0.0.1', '-p', `${of.port}`, '-U', 'postgres'];
   await folder.run(`${programs()}/pg_basebackup`, ...from, '-D', data, '-R', '-c', 'fast', '--no-sync');
-  const standby = await startServer(folder, data);
+  const standby = await startServer(folder, data, port);
   await of.query("alter system set synchronous_standby_names = '*'");
   await of.query('select pg_reload_conf()');
   await eventually('the standby to be synchronous', async () =>
@@ -95,8 +103,8 @@ export async function startStandby(folder: ServerFolder, of: PostgresServer, nam
   return standby;
 }
 
-async function startServer(folder: ServerFolder, data: string): Promise<PostgresServer> {
-  const port = await freePort();
+async function startServer(folder: ServerFolder, data: string, formerPort?: number): Promise<PostgresServer> {
+  const port = formerPort ?? (await freePort());
   const options = ['-h', '127.0.0.1', '-p', `${port}`, '-k', '', '-c', 'fsync=off', '-c', 'max_connections=200'];
   const child = folder.start(`${programs()}/postgres`, '-D', data, ...options);
   const query = async (text: string, database = 'postgres') => {

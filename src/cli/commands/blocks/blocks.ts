@@ -50,9 +50,9 @@ async function allBlocks(database: Database): Promise<Block[]> {
   const all: Block[] = [];
   for (let page = 1, hasMore = true; hasMore; page += 1) {
     const sort = [{ field: 'created_at', direction: 'asc' }] as const;
-    const found = await createBlocks(database).list({ page, limit: 100, sort, filter: [] });
-    all.push(...found.items);
-    hasMore = found.hasMore;
+    const result = await createBlocks(database).list({ page, limit: 100, sort, filter: [] });
+    all.push(...result.items);
+    hasMore = result.hasMore;
   }
   return all;
 }
@@ -69,9 +69,9 @@ async function addBlock(io: Io, address: string, { reason, until, json }: AddOpt
 async function removeBlock(io: Io, idOrAddress: string): Promise<void> {
   await withBlocks(io, async (blocks, database) => {
     const network = parseNetwork(idOrAddress)?.text;
-    const found =
+    const block =
       network === undefined ? undefined : (await allBlocks(database)).find(({ address }) => address === network);
-    const id = parseId(idOrAddress) ?? found?.id ?? nilId;
+    const id = parseId(idOrAddress) ?? block?.id ?? nilId;
     try {
       await database.directory.transaction((tx) => blocks.remove(tx, id, cliOrigin));
     } catch (error) {

@@ -3,15 +3,19 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../../../app/banner.js';
-import { backupSource, imageFolderOf } from '../../../app/base/backup-source.js';
+import { backupSource, dumpVerification, imageFolderOf } from '../../../app/base/backup-source.js';
 import { isBucket, type OpenBackupPlace, openBackupAt, openBackupStore } from '../../../app/base/backup-stores.js';
+import { refuseExisting } from '../../../backups/base/extract.js';
+import { type OpenBackup, openBackup } from '../../../backups/base/open.js';
 import { createBackup } from '../../../backups/create.js';
+import { restoreDump } from '../../../backups/dumps/restore.js';
 import { restoreAt } from '../../../backups/log-archive/recovery.js';
 import { backupFileAt, isFolder } from '../../../backups/places/folder.js';
-import { restoreBackup } from '../../../backups/restore.js';
+import { restoreFiles } from '../../../backups/restore.js';
 import { type VerifiedBackup, verifyBackup } from '../../../backups/verify.js';
 import { type Config, readConfig } from '../../../config/config.js';
-import { openExistingTarget } from '../../../database/open.js';
+import type { Log } from '../../../database/embedded/membership.js';
+import { openExistingTarget, openTarget } from '../../../database/open.js';
 import { quietLog } from '../../support/dependencies.js';
 import { CommandError } from '../../support/failure.js';
 import { type Io, printLine } from '../../support/io.js';
@@ -34,12 +38,12 @@ export function backupCommand(program: Command, io: Io): void {
     .action((options: { to: string; withSecretKey?: true }) => create(io, options));
   backup
     .command('verify')
-    .description('restore a backup into a temporary folder, start it, check it and remove it')
+    .description('restore a copy, check it and remove it; never touches the database in use')
     .argument('<backup>', 'a file; or a folder or s3://bucket/prefix: its newest backup')
     .action((from: string) => verify(io, from));
   backup
     .command('restore')
-    .description('restore a backup as a new folder; never changes an existing one')
+    .description('restore a backup as a new folder, and a dump into the empty database of DATABASE_URL')
     .argument('<backup>', 'a file; or a folder or s3://bucket/prefix: its newest backup')
     .option('--to <folder>', 'a folder that does not exist; by default DATA_DIR')
     .option(
@@ -56,9 +60,9 @@ async function create(io: Io, { to, withSecretKey = false }: { to: string; withS
   const openStore = isStore ? await openBackupStore(config, to) : undefined;
   try {
     const source = await backupSource(config, database.target, { includesSecretKey: withSecretKey, version });
-    const written = await createBackup(source, openStore?.store ?? backupFileAt(to), { isScheduled: false });
-    if (written === undefined) throw new CommandError('Another backup of this database is running: wait for its end.');
-    const { location, bytes } = written;
+    const backup = await createBackup(source, openStore?.store ?? backupFileAt(to), { isScheduled: false });
+    if (backup === undefined) throw new CommandError('Another backup of this database is running: wait for its end.');
+    const { location, bytes } = backup;
     printLine(io.stdout, `Wrote ${location} (${megabytes(bytes)}).`);
     if (!withSecretKey)
       printLine(io.stdout, `It does not contain the secret key: keep ${keyName(config)} in another safe place.`);
@@ -85,6 +89,7 @@ async function verify(io: Io, from: string): Promise<void> {
     const verified = await verifyBackup(store.read(name), {
       passphrase: config.BACKUP_PASSPHRASE?.reveal(),
       inFolder: existsSync(config.DATA_DIR) ? config.DATA_DIR : tmpdir(),
+      dumps: dumpVerification(config),
       log: quietLog(io),
     });
     printLine(io.stdout, `${store.locate(name)} is good: ${describe(verified)}.`);
@@ -92,8 +97,8 @@ async function verify(io: Io, from: string): Promise<void> {
 }
 
 function describe({ header, files, tables, rows, indexes }: VerifiedBackup): string {
-  const { created_at: at, system_id: system, postgres_version: version } = header;
-  const database = `the database ${system} of ${at}, PostgreSQL ${version}`;
+  const { created_at: createdAt, system_id: system, postgres_version: version } = header;
+  const database = `the database ${system} of ${createdAt}, PostgreSQL ${version}`;
   return `${database}. A restored copy started, with ${files} files, ${tables} tables, ${rows} rows and ${indexes} intact indexes`;
 }
 
@@ -106,25 +111,49 @@ async function restore(io: Io, from: string, { to, at }: RestoreOptions): Promis
   const config = readConfig(io.env);
   const target = resolve(to ?? config.DATA_DIR);
   const passphrase = config.BACKUP_PASSPHRASE?.reveal();
-  const { header, until } = await withBackup(config, from, async ({ store, name, isNamed }) =>
-    at === undefined
-      ? { until: undefined, ...(await restoreBackup(store.read(name), { passphrase, target })) }
-      : restoreAt({
-          ...{ store, name: isNamed ? name : undefined, at: parseTime(at), passphrase, target, log: quietLog(io) },
-        }),
-  );
-  printLine(io.stdout, `Restored the database of ${until ?? header.created_at} to ${target}.`);
+  const log = quietLog(io);
+  const { header, until } = await withBackup(config, from, async ({ store, name, isNamed }) => {
+    await refuseExisting(target);
+    if (at !== undefined) {
+      return restoreAt({ store, name: isNamed ? name : undefined, at: parseTime(at), passphrase, target, log });
+    }
+    const backup = await openBackup(store.read(name), passphrase);
+    const restored =
+      config.DATABASE_URL === undefined
+        ? restoreFiles(backup, { target })
+        : restoreIntoDatabase(config, { backup, target, log });
+    return { until: undefined, ...(await restored) };
+  });
+  const isDump = header.kind === 'dump';
+  const restoredTo = isDump ? `the database of DATABASE_URL, and its images to ${target}` : target;
+  printLine(io.stdout, `Restored the database of ${until ?? header.created_at} to ${restoredTo}.`);
   if (!header.has_secret_key) {
-    const ids = header.secret_key_ids.join(', ');
+    const keys = `The backup has no secret key. It needs the key with the id ${header.secret_key_ids.join(', ')}`;
     printLine(
       io.stdout,
-      `The backup has no secret key. Copy the key with the id ${ids} to ${join(target, 'secret-key')}, or set SECRET_KEY.`,
+      isDump
+        ? `${keys}: set SECRET_KEY to it.`
+        : `${keys}: copy it to ${join(target, 'secret-key')}, or set SECRET_KEY.`,
     );
+  } else if (isDump) {
+    printLine(io.stdout, `Set SECRET_KEY to the content of ${join(target, 'secret-key')}.`);
   }
   if (imageFolderOf({ ...config, DATA_DIR: target }) !== join(target, 'images')) {
     printLine(io.stdout, `Then move the images from ${join(target, 'images')} to IMAGE_DIR.`);
   }
   printLine(io.stdout, `Start it with: DATA_DIR=${target} postern serve`);
+}
+
+async function restoreIntoDatabase(
+  config: Config,
+  { backup, target, log }: { backup: OpenBackup; target: string; log: Log },
+) {
+  const open = await openTarget(config, log);
+  try {
+    return await restoreDump(backup, { target, database: open.target, programs: config.BACKUP_PROGRAMS });
+  } finally {
+    await open.close();
+  }
 }
 
 /** Milliseconds since 1970; undefined for `latest`. */

@@ -50,10 +50,10 @@ async function status(io: Io): Promise<void> {
 async function removeOld(io: Io): Promise<void> {
   const { uses } = await readUses(io);
   if (uses.length > 0) throw new CommandError(describeUses(uses));
-  const removed = await removeOldKeysFromFile(readConfig(io.env));
+  const removedIds = await removeOldKeysFromFile(readConfig(io.env));
   printLine(
     io.stdout,
-    removed.length === 0 ? 'There is no old key.' : `Removed ${removed.join(', ')}. Restart Postern.`,
+    removedIds.length === 0 ? 'There is no old key.' : `Removed ${removedIds.join(', ')}. Restart Postern.`,
   );
 }
 

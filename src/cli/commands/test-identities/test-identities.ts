@@ -40,10 +40,15 @@ export function testIdentitiesCommand(program: Command, io: Io): void {
 }
 
 async function listIdentities(io: Io, json: boolean): Promise<void> {
-  const found = await withIdentities(io, allIdentities);
-  if (json) return printJson(io.stdout, found);
-  if (found.length === 0) return printLine(io.stdout, 'There are no test identities.');
-  const rows = found.map(({ id, identity, user_id, expires_at }) => [id, identity.value, user_id ?? '', expires_at]);
+  const identities = await withIdentities(io, allIdentities);
+  if (json) return printJson(io.stdout, identities);
+  if (identities.length === 0) return printLine(io.stdout, 'There are no test identities.');
+  const rows = identities.map(({ id, identity, user_id, expires_at }) => [
+    id,
+    identity.value,
+    user_id ?? '',
+    expires_at,
+  ]);
   printTable(io.stdout, [['ID', 'ADDRESS', 'USER', 'ENDS'], ...rows]);
 }
 
@@ -51,9 +56,9 @@ async function allIdentities(identities: TestIdentities): Promise<TestIdentity[]
   const all: TestIdentity[] = [];
   for (let page = 1, hasMore = true; hasMore; page += 1) {
     const sort = [{ field: 'created_at', direction: 'asc' }] as const;
-    const found = await identities.list({ page, limit: 100, sort, filter: [] });
-    all.push(...found.items);
-    hasMore = found.hasMore;
+    const result = await identities.list({ page, limit: 100, sort, filter: [] });
+    all.push(...result.items);
+    hasMore = result.hasMore;
   }
   return all;
 }
@@ -65,24 +70,27 @@ async function createIdentity(io: Io, address: string, { until, code, json }: Cr
     ...(code !== undefined && { code }),
     expires_at: until,
   };
-  const created: IssuedTestIdentity = await withIdentities(io, (identities, database) =>
+  const testIdentity: IssuedTestIdentity = await withIdentities(io, (identities, database) =>
     database.spanning.transaction((tx) => identities.create(tx, input, cliOrigin)),
   );
-  if (json === true) return printJson(io.stdout, created);
-  printLine(io.stdout, `${created.identity.value} takes the code ${created.code} until ${created.expires_at}.`);
-  if (created.user_id === null) printLine(io.stderr, 'No user has this address yet.');
+  if (json === true) return printJson(io.stdout, testIdentity);
+  printLine(
+    io.stdout,
+    `${testIdentity.identity.value} takes the code ${testIdentity.code} until ${testIdentity.expires_at}.`,
+  );
+  if (testIdentity.user_id === null) printLine(io.stderr, 'No user has this address yet.');
 }
 
 async function deleteIdentity(io: Io, text: string): Promise<void> {
-  const unknown = new CommandError(`There is no test identity ${text}.`);
+  const notFoundError = new CommandError(`There is no test identity ${text}.`);
   const id = parseId(text);
-  if (id === undefined) throw unknown;
+  if (id === undefined) throw notFoundError;
   try {
     await withIdentities(io, (identities, database) =>
       database.spanning.transaction((tx) => identities.remove(tx, id, cliOrigin)),
     );
   } catch (error) {
-    throw error instanceof Problem && error.code === 'not_found' ? unknown : error;
+    throw error instanceof Problem && error.code === 'not_found' ? notFoundError : error;
   }
   printLine(io.stdout, `Deleted ${id}.`);
 }

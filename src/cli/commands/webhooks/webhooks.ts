@@ -86,7 +86,7 @@ function parseWebhookId(text: string): string {
 }
 
 function parseType(text: string): WebhookEventType {
-  const type = webhookEventTypes.find((known) => known === text);
+  const type = webhookEventTypes.find((candidate) => candidate === text);
   if (type === undefined) throw new InvalidArgumentError(`Allowed are: ${webhookEventTypes.join(', ')}.`);
   return type;
 }
@@ -115,13 +115,13 @@ async function list(io: Io, json: boolean): Promise<void> {
     webhook.id,
     webhook.url,
     webhook.events.join(','),
-    stateOf(webhook),
+    describeState(webhook),
     `${webhook.pending}`,
   ]);
   printTable(io.stdout, [['ID', 'URL', 'EVENTS', 'STATE', 'PENDING'], ...rows]);
 }
 
-function stateOf({ enabled, disabled_reason, failing_since }: Webhook): string {
+function describeState({ enabled, disabled_reason, failing_since }: Webhook): string {
   if (!enabled) return `disabled: ${disabled_reason}`;
   return failing_since === null ? 'enabled' : `failing since ${failing_since}`;
 }
@@ -164,19 +164,19 @@ async function replay(io: Io, id: string, { from, to, delivery }: ReplayOptions)
 }
 
 async function tail(io: Io, json: boolean): Promise<void> {
-  const interrupted = new AbortController();
-  const stop = () => interrupted.abort();
+  const interruption = new AbortController();
+  const stop = () => interruption.abort();
   for (const signal of ['SIGINT', 'SIGTERM']) io.signals?.on(signal, stop);
   try {
     await withDatabase(io, async (database) => {
       const events: EventTail = tailEvents(database);
-      while (!interrupted.signal.aborted) {
+      while (!interruption.signal.aborted) {
         for (const event of await events.next()) {
           const { created_at, type, user_id, sequence, data } = event;
           const text = `${created_at}  ${type}  user ${user_id}  ${sequence}  ${JSON.stringify(data)}`;
           printLine(io.stdout, json ? JSON.stringify(event) : text);
         }
-        await wait(tailIntervalMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
+        await wait(tailIntervalMs, undefined, { signal: interruption.signal }).catch(() => undefined);
       }
     });
   } finally {

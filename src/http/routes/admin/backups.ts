@@ -19,7 +19,7 @@ export function adminBackupRoutes(app: App, { backups }: { backups: Backups }): 
       operationId: 'getBackups',
       summary: 'Get the backups',
       description:
-        'The backups of the embedded database, when the next one is due, and where the archive of the log ends.',
+        'The backups, how Postern makes them, when the next one is due, and where the archive of the log ends.',
       tags: ['Administration'],
       response: { 200: { ...BackupState, description: 'The state of the backups.' } },
     },
@@ -52,7 +52,7 @@ export function adminBackupRoutes(app: App, { backups }: { backups: Backups }): 
       operationId: 'verifyBackup',
       summary: 'Begin the verification of a backup',
       description:
-        'Restores the backup into a temporary folder of DATA_DIR, starts a database on it and checks all data, as `postern backup verify` does. Only backups in BACKUP_TO can be verified.',
+        'Restores the backup into a temporary folder or database and checks all data, as `postern backup verify` does. Only backups in BACKUP_TO can be verified.',
       tags: ['Administration'],
       params: IdParams,
       response: { 202: { ...BackupState, description: 'The verification has begun.' } },

@@ -4,7 +4,7 @@ import type { Database } from '../../../database/database.js';
 import { type Blocks, blockFilterFields } from '../../../limits/admission/blocks.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, originOf } from '../../requests/route.js';
+import { type App, callerAddress, originOf } from '../../requests/route.js';
 
 /** Routes that block addresses. All instances refuse their requests within two seconds. */
 export function adminBlockRoutes(app: App, services: { blocks: Blocks; database: Pick<Database, 'directory'> }): void {
@@ -23,7 +23,8 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
     },
     config: { access: { scope: 'admin' } },
     async handler(request, reply) {
-      const block = await database.directory.transaction((tx) => blocks.create(tx, request.body, originOf(request)));
+      const caller = { ...originOf(request), callerAddress: callerAddress(request) };
+      const block = await database.directory.transaction((tx) => blocks.create(tx, request.body, caller));
       await blocks.refresh();
       return reply.code(201).send(block);
     },

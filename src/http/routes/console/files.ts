@@ -109,8 +109,8 @@ export function consoleFileRoutes(app: App, { page, assets }: ConsoleFiles): voi
         if (!path.startsWith(assetPrefix)) return reply.headers(pageHeaders).send(page);
         const asset = assets.get(path.slice(assetPrefix.length));
         if (asset === undefined) throw new Problem('not_found');
-        const accepted = request.headers['accept-encoding'];
-        const [coding, compressed] = [...asset.compressed].find(([name]) => acceptsCoding(accepted, name)) ?? [];
+        const acceptEncoding = request.headers['accept-encoding'];
+        const [coding, compressed] = [...asset.compressed].find(([name]) => acceptsCoding(acceptEncoding, name)) ?? [];
         reply.headers({ ...assetHeaders, 'content-type': asset.type });
         if (coding !== undefined) reply.header('content-encoding', coding);
         return reply.send(compressed ?? asset.plain);

@@ -51,19 +51,19 @@ export function changesRoutes(app: App, { notifications }: { notifications: Noti
 /** @throws Problem `validation_failed` with all invalid parameters */
 function readQuery(query: QueryParameters, { filterFields }: Notifications): ChangesQuery {
   const errors: FieldError[] = [];
-  const given = (field: 'after' | 'limit' | 'filter') => {
+  const readParameter = (field: 'after' | 'limit' | 'filter') => {
     const value = query[field];
     if (value !== undefined && typeof value !== 'string') errors.push({ field, code: 'repeated_parameter' });
     return typeof value === 'string' ? value : undefined;
   };
-  const position = parsePosition(given('after') ?? '0');
+  const position = parsePosition(readParameter('after') ?? '0');
   if (position === undefined) errors.push({ field: 'after', code: 'invalid_format' });
 
-  const limitText = given('limit') ?? `${limits.usual}`;
+  const limitText = readParameter('limit') ?? `${limits.usual}`;
   const limit = /^[1-9]\d{0,3}$/.test(limitText) ? Number(limitText) : Number.NaN;
   if (!(limit <= limits.max)) errors.push({ field: 'limit', code: 'invalid_limit', params: limits });
 
-  const filterText = given('filter');
+  const filterText = readParameter('filter');
   const filter = filterText === undefined ? [] : collectFilter(filterText, filterFields, errors);
   throwIfErrors(errors);
   // The default satisfies the compiler: a missing position has caused an error.

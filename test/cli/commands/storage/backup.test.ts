@@ -131,7 +131,7 @@ describe('postern backup', () => {
     await mkdir(at('folder'));
     expect(await postern(`backup create --to ${at('folder')}`)).toMatchObject({ code: 0 });
     const { stdout } = await postern(`backup restore ${at('folder')} --to ${at('without-key')}`);
-    expect(stdout).toMatch(/no secret key\. Copy the key with the id [0-9a-f]{8} to .+secret-key/);
+    expect(stdout).toMatch(/no secret key\. It needs the key with the id [0-9a-f]{8}: copy it to .+secret-key/);
     expect(await readdir(at('without-key'))).toEqual(['images', 'postgres']);
   });
 

@@ -39,6 +39,13 @@ describe('postern secret', () => {
     expect(await secret('remove-old')).toMatchObject({ code: 1, stderr: 'An old key is still needed by 1 PINs.\n' });
 
     await query(server, 'delete from users');
+    // A service that still uses the old key: it would write values that nobody can read after the removal.
+    const running = `insert into instances (id, host, process_id, version, node, streams, flushes, started_at, seen_at)
+      values (gen_random_uuid(), 'here', 1, '1', '20', 0, 1, now(), now())`;
+    await query(server, running);
+    const message = 'An old key is still needed by 1 running processes, which you must restart.\n';
+    expect(await secret('remove-old')).toMatchObject({ code: 1, stderr: message });
+    await query(server, "update instances set seen_at = now() - interval '2 minutes'");
     expect((await secret('status')).stdout).toContain('No value needs an old key');
     expect((await secret('remove-old')).stdout).toMatch(/^Removed [0-9a-f]{8}\. Restart Postern\.\n$/);
     expect((await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).trim().split('\n')).toHaveLength(1);

@@ -133,7 +133,7 @@ describe('a block', () => {
     expect(new Set(answers.map((answer) => answer.body.id))).toEqual(new Set([body[0]?.id]));
   });
 
-  test('that somebody writes in SQL is noticed too', async () => {
+  test('that is written by SQL takes effect too', async () => {
     const address = newAddress();
     const write = (text: string, ...values: string[]) => postern.database.everyone.query(testSql(text, values));
     await write(
@@ -145,7 +145,7 @@ describe('a block', () => {
     await eventually('its end', async () => ((await options(address))[0] === 200 ? true : undefined));
   });
 
-  test('of the own address is refused, unless the caller allows it', async () => {
+  test("of the caller's own address is refused, unless the caller allows it", async () => {
     const address = newAddress();
     const own = (body: object) =>
       postern.api<ProblemAnswer>('POST', '/admin/v1/blocks', { bearer: postern.adminKey, body, ...from(address) });
@@ -155,6 +155,21 @@ describe('a block', () => {
     }
     expect((await own({ address, allow_own: true })).status).toBe(201);
     expect((await own({ address: newAddress() })).status).toBe(403);
+  });
+
+  test('of the address of a backend is refused too, if the backend names its client', async () => {
+    const [backend, client] = [newAddress(), newAddress()];
+    const block = (address: string) =>
+      postern.api<ProblemAnswer>('POST', '/admin/v1/blocks', {
+        bearer: postern.adminKey,
+        body: { address },
+        headers: { 'x-forwarded-for': backend, 'postern-client-address': client },
+      });
+    for (const address of [backend, client]) {
+      const { status, body } = await block(address);
+      expect([address, status, body.errors[0]?.code]).toEqual([address, 422, 'own_address']);
+    }
+    expect((await block(newAddress())).status).toBe(201);
   });
 
   test('is refused with all errors', async () => {

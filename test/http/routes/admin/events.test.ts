@@ -30,7 +30,7 @@ const shown = (field: string, before: unknown, after: unknown) => ({ field, befo
 const secret = (field: string) => ({ field, before: null, after: null, withheld: true });
 
 describe('an audit event', () => {
-  test('names the user and the operator as they were called at that time', async () => {
+  test('names the user and the operator by their names at that time', async () => {
     const operator = await operate(postern, 'operator');
     await change(operator.user.id, { name: 'Grace Hopper' });
     const ada = await createUser(postern, { name: 'Ada Byron' });

@@ -148,7 +148,7 @@ describe('a retry', () => {
     expect(codeOfProblem(await retry(message.id))).toEqual([409, 'message_not_failed']);
   });
 
-  test('with one Idempotency-Key is answered once more as before', async () => {
+  test('with the same Idempotency-Key gets the same response again', async () => {
     const { message, authentication } = await refusedCode();
     const headers = { 'Idempotency-Key': message.id };
     const first = await retry(message.id, { headers });

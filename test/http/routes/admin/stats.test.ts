@@ -202,7 +202,7 @@ describe('the route', () => {
   const read = (query: string, bearer = one.adminKey) =>
     one.api<Statistics & ProblemAnswer>('GET', `/admin/v1/stats?${query}`, { bearer });
 
-  test('needs users:read: support may see statistics, and a publisher may not', async () => {
+  test('needs users:read, so support may see statistics, and a publisher may not', async () => {
     const support = await operate(one, 'support');
     expect((await read('metric=locks', support.bearer)).status).toBe(200);
     const { body: key } = await one.api<IssuedApiKey>('POST', '/admin/v1/keys', {

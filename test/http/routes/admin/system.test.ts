@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { operate } from '../../../support/operators.js';
 import { testSql } from '../../../support/sql.js';
+import { createUser, emailLogin } from '../../../support/users.js';
 
 const word = () => randomBytes(18).toString('hex');
 const vapid = createECDH('prime256v1');
@@ -116,7 +117,7 @@ describe('the state of the system', () => {
     expect(queue.retrying).toBe(1);
   });
 
-  test('says what the doctor says, with what needs attention first', async () => {
+  test('contains the findings of the doctor, with those that need attention first', async () => {
     const { findings } = (await read()).body;
     const byWhat = Object.fromEntries(findings.map(({ what, level }) => [what, level]));
     expect(byWhat).toMatchObject({
@@ -130,6 +131,33 @@ describe('the state of the system', () => {
     const order = ['fail', 'warn', 'ok'];
     const levels = findings.map(({ level }) => order.indexOf(level));
     expect(levels).toEqual([...levels].sort());
+  });
+});
+
+describe('the providers', () => {
+  test('of SMS, mail and push are listed, and one that fails is a finding', async () => {
+    const { providers } = (await read()).body;
+    expect(providers.map(({ channel, name, failing_since }) => [channel, name, failing_since])).toEqual([
+      ['sms', 'webhook', null],
+      ['email', 'smtp', null],
+      ['push', 'apns', null],
+      ['push', 'fcm', null],
+      ['push', 'web_push', null],
+    ]);
+  });
+
+  test('one that fails is named with its last error', async () => {
+    // Nothing listens on the port of the mail server.
+    for (const name of ['ada', 'bob', 'cyd']) {
+      const { email } = await createUser(postern, { email: `${name}@example.com` });
+      const { status } = await postern.api('POST', '/v1/tokens', { body: emailLogin(email) });
+      expect(status).toBe(201);
+    }
+    const mail = await eventually('the failure of the mail server', async () => {
+      const found = (await read()).body.providers.find(({ channel }) => channel === 'email');
+      return found?.failing_since === null ? undefined : found;
+    });
+    expect(mail?.last_error).toBe('the mail server 127.0.0.1 cannot be reached (ECONNREFUSED)');
   });
 });
 

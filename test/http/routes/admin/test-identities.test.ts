@@ -56,7 +56,7 @@ describe('a test identity', () => {
     expect((await admin<TestIdentity>('GET', `/test-identities/${body.id}`)).body.user_id).toBe(user.id);
   });
 
-  test('is the only one of its address, however the address is written, also in a race', async () => {
+  test('is unique for its address, however the address is written, also in a race', async () => {
     const digits = newPhone().slice(2);
     const spellings = [
       `+1${digits}`,

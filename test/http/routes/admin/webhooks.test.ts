@@ -224,6 +224,53 @@ describe('deliveries', () => {
     await end();
   });
 
+  test('an endpoint that does not answer for one user gets the events of other users meanwhile', async () => {
+    const { webhook, path, end } = await subscribe({ events: ['user.created'] });
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let first: string | undefined;
+    receiver.answer = (event) => {
+      if (event.path !== path) return 204;
+      first ??= event.data.user_id;
+      return event.data.user_id === first ? { status: 204, after: released } : 204;
+    };
+    const slow = await createUser(postern);
+    await receiver.wait(path, 'the slow delivery', ({ data }) => data.user_id === slow.id);
+    const other = await createUser(postern);
+    await receiver.wait(path, 'the other delivery', ({ data }) => data.user_id === other.id);
+    const [waiting] = await deliveriesOf(webhook, `?filter=user_id:${slow.id}`);
+    expect(waiting).toMatchObject({ state: 'pending', attempts: 0 });
+    release();
+    await delivered(webhook, 2);
+    receiver.answer = () => 204;
+    await end();
+  });
+
+  test('an endpoint that fails many attempts in a row gets all events after it works again', async () => {
+    const { webhook, path, end } = await subscribe({ events: ['user.created'] });
+    const failures = 25;
+    receiver.answer = (event) => {
+      const attempts = receiver.received.filter((received) => received.path === path).length;
+      return event.path === path && attempts <= failures ? 500 : 204;
+    };
+    const users = await Promise.all(Array.from({ length: 40 }, () => createUser(postern)));
+    await eventually('the first attempts', async () => {
+      const tried = new Set(receiver.received.flatMap((event) => (event.path === path ? event.data.user_id : [])));
+      return users.every(({ id }) => tried.has(id)) ? true : undefined;
+    });
+    await stepClock(postern.database, '1 minute');
+    const all = await eventually('all deliveries', async () => {
+      const found = await deliveriesOf(webhook, '?filter=state:delivered&limit=100');
+      return found.length === users.length ? found : undefined;
+    });
+    expect(new Set(all.map(({ user_id }) => user_id))).toEqual(new Set(users.map(({ id }) => id)));
+    expect(all.filter(({ attempts }) => attempts === 2)).toHaveLength(failures);
+    receiver.answer = () => 204;
+    await end();
+  });
+
   test('a failed delivery is shown with its answer, and 410 disables the endpoint at once', async () => {
     const { webhook, path, end } = await subscribe();
     receiver.answer = (event) => (event.path === path ? { status: 500, body: 'broken' } : 204);

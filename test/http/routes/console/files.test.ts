@@ -18,7 +18,7 @@ afterAll(() => postern.close());
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(postern.url + path, { headers });
 
-test('every path of the console is the page, with its policy, and is never stored', async () => {
+test('every path of the console returns the page with its policy, which is never stored', async () => {
   const page = await readFile(new URL('../index.html', assetFolder), 'utf8');
   for (const path of ['', '/', '/setup', '/users', '/users/0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11', '/a/b.c?d=e']) {
     const answer = await get(`/console${path}`);
@@ -86,7 +86,7 @@ test('assets can be cached for ever, and are compressed as the browser accepts',
   }
 });
 
-test('the root leads a browser to the console, and has nothing for other clients', async () => {
+test('the root redirects a browser to the console, and is 404 for other clients', async () => {
   const open = (accept: string) => fetch(`${postern.url}/`, { headers: { accept }, redirect: 'manual' });
   const browser = await open('text/html,application/xhtml+xml,*/*;q=0.8');
   expect([browser.status, browser.headers.get('location')]).toEqual([303, 'console']);
@@ -101,7 +101,7 @@ test('the root leads a browser to the console, and has nothing for other clients
   expect(answer.status).toBe(404);
 });
 
-test('an asset that does not exist is not found, and never the page', async () => {
+test('an asset that does not exist is 404, and never the page', async () => {
   const [known = ''] = assets;
   const paths = ['nothing.js', '', `${known}.br`, `x/${known}`, '..%2findex.html', '%00'];
   for (const path of paths) {

@@ -238,7 +238,7 @@ describe('a request from another site', () => {
     expect((await renew(from)).status).toBe(201);
   });
 
-  test('is told from one of the own pages by Origin, where a browser sends nothing else', async () => {
+  test('is recognised by Origin if the browser sends no other header', async () => {
     const { browser: from } = await operator();
     const cookie = [...from.cookies].map((pair) => pair.join('=')).join('; ');
     for (const headers of [{ cookie, origin: origin() }, { cookie }]) {

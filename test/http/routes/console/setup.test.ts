@@ -105,7 +105,7 @@ describe('a set-up', () => {
     expect(codesOf(promoted)).toEqual([403, 'insufficient_scope']);
   });
 
-  test('makes the factor necessary for later logins, also where SECOND_FACTOR is off', async () => {
+  test('makes the factor required for later logins, also if SECOND_FACTOR is off', async () => {
     const lax = await startTestApp({ SECOND_FACTOR: 'off' });
     try {
       const { username } = await createConsole(() => lax).operator();
@@ -117,7 +117,7 @@ describe('a set-up', () => {
     }
   });
 
-  test('can be repeated after anything but its end', async () => {
+  test('can be repeated until it is completed', async () => {
     const secret = await link();
     const taken = await createUser(postern);
     const fields = details();

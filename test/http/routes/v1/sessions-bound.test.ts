@@ -99,7 +99,7 @@ describe('a login with a key', () => {
     }
   });
 
-  test('with a wrong password looks as before', async () => {
+  test('with a wrong password gets the same response as without a key', async () => {
     const user = await createUser(postern);
     const { body, headers } = await postern.api<Authentication>('POST', '/v1/tokens', {
       body: passwordLogin(user.username, 'wrong', { jwk: newProofKey().jwk }),
@@ -176,7 +176,7 @@ describe('a bound token', () => {
     }
   });
 
-  test('gets a nonce if the proof has none, a foreign one or an expired one', async () => {
+  test('gets a nonce if the proof has none, an invalid one or an expired one', async () => {
     const own = await bound();
     const [seconds = '', digest = ''] = own.nonce.split('.');
     for (const nonce of [

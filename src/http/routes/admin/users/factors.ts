@@ -25,14 +25,14 @@ export function adminUserFactorRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       requireRecentProof(callerOf(request));
-      const changed = await database.user(id).transaction(async (tx) => {
+      const changedUser = await database.user(id).transaction(async (tx) => {
         const user = await users.removeSecondFactors(tx, id, originOf(request));
         // Removing an operator's second factor makes it easier to take over the account. If the caller may not, the
         // transaction rolls back.
         if (user.role !== 'user') requireScope(callerOf(request), 'admin');
         return user;
       });
-      return reply.send(changed);
+      return reply.send(changedUser);
     },
   });
 }

@@ -56,7 +56,7 @@ export function adminUserRoutes(
         accessMembers.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
       if (grantsAccess) requireRecentProof(callerOf(request));
       const prepared = await users.prepareChange(id, request.body);
-      const changed = await database.spanningFor(id).transaction(async (tx) => {
+      const changedUser = await database.spanningFor(id).transaction(async (tx) => {
         const user = await users.change(tx, id, prepared, originOf(request));
         // A caller that can change an operator's account can log in as that operator. If the caller may not, the
         // transaction rolls back.
@@ -64,7 +64,7 @@ export function adminUserRoutes(
         requireRightToChange(callerOf(request), user);
         return user;
       });
-      return reply.send(changed);
+      return reply.send(changedUser);
     },
   });
 

@@ -69,11 +69,11 @@ export function adminUserLockRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      const ended = await database.user(id).transaction(async (tx) => {
+      const endedCount = await database.user(id).transaction(async (tx) => {
         requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
         return users.logout(tx, id, originOf(request));
       });
-      return reply.send({ ended });
+      return reply.send({ ended: endedCount });
     },
   });
 }

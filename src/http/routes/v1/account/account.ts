@@ -20,8 +20,8 @@ export function accountRoutes(app: App, { account, proofs }: { account: OwnAccou
     config: { access: 'session' },
     async handler(request) {
       const { user_id: userId } = sessionOf(request);
-      const [own, options] = await Promise.all([account.get(userId), proofs.options(userId)]);
-      return { ...own, proofs: [...options] };
+      const [ownAccount, options] = await Promise.all([account.get(userId), proofs.options(userId)]);
+      return { ...ownAccount, proofs: [...options] };
     },
   });
 

@@ -48,8 +48,8 @@ export function accountExternalIdentityRoutes(
     },
     config: { access: 'session', problems: [...proofProblems, 'not_found'] },
     async handler(request, reply) {
-      const started = await identities.begin(callingSessionOf(request), request.params.name, request.body.proof);
-      return reply.code(201).send(started);
+      const challenge = await identities.begin(callingSessionOf(request), request.params.name, request.body.proof);
+      return reply.code(201).send(challenge);
     },
   });
 

@@ -90,7 +90,7 @@ describe('a bulk action', () => {
     );
   });
 
-  test('goes on after a user that fails, and says why', async () => {
+  test('continues after a user that fails, and says why', async () => {
     const [user] = await people(1);
     const unknown = randomUUID();
     const lines = await bulk({ action: 'deactivate', ids: [unknown, user?.id.toUpperCase(), user?.id] });

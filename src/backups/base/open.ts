@@ -1,9 +1,9 @@
-import { createByteReader } from '../lib/bytes/byte-reader.js';
-import { type AgeDecryption, AgeError, ageDecryption, isAgeFile } from '../lib/crypto/age.js';
-import { type ReadEntry, readArchive } from './container/archive.js';
-import { BackupError } from './container/error.js';
-import { type BackupHeader, headerPath, notABackup, parseHeader } from './container/header.js';
-import { blockBytes, readHeader } from './container/tar.js';
+import { createByteReader } from '../../lib/bytes/byte-reader.js';
+import { type AgeDecryption, AgeError, ageDecryption, isAgeFile } from '../../lib/crypto/age.js';
+import { type ReadEntry, readArchive } from '../container/archive.js';
+import { BackupError } from '../container/error.js';
+import { type BackupHeader, headerPath, notABackup, parseHeader } from '../container/header.js';
+import { blockBytes, readHeader } from '../container/tar.js';
 
 /** A backup whose header was read. */
 export interface OpenBackup {

@@ -13,17 +13,22 @@ const permanentTables = `
 export async function countRows(client: pg.Client): Promise<RowCounts> {
   await client.query('begin isolation level repeatable read read only');
   try {
-    const { rows: tables } = await client.query<{ schema: string; name: string }>(permanentTables);
-    const counts: Record<string, number> = {};
-    for (const { schema, name } of tables) {
-      const table = `${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}`;
-      const { rows } = await client.query<{ count: string }>(`select count(*) from ${table}`);
-      counts[`${schema}.${name}`] = Number(rows[0]?.count);
-    }
-    return counts;
+    return await countRowsIn(client);
   } finally {
     await client.query('rollback');
   }
+}
+
+/** Counts the rows of each table in the transaction of `client`. */
+export async function countRowsIn(client: pg.Client): Promise<RowCounts> {
+  const { rows: tables } = await client.query<{ schema: string; name: string }>(permanentTables);
+  const counts: Record<string, number> = {};
+  for (const { schema, name } of tables) {
+    const table = `${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}`;
+    const { rows } = await client.query<{ count: string }>(`select count(*) from ${table}`);
+    counts[`${schema}.${name}`] = Number(rows[0]?.count);
+  }
+  return counts;
 }
 
 /** The number of the next transaction that writes. If it has not changed, nothing was written in between. */

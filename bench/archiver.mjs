@@ -1,0 +1,27 @@
+// The archive of the log in a process of its own, for backup.mjs: `node bench/archiver.mjs <DATA_DIR> <folder>`. The
+// messages `start` and `stop` are answered when they are done.
+import { join } from 'node:path';
+import { startArchiver } from '../dist/backups/log-archive/archiver.js';
+import { createBackupFolder } from '../dist/backups/places/folder.js';
+import { openPostgres } from './service.mjs';
+
+const [dataDir, folder] = process.argv.slice(2);
+const log = { info() {}, warn: console.error, error: console.error };
+const postgres = await openPostgres(dataDir);
+let archiver;
+
+process.on('message', async (message) => {
+  if (message === 'start') {
+    const serverFolder = join(dataDir, 'postgres');
+    const store = createBackupFolder(folder);
+    archiver = startArchiver({ target: postgres.target, serverFolder, store, passphrase: undefined, log });
+  } else {
+    await archiver.stop();
+  }
+  process.send(message);
+});
+process.on('disconnect', async () => {
+  await archiver?.stop();
+  await postgres.close();
+});
+process.send('ready');

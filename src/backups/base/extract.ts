@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { chown, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Static, type TSchema, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { parseJsonObject } from '../../lib/json-object.js';
+import { createPrivateFolder } from '../../lib/private-file.js';
+import { manifestPath, type ReadEntry } from '../container/archive.js';
+import { BackupError } from '../container/error.js';
+import { syncFolder } from '../places/folder.js';
+import { textOf } from './open.js';
+
+/** The list of a backup's files, and what a restored copy must contain. */
+export const Manifest = Type.Object({
+  /** Rows of each table shortly before the end of the backup. */
+  rows: Type.Record(Type.String(), Type.Number()),
+  /** Whether the counts must be exact: nothing was written between the counts and the end of the backup. */
+  is_quiet: Type.Boolean(),
+  files: Type.Array(Type.Object({ path: Type.String(), size: Type.Number(), sha256: Type.String() })),
+});
+export type Manifest = Static<typeof Manifest>;
+
+/** Refuses a folder or file that exists. @throws BackupError */
+export async function refuseExisting(target: string): Promise<void> {
+  const status = await lstat(target).catch(() => undefined);
+  if (status === undefined) return;
+  throw new BackupError(
+    `${target} exists, and a restore never changes existing data: name a folder that does not exist.`,
+  );
+}
+
+/**
+ * Fills a new folder. It gets its name when `fill` has ended.
+ * @param entries closed at the end
+ * @param target must not exist
+ * @param fill gets the folder under its temporary name, and the whole path of the target
+ * @throws BackupError
+ */
+export async function withNewFolder<T>(
+  entries: AsyncGenerator<ReadEntry>,
+  target: string,
+  fill: (staging: string, folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = resolve(target);
+  const staging = join(dirname(folder), `.${basename(folder)}.restoring-${randomBytes(6).toString('hex')}`);
+  try {
+    await refuseExisting(folder);
+    await createPrivateFolder(staging);
+    const result = await fill(staging, folder);
+    await refuseExisting(folder);
+    await rename(staging, folder);
+    await syncFolder(dirname(folder));
+    return result;
+  } finally {
+    await entries.return(undefined);
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Writes all files, and reads the backup to its end, which checks it.
+ * @returns its manifest
+ * @throws BackupError
+ */
+export async function extract<T extends TSchema>(
+  entries: AsyncIterable<ReadEntry>,
+  folder: string,
+  options: {
+    readonly allowedPath: RegExp;
+    readonly schema: T;
+    /** The account that must own the server's files, if it is not this process's own. */
+    readonly account?: { readonly uid: number; readonly gid: number } | undefined;
+  },
+): Promise<Static<T>> {
+  const { allowedPath, schema, account } = options;
+  let manifest: unknown;
+  for await (const entry of entries) {
+    if (entry.path === manifestPath) {
+      manifest = parseJsonObject(await textOf(entry.content));
+      continue;
+    }
+    if (!allowedPath.test(entry.path)) throw new BackupError(`The backup contains the unexpected file ${entry.path}.`);
+    const path = join(folder, entry.path);
+    if (entry.type === 'folder') await mkdir(path, { mode: 0o700 });
+    else await writeFile(path, entry);
+    if (account !== undefined && entry.path.startsWith('postgres')) await chown(path, account.uid, account.gid);
+  }
+  if (!Value.Check(schema, manifest)) throw new BackupError('The backup has no list of its files: it is damaged.');
+  return manifest;
+}
+
+async function writeFile(path: string, { content, path: name }: ReadEntry): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for await (const part of content) await file.writeFile(part);
+    // PostgreSQL writes its own files to disk before it starts on them.
+    if (!name.startsWith('postgres/')) await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { connectionFields, type DatabaseTarget } from '../../database/connections/target.js';
+
+/** The certificates of public authorities, where systems have them. */
+const systemCertificates = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/cert.pem',
+];
+
+/** Parameters of DATABASE_URL that mean the same to `pg` and to PostgreSQL's programs. */
+const shared = ['sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation'];
+
+/** The number under which a program gets the file of the password. 0 to 2 are its standard streams. */
+const passwordDescriptor = 3;
+
+/** How PostgreSQL's programs connect to a database. */
+export interface ProgramConnection {
+  /** A connection string without the password. */
+  readonly text: string;
+  /** A file with the password, to open as descriptor 3. Undefined: DATABASE_URL has no password. */
+  readonly password: FileHandle | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a connection string for PostgreSQL's programs. Every account of the machine can read the arguments of a program, so
+ * the password is in a file. The file has no name, so nothing is left if this process is killed.
+ * @param target its primary must be known
+ */
+export async function openProgramConnection(target: DatabaseTarget): Promise<ProgramConnection> {
+  const { password = '', ...fields } = fieldsOf(target);
+  const file = password === '' ? undefined : await passwordFile(password);
+  const passfile = file === undefined ? undefined : `/dev/fd/${passwordDescriptor}`;
+  return {
+    text: connectionString({ ...fields, passfile, application_name: 'postern backup', connect_timeout: '10' }),
+    password: file,
+    close: async () => file?.close(),
+  };
+}
+
+/** A file in the format of `.pgpass` for any server, which is deleted already. */
+async function passwordFile(password: string): Promise<FileHandle> {
+  const path = join(tmpdir(), `postern-backup-${randomBytes(12).toString('hex')}`);
+  const file = await open(path, 'wx+', 0o600);
+  try {
+    await rm(path);
+    await file.write(`*:*:*:*:${password.replace(/[\\:]/g, '\\$&')}\n`, 0);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** `name='value'` pairs, as PostgreSQL's programs read them. */
+function connectionString(fields: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(fields)
+    .filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '')
+    .map(([name, value]) => `${name}='${value.replace(/[\\']/g, '\\$&')}'`)
+    .join(' ');
+}
+
+function fieldsOf(target: DatabaseTarget): Record<string, string | undefined> {
+  const given = connectionFields(target);
+  // The same rules as for all other connections of this process: the URL, then the environment.
+  const { host, port, user, database } = new pg.Client(given);
+  const url = given.connectionString === undefined ? undefined : new URL(given.connectionString);
+  const parameters = url?.searchParams ?? new URLSearchParams();
+  const password = given.password ?? parameters.get('password') ?? decodeURIComponent(url?.password ?? '');
+  return {
+    // The program would look for this process's descriptors among its own.
+    host: host.replace(/^\/proc\/self\//, `/proc/${process.pid}/`),
+    ...{ port: `${port}`, user, dbname: database, password: typeof password === 'string' ? password : undefined },
+    ...Object.fromEntries(shared.map((name) => [name, parameters.get(name) ?? undefined])),
+    ...encryption(parameters),
+  };
+}
+
+/** Checks the server's certificate as all other connections do. To `pg`, each mode but `no-verify` means `verify-full`. */
+function encryption(parameters: URLSearchParams): Record<string, string | undefined> {
+  const mode =
+    parameters.get('sslmode') ?? (/^(?:true|1)$/.test(parameters.get('ssl') ?? '') ? 'verify-full' : undefined);
+  if (mode === undefined || mode === 'disable' || parameters.get('uselibpqcompat') === 'true') return { sslmode: mode };
+  if (mode === 'no-verify') return { sslmode: 'require' };
+  const certificates = parameters.get('sslrootcert') ?? systemCertificates.find((path) => existsSync(path));
+  return { sslmode: 'verify-full', sslrootcert: certificates ?? 'system' };
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { BackupError } from '../container/error.js';
+import type { ProgramConnection } from './connection.js';
+import type { Program } from './programs.js';
+
+/** The number of characters that are kept of a program's messages: its last ones. */
+const keptCharacters = 2000;
+
+/** A program that connects to a database. */
+export interface ProgramRun {
+  readonly program: Program;
+  readonly connection: ProgramConnection;
+  /** Its arguments beside the connection. */
+  readonly args: readonly string[];
+}
+
+function start({ program: { command }, connection: { text, password }, args }: ProgramRun) {
+  const child = spawn(command, [...args, '--no-password', `--dbname=${text}`], {
+    stdio: ['pipe', 'pipe', 'pipe', password?.fd ?? 'ignore'],
+  });
+  // A program that ends early closes its input. Its end says why.
+  child.stdin?.on('error', () => undefined);
+  let messages = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    messages = (messages + text).slice(-keptCharacters);
+  });
+  const ended = once(child, 'close').then(([code, signal]: (number | string | null)[]) => ({
+    code: code ?? signal,
+    messages,
+  }));
+  // The caller may fail first.
+  ended.catch(() => undefined);
+  return { child, input: child.stdin, output: child.stdout, ended };
+}
+
+/** @throws BackupError if the program failed */
+async function demandSuccess(
+  { program: { command } }: ProgramRun,
+  ended: Promise<{ readonly code: unknown; readonly messages: string }>,
+): Promise<void> {
+  const { code, messages } = await ended.catch((error: Error) => ({ code: error.message, messages: '' }));
+  if (code === 0) return;
+  const reason = messages.trim().split('\n').slice(-3).join(' ') || 'it gave no reason';
+  throw new BackupError(`${command} failed (${String(code)}): ${reason}`);
+}
+
+/** Reads what a program writes. Fails if the program does, and ends it when the reader stops. @throws BackupError */
+export async function* outputOf(run: ProgramRun): AsyncGenerator<Buffer> {
+  const { child, input, output, ended } = start(run);
+  input?.end();
+  try {
+    yield* (output ?? Readable.from([])) as AsyncIterable<Buffer>;
+    await demandSuccess(run, ended);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+/** Runs a program that reads `input`. @throws BackupError */
+export async function feed(
+  run: ProgramRun,
+  content: AsyncIterable<Buffer>,
+  stop: AbortSignal | undefined,
+): Promise<void> {
+  const { child, input, output, ended } = start(run);
+  output?.resume();
+  try {
+    if (input === null) throw new Error(`${run.program.command} has no input`);
+    // A program that fails stops reading. Its messages are the better reason.
+    await pipeline(Readable.from(content), input, { ...(stop !== undefined && { signal: stop }) }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) throw error;
+      },
+    );
+    await demandSuccess(run, ended);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,92 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createLog } from '../../src/app/base/log.js';
+import { checkSecrets } from '../../src/app/doctor/checks.js';
+import { startPostern } from '../../src/app/main.js';
+import { readConfig } from '../../src/config/config.js';
+import { runCommand } from '../cli/command.js';
+import { createTestDatabase } from '../support/database.js';
+import { databaseDigest, folderDigest } from '../support/digests.js';
+import { testSql } from '../support/sql.js';
+
+const secret = { SECRET_KEY: 's'.repeat(32) };
+
+async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-refused-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** Starts the service, which must fail. @returns why */
+async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
+  const config = readConfig({ PORT: '0', HOST: '127.0.0.1', ...env });
+  try {
+    const postern = await startPostern(config, { log: createLog('silent') });
+    await postern.close();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'it started';
+}
+
+async function testDatabase() {
+  const db = await createTestDatabase();
+  onTestFinished(() => db.drop());
+  return db;
+}
+
+/** A database with pending migrations, so that a start would write. */
+async function olderDatabase() {
+  const db = await testDatabase();
+  await db.database.everyone.query(testSql("delete from schema_migrations where name > '0065'"));
+  return db;
+}
+
+test('a release that is older than the schema refuses the start, and writes nothing', async () => {
+  const db = await testDatabase();
+  const dataDir = await emptyFolder();
+  await db.database.everyone.query(
+    testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"),
+  );
+  const before = await databaseDigest(db.target);
+  const env = { DATABASE_URL: db.url, ...secret, DATA_DIR: dataDir };
+  expect(await refusal(env)).toContain('has the migration 9999_future.sql, which this version does not know');
+  expect(await databaseDigest(db.target)).toBe(before);
+  expect(await readdir(dataDir)).toEqual([]);
+});
+
+test('a start with an error in a text of TEMPLATES_DIR does not migrate', async () => {
+  const db = await olderDatabase();
+  const TEMPLATES_DIR = await emptyFolder();
+  await writeFile(join(TEMPLATES_DIR, 'sms.code.en.txt'), 'no code');
+  const before = await databaseDigest(db.target);
+  expect(await refusal({ DATABASE_URL: db.url, ...secret, TEMPLATES_DIR })).toContain('TEMPLATES_DIR');
+  expect(await databaseDigest(db.target)).toBe(before);
+});
+
+test('a start with a damaged file of the secret key creates no database', async () => {
+  const dataDir = await emptyFolder();
+  await writeFile(join(dataDir, 'secret-key'), 'short');
+  const before = await folderDigest(dataDir);
+  expect(await refusal({ DATA_DIR: dataDir })).toContain('secret-key holds no key');
+  expect(await folderDigest(dataDir)).toBe(before);
+});
+
+test('upgrade --check and doctor create no secret key in place of a missing one', async () => {
+  const db = await olderDatabase();
+  const dataDir = await emptyFolder();
+  const before = await databaseDigest(db.target);
+  for (const command of [['upgrade', '--check'], ['doctor']]) {
+    const { stdout } = await runCommand(command, { DATABASE_URL: db.url, ...secret, DATA_DIR: dataDir });
+    expect(stdout).toContain('ok    encrypted values');
+    expect(await databaseDigest(db.target)).toBe(before);
+    expect(await readdir(dataDir)).toEqual([]);
+  }
+  const config = readConfig({ DATA_DIR: dataDir });
+  expect(await checkSecrets(db.database.everyone, config)).toMatchObject([
+    { level: 'FAIL', detail: expect.stringContaining('secret-key is missing') },
+  ]);
+  expect(await readdir(dataDir)).toEqual([]);
+});
