@@ -1,10 +1,10 @@
 import { type Text, text } from './text.js';
 
-/** Hints that a message adds where the code alone does not say what to do. */
+/** Hints that the message of a field error ends with if its error code alone does not say what to do. */
 export const fieldHints = {
   pin_policy: text(
-    'PIN_POLICY=required requires a PIN here. For a user without a PIN, any 4 to 12 digits are accepted.',
-    'PIN_POLICY=required exige aquí un PIN. Para un usuario sin PIN se aceptan 4 a 12 dígitos cualesquiera.',
+    'PIN_POLICY=required requires a PIN here. If the user has no PIN, send any 4 to 12 digits.',
+    'PIN_POLICY=required exige aquí un PIN. Si el usuario no tiene PIN, envíe de 4 a 12 dígitos cualesquiera.',
   ),
 } as const satisfies Record<string, Text>;
 export type FieldHint = keyof typeof fieldHints;
@@ -45,8 +45,8 @@ export const problemHints = {
     'La prueba es de otro token: ath debe ser el SHA-256 de este token en base64url.',
   ),
   dpop_time: text(
-    'The time iat must be later than the nonce and not in the future, with a tolerance of 5 minutes. A nonce begins with the time of the server.',
-    'La hora iat debe ser posterior al nonce y no estar en el futuro, con una tolerancia de 5 minutos. Un nonce empieza con la hora del servidor.',
+    'The claim iat must be between the time at the start of the nonce and the current time of the server, with a tolerance of 5 minutes.',
+    'El campo iat debe estar entre la hora con la que empieza el nonce y la hora actual del servidor, con una tolerancia de 5 minutos.',
   ),
   dpop_used: text(
     'The proof was used before. Create a new one for each request.',

@@ -143,8 +143,8 @@ const refusals: readonly [string, (login: BoundLogin) => string | undefined, str
   ['for another token', (own) => proofFor(postern, own, { claims: { ath: 'x' } }), 'ath must be'],
   ['without a jti', (own) => proofFor(postern, own, { claims: { jti: undefined } }), 'needs the claims'],
   ['without a time', (own) => proofFor(postern, own, { claims: { iat: undefined } }), 'needs the claims'],
-  ['with an old time', (own) => proofFor(postern, own, { claims: { iat: secondsFromNow(-400) } }), 'The time iat'],
-  ['with a future time', (own) => proofFor(postern, own, { claims: { iat: secondsFromNow(400) } }), 'The time iat'],
+  ['with an old time', (own) => proofFor(postern, own, { claims: { iat: secondsFromNow(-400) } }), 'The claim iat'],
+  ['with a future time', (own) => proofFor(postern, own, { claims: { iat: secondsFromNow(400) } }), 'The claim iat'],
 ];
 const toFtp = () => `${postern.url.replace('http:', 'ftp:')}/v1/sessions`;
 const secondsFromNow = (seconds: number) => Date.now() / 1000 + seconds;

@@ -137,8 +137,8 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
   test('explains in the first refusal which PIN a user without one sends', async () => {
     const { body, code } = await begin();
     const hints = {
-      en: 'PIN_POLICY=required requires a PIN here. For a user without a PIN, any 4 to 12 digits are accepted.',
-      es: 'PIN_POLICY=required exige aquí un PIN. Para un usuario sin PIN se aceptan 4 a 12 dígitos cualesquiera.',
+      en: 'PIN_POLICY=required requires a PIN here. If the user has no PIN, send any 4 to 12 digits.',
+      es: 'PIN_POLICY=required exige aquí un PIN. Si el usuario no tiene PIN, envíe de 4 a 12 dígitos cualesquiera.',
     };
     for (const [language, hint] of Object.entries(hints)) {
       for (const sent of [{ secret: code }, {}]) {
