@@ -27,11 +27,11 @@ export interface Total extends Count {
 export interface CounterStore extends Counters {
   /** Returns all counts that are not zero, and resets them to zero. */
   take(): Count[];
-  /** Returns all counts since the start; none unless `keepsTotals`. */
+  /** Returns all counts since the start; none unless created with `withTotals`. */
   totals(): Total[];
 }
 
-/** Creates counters at zero. @param options.keepsTotals whether they also count for `totals` */
+/** Creates counters at zero. @param options.withTotals whether they also count for `totals` */
 export function createCounters(options: { readonly withTotals?: boolean } = {}): CounterStore {
   const { withTotals: keepsTotals = false } = options;
   let counts = new Map<Metric, Map<string, number>>();

@@ -15,7 +15,9 @@ export async function readFromDatabase(
   { BACKUP_TO }: Pick<Config, 'BACKUP_TO'>,
 ): Promise<Family[]> {
   const upGauge = (value: 0 | 1) =>
-    gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), 'min');
+    gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), {
+      aggregator: 'min',
+    });
   try {
     const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = await readDatabaseMetrics(everyone);
     const { now, verified } = await readBackupTimes(everyone);

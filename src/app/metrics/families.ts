@@ -30,7 +30,7 @@ export function gauge(
   name: string,
   help: string,
   values: readonly Sample[],
-  aggregator: 'sum' | 'min' | 'first' = 'sum',
+  { aggregator = 'sum' }: { readonly aggregator?: 'sum' | 'min' | 'first' } = {},
 ): Family {
   return { name, help, type: 'gauge', aggregator, values };
 }

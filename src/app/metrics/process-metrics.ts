@@ -49,7 +49,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
       'postern_build_info',
       'The version of Postern and of Node.js. The value is 1.',
       [{ labels: { version, node: process.version }, value: 1 }],
-      'first',
+      { aggregator: 'first' },
     ),
     counter(
       'postern_http_requests_total',
@@ -70,6 +70,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
         labels: { authenticator: label, outcome: 'approved' },
         value,
       })),
+      // The label of this metric is the cause of the refusal.
       ...totalsOf('logins.failed').map(({ label, detail, value }) => ({
         labels: { authenticator: detail === '' ? 'unknown' : detail, outcome: label },
         value,

@@ -58,17 +58,17 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   for (const warning of config.warnings) yield warn('configuration', warning);
   yield* await attempt('data directory', () => checkDataDir(config));
   yield* await attempt('database', () =>
-    withDatabase(io, async ({ everyone }) => [
-      await checkVersion(everyone),
-      await checkSchema(everyone),
-      ...(await checkIndexes(everyone)),
-      await checkClock(everyone),
-      ...(await checkSchemes(everyone, config)),
-      ...(await checkSecrets(everyone, config)),
-      ...(await checkBackups(everyone, config)),
-      ...(await providerFindings(everyone, config)),
-      ...(await webhookFindings(everyone)),
-      ...(await testIdentityFindings(everyone)),
+    withDatabase(io, async ({ everyone: handle }) => [
+      await checkVersion(handle),
+      await checkSchema(handle),
+      ...(await checkIndexes(handle)),
+      await checkClock(handle),
+      ...(await checkSchemes(handle, config)),
+      ...(await checkSecrets(handle, config)),
+      ...(await checkBackups(handle, config)),
+      ...(await providerFindings(handle, config)),
+      ...(await webhookFindings(handle)),
+      ...(await testIdentityFindings(handle)),
     ]),
   );
   yield* await attempt('sms', () => checkSms(config));

@@ -29,7 +29,7 @@ export function upgradeCommand(program: Command, io: Io, exitWith: (code: number
   program
     .command('upgrade')
     .description('show what a start of this release would change in the database; changes nothing')
-    .option('--check', 'required: a start of the service upgrades the database itself')
+    .option('--check', 'required: this command only checks; a start of the service makes the changes')
     .action(async ({ check }: { check?: true }) => {
       if (check !== true) {
         throw new CommandError(
@@ -68,21 +68,21 @@ async function examine(io: Io): Promise<Finding[]> {
 }
 
 async function examineDatabase(io: Io, config: Config): Promise<Finding[]> {
-  const moved = await majorUpgrade(config);
-  // The server of this release cannot read that data, and the former one would write to it.
-  if (moved !== undefined) return [moved];
+  const majorUpgrade = await examineMajorUpgrade(config);
+  // No connection: PostgreSQL of this release cannot read the data, and the former PostgreSQL would write to it.
+  if (majorUpgrade !== undefined) return [majorUpgrade];
   if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
-  return withDatabase(io, async ({ everyone }) => [
-    await checkVersion(everyone),
-    await checkMigrations(everyone),
-    ...(await checkIndexes(everyone)),
-    ...(await checkSecrets(everyone, config)),
-    ...(config.DATABASE_URL === undefined ? [await checkFreeSpace(everyone, config.DATA_DIR)] : []),
+  return withDatabase(io, async ({ everyone: handle }) => [
+    await checkVersion(handle),
+    await checkMigrations(handle),
+    ...(await checkIndexes(handle)),
+    ...(await checkSecrets(handle, config)),
+    ...(config.DATABASE_URL === undefined ? [await checkFreeSpace(handle, config.DATA_DIR)] : []),
   ]);
 }
 
 /** What a start would do with data of another major version of the embedded PostgreSQL. */
-async function majorUpgrade({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding | undefined> {
+async function examineMajorUpgrade({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding | undefined> {
   if (DATABASE_URL !== undefined) return undefined;
   const { majorVersion } = await findEmbeddedInstallation(join(DATA_DIR, 'postgres'));
   const plan = planMajorUpgrade(resolve(DATA_DIR), majorVersion);

@@ -15,8 +15,8 @@ interface Waiting<Request, Result> {
 
 /**
  * Runs one statement of a key at a time. Requests for the same key that arrive while it runs share the next statement,
- * in their order. A storage failure fails all requests of a statement. After any other error, which may come from one
- * request, each request runs alone.
+ * in their order. After a storage failure, all requests of the statement fail. After any other error, which may come from
+ * one request, each request runs alone.
  * @param work performs several requests of one key with one statement, and returns their results in the same order
  * @throws Problem `overloaded` where too many wait, or one has waited for too long
  */

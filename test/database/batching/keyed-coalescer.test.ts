@@ -59,7 +59,7 @@ test('an error that one request causes fails only that request', async () => {
   ]);
 });
 
-test('a storage failure fails all requests of the statement, which is not repeated', async () => {
+test('after a storage failure, all requests of the statement fail, and it is not repeated', async () => {
   let calls = 0;
   const share = createKeyedCoalescer(
     ({ key }: Asked) => key,
