@@ -5,21 +5,32 @@ import type { FieldError } from '../wire.js';
 import type { Identity, IdentityInput } from './identity.js';
 
 /** Why the last input did not lead to the next step. You can show `message` to the user. */
-export type LoginIssue = {
-  readonly message: string;
-} /** The identity, the secret or the PIN is wrong. Postern does not say which. `lapsed`: the login is too old. */ & (
-  | { readonly kind: 'wrong' | 'lapsed' | 'cancelled' | 'unsupported' }
+export type LoginIssue = { readonly message: string } & LoginIssueKind;
+
+type LoginIssueKind =
+  /** The identity, the secret or the PIN is wrong. Postern does not say which. */
+  | { readonly kind: 'wrong' }
+  /** The login has ended, for example because it expired. The step is `start` again. */
+  | { readonly kind: 'lapsed' }
+  /** The user cancelled the dialog of the platform. */
+  | { readonly kind: 'cancelled' }
+  /** The platform lacks a feature that this way to log in needs. */
+  | { readonly kind: 'unsupported' }
+  /** Postern refuses some fields. */
   | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] }
   /** Too many requests, or this way to log in is unavailable for now. */
   | ({ readonly kind: 'wait' } & Countdown)
   /** No answer. Send the same input again: Postern does not count it twice. */
   | { readonly kind: 'offline' }
-  | { readonly kind: 'failed'; readonly error: PosternError }
-);
+  /** Any other error. */
+  | { readonly kind: 'failed'; readonly error: PosternError };
 
 interface LoginStep<S extends string> {
   readonly step: S;
-  /** Whether the client waits for an answer. The same input then waits for the same answer. Another input is a UsageError. */
+  /**
+   * Whether the client waits for an answer. Until it arrives, a call with the same input returns the same promise. A call
+   * with another input fails with a UsageError.
+   */
   readonly busy: boolean;
   readonly issue: LoginIssue | null;
 }
@@ -116,7 +127,7 @@ export interface LoginBlocked extends LoginStep<'locked'> {
   readonly restart: () => LoginStart;
 }
 
-/** Signed in. You need not pass anything to the client. */
+/** Signed in. The client has stored the token of the login and uses it from now on. */
 export interface LoginDone extends LoginStep<'done'> {
   readonly user_id: string;
   readonly device_id: string;

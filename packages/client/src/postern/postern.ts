@@ -214,7 +214,7 @@ export function createPostern(options: PosternOptions): Postern {
     return { revoked: wasSignedIn ? await revoke(ended) : true };
   }
 
-  const [call, send] = createRequests(
+  const [call, fetchWithSession] = createRequests(
     base,
     options,
     getSession,
@@ -293,7 +293,7 @@ export function createPostern(options: PosternOptions): Postern {
     url: new URL(`${base}/`),
     ready: load,
     getSession,
-    fetch: send,
+    fetch: fetchWithSession,
     logOut,
     close() {
       isClosed = true;

@@ -35,7 +35,8 @@ function pauseAfter(error: unknown): number | undefined {
  * Creates the functions that send requests with a session.
  *
  * @param discard called with a session that the service has refused
- * @returns `call`, which sends to Postern with `json` or `raw` of the transport, and the `fetch` of the app, to trusted origins only
+ * @returns `call`, which sends to Postern with `json` or `raw` of the transport, and `fetchWithSession`, which the app calls as
+ *   `postern.fetch`: it sends to trusted origins only
  */
 export function createRequests(
   base: string,
@@ -48,7 +49,7 @@ export function createRequests(
   async function withSession<T>(
     signal: AbortSignal | undefined,
     send: (bearer: string) => Promise<T>,
-    is401: (result: T) => boolean,
+    mustRepeat: (result: T) => boolean,
   ): Promise<T> {
     const session = await getSession({ signal });
     if (session === null) throw new SignedOutError();
@@ -60,22 +61,26 @@ export function createRequests(
     };
     try {
       const result = await send(`Bearer ${session.token}`);
-      return is401(result) ? await repeat() : result;
+      return mustRepeat(result) ? await repeat() : result;
     } catch (error) {
       if (isProblem(error) && error.status === 401) return repeat();
       throw error;
     }
   }
 
-  const never = () => false;
   function call<T>(request: Call, sendCall: (call: Call) => Promise<T>): Promise<T> {
     const attempt = () =>
-      withSession(request.signal, (authorization) => sendCall({ ...request, authorization }), never);
+      // A 401 is thrown, so no result leads to a repeat.
+      withSession(
+        request.signal,
+        (authorization) => sendCall({ ...request, authorization }),
+        () => false,
+      );
     // A change may have taken effect although its answer was lost, so only the caller can decide to repeat it.
     return request.method === undefined ? withRetry(attempt, isClosed, request.signal) : attempt();
   }
 
-  async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  async function fetchWithSession(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const request = input instanceof Request ? input : undefined;
     const page = platform().location;
     const { origin } = new URL(request?.url ?? `${input}`, page?.href ?? base);
@@ -93,5 +98,5 @@ export function createRequests(
     return withSession(init.signal ?? request?.signal, attempt, (answer) => answer.status === 401 && canRepeat);
   }
 
-  return [call, send] as const;
+  return [call, fetchWithSession] as const;
 }

@@ -69,7 +69,7 @@ export interface PushMessage {
   readonly notification_type: NotificationType;
   readonly notification_key: string | null;
   readonly sequence: number | null;
-  /** The actor. */
+  /** The actor of the notification. Null if it has none. */
   readonly title: string | null;
   readonly body: string;
 }
