@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
@@ -22,13 +22,16 @@ const { open, admin, operator } = createConsolePages(
   () => browser,
 );
 
-test('a search that finds nobody leads to the check of that identity, which can create the user', async () => {
+/** The answer to "Can they log in?". */
+const headingNo = (page: Page) => page.getByRole('heading', { name: 'No', exact: true });
+
+test('a search that finds no user links to the login check, which offers to create the user', async () => {
   const email = newEmail();
   const query = new URLSearchParams({ q: email });
   const { page, isClean } = await open(`/console/users?${query}`, { as: await operator() });
   await page.getByRole('link', { name: `Why can “${email}” not log in?` }).click();
   await page.getByText(`No user has “${email}”.`).waitFor();
-  await page.getByRole('heading', { name: 'No', exact: true }).waitFor();
+  await headingNo(page).waitFor();
   expect(await page.getByLabel('Type of identity').inputValue()).toBe('email');
   await page.getByRole('button', { name: 'Create the user…' }).first().click();
   const dialog = page.getByRole('dialog');
@@ -41,7 +44,7 @@ test('a search that finds nobody leads to the check of that identity, which can 
   await isClean();
 });
 
-describe('the check of an identity that a user has', () => {
+describe('the login check of an existing user', () => {
   test('is started by keyboard alone, and its buttons work', async () => {
     const user = await createUser(postern, { name: 'Ada' });
     await admin('POST', `/users/${user.id}/lock`, { permanent: true, reason: 'Stolen' });
@@ -62,7 +65,7 @@ describe('the check of an identity that a user has', () => {
     await isClean();
   });
 
-  test("opens the form on the user's page for a change that needs one", async () => {
+  test("opens the user's page with the form, if a change needs a form", async () => {
     const user = await createUser(postern);
     await admin('PATCH', `/users/${user.id}`, { password: null });
     const query = new URLSearchParams({ type: 'username', value: user.username ?? '' });
@@ -94,7 +97,7 @@ describe.each([
     await isAccessible();
     await page.getByLabel('What the user types to log in').fill(`${'w'.repeat(60)}@example.com`);
     await page.getByLabel('What the user types to log in').press('Enter');
-    await page.getByRole('heading', { name: 'No', exact: true }).waitFor();
+    await headingNo(page).waitFor();
     await isAccessible();
     await isClean();
   });
