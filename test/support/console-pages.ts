@@ -23,9 +23,9 @@ export interface ConsolePage {
   /** Waits until the page has the answers to its requests, and has shown them. */
   settled(): Promise<void>;
   /** Fails if the page reported a violation of its content security policy or an error, or can be scrolled sideways. */
-  isClean(): Promise<void>;
+  expectClean(): Promise<void>;
   /** Fails with the findings of axe-core: WCAG 2.0 to 2.2 AA, and best practices. `rules`: only these. */
-  isAccessible(rules?: readonly string[]): Promise<void>;
+  expectAccessible(rules?: readonly string[]): Promise<void>;
 }
 
 /** Sizes of screens that the console is made for. */
@@ -56,12 +56,12 @@ export function createConsolePages(current: () => TestApp, browser: () => Browse
     await page.waitForSelector('h1', { state: 'attached' });
     return {
       ...{ page, context, settled },
-      async isClean() {
+      async expectClean() {
         expect(faults).toEqual([]);
         const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
         expect(content).toBeLessThanOrEqual(window ?? 0);
       },
-      async isAccessible(rules) {
+      async expectAccessible(rules) {
         // As high as the page: on a phone, the bars would cover a part of it.
         const size = page.viewportSize() ?? { width, height: heights[width] };
         const height = await page.evaluate<number>('document.documentElement.scrollHeight');

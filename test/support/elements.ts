@@ -34,9 +34,9 @@ export interface ElementPage {
   /** Waits until an expression is true in the page. The page's policy forbids `waitForFunction`, which calls `eval`. */
   until(expression: string): Promise<void>;
   /** Fails if the page reported a violation of its policy, an error or a warning, or can be scrolled sideways. */
-  isClean(): Promise<void>;
+  expectClean(): Promise<void>;
   /** Fails with the findings of axe-core: WCAG 2.0 to 2.2 AA, and best practices. */
-  isAccessible(): Promise<void>;
+  expectAccessible(): Promise<void>;
   /** The details of the events of a type so far. */
   events(type: string): Promise<unknown[]>;
 }
@@ -128,12 +128,12 @@ export async function startElementPages(env: Readonly<Record<string, string>> = 
     await until('events.some(([type]) => type === "ready")');
     return {
       ...{ page, until },
-      async isClean() {
+      async expectClean() {
         expect(faults).toEqual([]);
         const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
         expect(content).toBeLessThanOrEqual(window ?? 0);
       },
-      async isAccessible() {
+      async expectAccessible() {
         await page.evaluate(axe.source);
         const found = await page.evaluate<Findings>(
           `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],

@@ -41,7 +41,9 @@ describe('the audit page', () => {
         body: { name: 'Ada Lovelace', locale: 'es', password: 'another battery of horses' },
       },
     });
-    const { page, isClean, isAccessible } = await open(`/console/audit?user=${user.id}`, { as: await operator() });
+    const { page, expectClean, expectAccessible } = await open(`/console/audit?user=${user.id}`, {
+      as: await operator(),
+    });
     const changed = page.getByRole('row', { name: 'ADMIN_API_KEY changed Ada Lovelace' });
     await changed.waitFor();
     expect(await changed.innerText()).toContain('API key');
@@ -59,8 +61,8 @@ describe('the audit page', () => {
     ]);
     await page.getByRole('row', { name: /set a new password/ }).click();
     await page.getByText('changed; the values are not stored').waitFor();
-    await isAccessible();
-    await isClean();
+    await expectAccessible();
+    await expectClean();
   });
 
   test('says in words who did what to whom, and shows the members of a value', async () => {
@@ -72,7 +74,7 @@ describe('the audit page', () => {
     await call('POST', `/admin/v1/users/${user.id}/lock`, lock);
     const key = await call('POST', '/admin/v1/keys', { name: 'ledger', scopes: ['users:read'] });
     await call('DELETE', `/admin/v1/keys/${String(key.body.id)}`);
-    const { page, isClean, isAccessible } = await open('/console/audit', { as: person });
+    const { page, expectClean, expectAccessible } = await open('/console/audit', { as: person });
     await page.getByRole('row', { name: 'Ada Lovelace revoked an API key ledger' }).waitFor();
     await page.getByRole('row', { name: 'Ada Lovelace locked Grace Hopper' }).click();
     const change = page.getByRole('table', { name: 'Changes' }).getByRole('row', { name: /^Lock/ });
@@ -82,7 +84,7 @@ describe('the audit page', () => {
       'Reason: Fraud',
       expect.stringMatching(/^Until:/),
     ]);
-    await isAccessible();
+    await expectAccessible();
     await page.getByRole('link', { name: 'Only events about Grace Hopper' }).click();
     await page.getByRole('row', { name: /created Grace Hopper/ }).waitFor();
     expect(await page.getByRole('row', { name: /ledger/ }).count()).toBe(0);
@@ -93,7 +95,7 @@ describe('the audit page', () => {
     await page.getByRole('row', { name: 'Ada Lovelace locked Grace Hopper' }).click();
     await page.getByRole('link', { name: 'Grace Hopper', exact: true }).click();
     await page.waitForURL(`**/users/${user.id}`);
-    await isClean();
+    await expectClean();
   });
 
   test('exports all events that match, also more than 10,000, and stops when it is cancelled', async () => {
@@ -106,7 +108,7 @@ describe('the audit page', () => {
         [actor, count],
       ),
     );
-    const { page, isClean } = await open(`/console/audit?actor=${actor}&live=off`, { as: await operator() });
+    const { page, expectClean } = await open(`/console/audit?actor=${actor}&live=off`, { as: await operator() });
     await page
       .getByRole('row', { name: /Command line logged out everywhere/ })
       .first()
@@ -121,17 +123,17 @@ describe('the audit page', () => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText(/^Reading events/).waitFor({ state: 'detached' });
     expect(await page.getByText('The events were not exported.').count()).toBe(0);
-    await isClean();
+    await expectClean();
   });
 
   test('exports names and changes as CSV', async () => {
     const user = await createUser(postern, { name: '=Ada' });
-    const { page, isClean } = await open(`/console/audit?user=${user.id}`, { as: await operator() });
+    const { page, expectClean } = await open(`/console/audit?user=${user.id}`, { as: await operator() });
     await page.getByRole('row', { name: /ADMIN_API_KEY created/ }).waitFor();
     const [head, line = ''] = (await exported(page, 'As CSV')).trim().split('\r\n');
     expect(head).toBe('created_at,type,user_id,user_name,actor,actor_name,address,request_id,id,changes,data');
     expect(line).toContain(`,user.created,${user.id},'=Ada,key:environment,,`);
     expect(line).toContain('""field"":""name""');
-    await isClean();
+    await expectClean();
   });
 });

@@ -119,18 +119,18 @@ test('every page has no finding of axe-core in both themes and sizes, and shows 
   timeout: checkingAll,
 }, async () => {
   const opened = await open('/console', { as: person });
-  const { page, isAccessible, isClean } = opened;
+  const { page, expectAccessible, expectClean } = opened;
   await visit(opened, async (path) => {
     for (const width of [1280, 390] as const) {
       await page.setViewportSize({ width, height: heights[width] });
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         // Another theme changes the colours only.
-        await isAccessible(colorScheme === 'dark' ? ['color-contrast'] : undefined).catch((error: unknown) => {
+        await expectAccessible(colorScheme === 'dark' ? ['color-contrast'] : undefined).catch((error: unknown) => {
           throw new Error(`${name(path)} at ${width} px, ${colorScheme}`, { cause: error });
         });
       }
-      await isClean();
+      await expectClean();
     }
     expect(await page.locator('main img[src=x], main script').count()).toBe(0);
     expect(await page.title()).not.toMatch(/^[12]$/);
@@ -141,23 +141,23 @@ test('every page is in Spanish for a Spanish browser, without a finding of axe-c
   timeout: checkingAll,
 }, async () => {
   const opened = await open('/console', { as: person, language: 'es', width: 390 });
-  const { page, isAccessible, isClean } = opened;
+  const { page, expectAccessible, expectClean } = opened;
   await visit(opened, async (path) => {
     expect([name(path), await page.locator('html').getAttribute('lang')]).toEqual([name(path), 'es']);
-    await isAccessible().catch((error: unknown) => {
+    await expectAccessible().catch((error: unknown) => {
       throw new Error(name(path), { cause: error });
     });
-    await isClean();
+    await expectClean();
   });
 });
 
 test('every page fits a screen of 1280 px at a zoom of 200 %, nothing moves with reduced motion, and ids have a button that copies them', async () => {
   const opened = await open('/console', { as: person });
-  const { page, isClean } = opened;
+  const { page, expectClean } = opened;
   const row = page.locator('tbody tr[data-index]').first();
   await page.setViewportSize({ width: 640, height: 400 });
   await visit(opened, async (path) => {
-    await isClean();
+    await expectClean();
     const outside = await page.evaluate<string[]>(cutOff);
     expect([name(path), outside]).toEqual([name(path), []]);
     const moving = () =>
@@ -206,7 +206,7 @@ test.each([
   ['/console/keys', /^Export$/, 'As CSV'],
   ['/console/webhooks', /^Export$/, 'As NDJSON'],
 ] as const)('the list at %s can be exported', async (path, button, item) => {
-  const { page, isClean } = await open(path, { as: person });
+  const { page, expectClean } = await open(path, { as: person });
   await page.locator('tbody tr[data-index]').first().waitFor();
   const rows = await page.locator('tbody tr[data-index]').count();
   await page.locator('main').getByRole('button', { name: button }).first().click();
@@ -218,11 +218,11 @@ test.each([
   const text = (await file.toArray()).join('');
   const lines = text.split(/\r?\n/).filter((line) => line !== '').length;
   expect(lines).toBeGreaterThanOrEqual(rows);
-  await isClean();
+  await expectClean();
 });
 
 test('the draft of a user survives a reload, without the password', async () => {
-  const { page, isClean } = await open('/console/users', { as: person });
+  const { page, expectClean } = await open('/console/users', { as: person });
   const create = page.getByRole('button', { name: 'Create user' });
   await create.click();
   await page.getByLabel('Username', { exact: true }).fill('half.written');
@@ -232,7 +232,7 @@ test('the draft of a user survives a reload, without the password', async () => 
   expect(await page.getByLabel('Username', { exact: true }).inputValue()).toBe('half.written');
   expect(await page.getByLabel('Password').inputValue()).toBe('');
   expect(await page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })')).not.toContain('never to be');
-  await isClean();
+  await expectClean();
 });
 
 /** Pages that read something when they are opened. */
@@ -248,7 +248,7 @@ describe('when the API', () => {
     '%s, every page says so in words, and shows its data when it works again',
     async (_, status, code, more) => {
       const opened = await open('/console', { as: person });
-      const { page, isClean } = opened;
+      const { page, expectClean } = opened;
       for (const [path, shown] of pages.filter(([path]) => reads(path))) {
         await page.route(api, (route) =>
           route.fulfill({
@@ -273,13 +273,13 @@ describe('when the API', () => {
           throw new Error(`${name(path)} does not recover`, { cause: error });
         });
       }
-      await isClean();
+      await expectClean();
     },
   );
 
   test('is slow, every page shows that it is loading, and then its data', async () => {
     const opened = await open('/console', { as: person });
-    const { page, isClean } = opened;
+    const { page, expectClean } = opened;
     for (const [path, shown] of pages.filter(([path]) => reads(path))) {
       let answer = (): void => undefined;
       const answered = new Promise<void>((resolve) => {
@@ -300,7 +300,7 @@ describe('when the API', () => {
       await arrived(opened, shown);
       await page.unrouteAll({ behavior: 'wait' });
     }
-    await isClean();
+    await expectClean();
   });
 
   test('cannot be reached, every page keeps what it shows and says since when', async () => {
@@ -324,7 +324,7 @@ describe('when the API', () => {
 test('support opens the pages that the role may see, without a refusal, and the API refuses the others', async () => {
   const support = await operator('support');
   const opened = await open('/console', { as: support });
-  const { page, isClean } = opened;
+  const { page, expectClean } = opened;
   const refused: string[] = [];
   page.on('response', (response) => void (response.status() === 403 && refused.push(new URL(response.url()).pathname)));
   const hidden = ['/console/audit', '/console/keys', '/console/access', '/console/backups', '/console/system'].concat(
@@ -347,7 +347,7 @@ test('support opens the pages that the role may see, without a refusal, and the 
     await notice.first().waitFor();
   }
   expect(new Set(refused).size).toBeGreaterThanOrEqual(hidden.length);
-  await isClean();
+  await expectClean();
   const bearer = support.session.token;
   const operatorId = person.session.user_id;
   for (const [method, path] of [

@@ -31,7 +31,7 @@ const isOn = (page: Page, name: string) => page.getByRole('heading', { name, lev
 
 test('a user without a pointer signs in, finds a page and signs out', async () => {
   const person = await operator();
-  const { page, isClean } = await open('/console');
+  const { page, expectClean } = await open('/console');
   await page.keyboard.type(person.username);
   await press(page, 'Tab');
   await page.keyboard.type(password);
@@ -47,24 +47,24 @@ test('a user without a pointer signs in, finds a page and signs out', async () =
   await page.keyboard.type('sign out');
   await press(page, 'Enter');
   await isOn(page, 'Sign in');
-  await isClean();
+  await expectClean();
 });
 
 test('g and a letter open a page, ? lists the shortcuts, and Esc goes back', async () => {
-  const { page, isClean, isAccessible } = await open('/console/parts', { as: await operator() });
+  const { page, expectClean, expectAccessible } = await open('/console/parts', { as: await operator() });
   await press(page, 'g', 'o');
   await isOn(page, 'Overview');
   await press(page, '?');
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await help.waitFor();
-  await isAccessible();
+  await expectAccessible();
   await press(page, 'Escape');
   await help.waitFor({ state: 'detached' });
-  await isClean();
+  await expectClean();
 });
 
 test('single letters do nothing in a field, and nothing at all when they are turned off', async () => {
-  const { page, isClean } = await open('/console/parts', { as: await operator() });
+  const { page, expectClean } = await open('/console/parts', { as: await operator() });
   await press(page, '/');
   await page.keyboard.type('go?');
   expect(await page.getByRole('searchbox').inputValue()).toBe('go?');
@@ -81,11 +81,11 @@ test('single letters do nothing in a field, and nothing at all when they are tur
   // With Ctrl it is no single letter.
   await press(page, 'Control+k');
   await page.getByRole('dialog', { name: 'Search and commands' }).waitFor();
-  await isClean();
+  await expectClean();
 });
 
 test('keys move through the rows of a list, select them and open them', async () => {
-  const { page, isClean } = await open('/console/parts', { as: await operator() });
+  const { page, expectClean } = await open('/console/parts', { as: await operator() });
   await page.getByRole('table', { name: 'A list' }).waitFor();
   await press(page, 'j');
   expect(await focused(page)).toContain('ليلى');
@@ -93,17 +93,17 @@ test('keys move through the rows of a list, select them and open them', async ()
   await page.getByRole('status').filter({ hasText: '2 selected' }).waitFor();
   await press(page, 'k', 'Enter');
   await page.getByRole('region', { name: 'Messages' }).getByText('<b>Bobby</b> Tables').waitFor();
-  await isClean();
+  await expectClean();
 });
 
 test('a dialog takes the focus, keeps it, and gives it back', async () => {
-  const { page, isClean, isAccessible } = await open('/console/parts', { as: await operator() });
+  const { page, expectClean, expectAccessible } = await open('/console/parts', { as: await operator() });
   const opener = page.getByRole('button', { name: 'Delete…' });
   await opener.focus();
   await press(page, 'Enter');
   const dialog = page.getByRole('dialog', { name: 'Erase Grace Hopper?' });
   await dialog.waitFor();
-  await isAccessible();
+  await expectAccessible();
   const erase = dialog.getByRole('button', { name: 'Erase for good' });
   await page.keyboard.type('grac');
   expect(await erase.isDisabled()).toBe(true);
@@ -112,16 +112,16 @@ test('a dialog takes the focus, keeps it, and gives it back', async () => {
   await press(page, 'Escape');
   await dialog.waitFor({ state: 'detached' });
   expect(await focused(page)).toBe('Delete…');
-  await isClean();
+  await expectClean();
 });
 
 test('the palette finds a user by a part of the name, and shows all that match', async () => {
   const user = await createUser(postern, { name: 'Grace <b>Hopper</b>' });
-  const { page, isClean, isAccessible } = await open('/console', { as: await operator() });
+  const { page, expectClean, expectAccessible } = await open('/console', { as: await operator() });
   await press(page, 'Control+k');
   await page.keyboard.type('hopper');
   await page.getByRole('option', { name: 'Grace <b>Hopper</b>' }).waitFor();
-  await isAccessible();
+  await expectAccessible();
   await press(page, 'Enter');
   await page.waitForURL(`${postern.url}/console/users/${user.id}`);
   await press(page, 'Control+k');
@@ -129,5 +129,5 @@ test('the palette finds a user by a part of the name, and shows all that match',
   await page.getByRole('option', { name: 'Grace <b>Hopper</b>' }).waitFor();
   await press(page, 'ArrowUp', 'Enter');
   await page.waitForURL(`${postern.url}/console/users?q=hopper`);
-  await isClean();
+  await expectClean();
 });

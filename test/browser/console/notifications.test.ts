@@ -40,9 +40,9 @@ describe.each([
     const user = await createUser(postern, { name });
     await signIn(postern, user, { model: '<b>iPhone</b>', gcm_device_token: randomUUID() });
     const as = await operator();
-    const { page, isClean, isAccessible } = await open(`${path}?to=${user.id}`, { as, theme, width, language });
+    const { page, expectClean, expectAccessible } = await open(`${path}?to=${user.id}`, { as, theme, width, language });
     await page.locator('bdi', { hasText: name }).first().waitFor();
-    await isAccessible();
+    await expectAccessible();
     await page
       .getByLabel(/^(Description|Descripción)$/)
       .fill(`<script>alert(1)</script> ليلى \u202etxet ${'x'.repeat(600)}`);
@@ -50,21 +50,21 @@ describe.each([
     await page.getByLabel(/^(Number|Número)$/).fill('twelve');
     await button(page, /^(Run|Probar)$/).click();
     await page.getByText(/(Write a number with|Escriba un número con)/).waitFor();
-    await isAccessible();
+    await expectAccessible();
     await page.getByLabel(/^(Number|Número)$/).fill('999999.99');
     await button(page, /^(Run|Probar)$/).click();
     await page.getByText(/nothing sent$|nada enviado$/).waitFor();
     if (width === 390) await button(page, /^(Show the preview|Mostrar la vista previa)$/).click();
     await page.getByRole('radio', { name: /^(Inbox|Bandeja)$/ }).check();
-    await isAccessible();
+    await expectAccessible();
     await page.getByRole('radio', { name: 'Android' }).check();
     await page.getByRole('radio', { name: theme === 'light' ? /^(Dark|Oscuro)$/ : /^(Light|Claro)$/ }).check();
-    await isAccessible();
+    await expectAccessible();
     await button(page, /^(See who|Ver quién)$/).click();
     await page.getByRole('dialog').getByText('<b>iPhone</b>').waitFor();
-    await isAccessible();
+    await expectAccessible();
     expect(await page.locator('main img, main script').count()).toBe(0);
-    await isClean();
+    await expectClean();
   });
 });
 
@@ -78,7 +78,7 @@ describe('a dry run', () => {
     const body = { filter: 'notification_type:pool' };
     await postern.api('POST', '/v1/notifications/mutes', { bearer: session.token, body });
     const bare = await createUser(postern, { name: `${family} bare` });
-    const { page, isClean } = await open(path, { as: await operator() });
+    const { page, expectClean } = await open(path, { as: await operator() });
     await button(page, 'Publish').and(page.locator(':disabled')).waitFor();
     for (const { name } of [pushed, muted, bare]) await choose(page, name);
     await page.getByRole('radio', { name: 'pool' }).check();
@@ -102,12 +102,12 @@ describe('a dry run', () => {
     await page.getByText('The form has changed since then.').waitFor();
     expect(await button(page, 'Publish').isDisabled()).toBe(true);
     for (const { id } of [pushed, muted, bare]) expect(await inboxOf(id)).toEqual([]);
-    await isClean();
+    await expectClean();
   });
 
   test('shows what the service refuses at its field', async () => {
     const user = await createUser(postern);
-    const { page, isClean } = await open(`${path}?to=${user.id}`, { as: await operator() });
+    const { page, expectClean } = await open(`${path}?to=${user.id}`, { as: await operator() });
     await button(page, 'Run').click();
     await page.getByText('Write a description.').waitFor();
     await description(page).fill('Hello');
@@ -122,7 +122,7 @@ describe('a dry run', () => {
     await button(page, 'Run').click();
     await expect.poll(() => page.getByLabel('Name of the type').getAttribute('aria-invalid')).toBe('true');
     expect(await inboxOf(user.id)).toEqual([]);
-    await isClean();
+    await expectClean();
   });
 });
 
@@ -160,7 +160,7 @@ describe('the page opens', () => {
   test('by g n, by the palette, and on the page of a user by a button and by n', async () => {
     const name = `Ada ${randomUUID()}`;
     const user = await createUser(postern, { name });
-    const { page, isClean } = await open('/console', { as: await operator('support') });
+    const { page, expectClean } = await open('/console', { as: await operator('support') });
     const title = page.getByRole('heading', { name: 'Notifications', level: 1 });
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Notifications' }).waitFor();
@@ -181,7 +181,7 @@ describe('the page opens', () => {
     await page.getByRole('combobox').fill('send a notif');
     await page.keyboard.press('Enter');
     await title.waitFor();
-    await isClean();
+    await expectClean();
   });
 });
 
@@ -197,7 +197,7 @@ describe('one notification', () => {
     const { body: made } = await postern.api<Notification>('POST', '/admin/v1/notifications', {
       ...{ bearer: postern.adminKey, body },
     });
-    const { page, isClean, isAccessible } = await open(`${path}?view=find`, { as: await operator() });
+    const { page, expectClean, expectAccessible } = await open(`${path}?view=find`, { as: await operator() });
     await page.getByLabel('Id of the notification').fill('lunch');
     await button(page, 'Find').click();
     await page.getByText('An id looks like').waitFor();
@@ -210,7 +210,7 @@ describe('one notification', () => {
     await page.getByText('Not read yet.').waitFor();
     await page.getByText('Image from images.example.com. The console does not load it.').waitFor();
     expect(await page.locator('main img').count()).toBe(0);
-    await isAccessible();
+    await expectAccessible();
     const marker = { bearer: session.token, body: { last_read_id: made.id } };
     await postern.api('PUT', '/v1/notifications/marker', marker);
     await page.reload();
@@ -221,6 +221,6 @@ describe('one notification', () => {
     await page.getByText('The notification is deleted.').waitFor();
     await page.getByText('No notification has this id').waitFor();
     await eventually('the deletion', async () => ((await inboxOf(user.id)).length === 0 ? true : undefined));
-    await isClean();
+    await expectClean();
   });
 });

@@ -28,7 +28,7 @@ const figures = { name: 'Session checks' };
 
 describe('the warnings of the overview', () => {
   test('say what the doctor has found, the worst first, and lead to the system', async () => {
-    const { page, isClean, isAccessible } = await open('/console/parts', { as: person, width: 390 });
+    const { page, expectClean, expectAccessible } = await open('/console/parts', { as: person, width: 390 });
     await page.route(system, async (route) => {
       const response = await route.fetch();
       const answer = (await response.json()) as System;
@@ -42,15 +42,15 @@ describe('the warnings of the overview', () => {
     await page.getByRole('link', { name: 'Overview' }).first().click();
     const warnings = page.getByRole('region', { name: 'Warnings' });
     await warnings.getByText(/^disk: full W/).waitFor();
-    await isAccessible();
+    await expectAccessible();
     await warnings.getByRole('link', { name: '2 system checks need attention.' }).click();
     await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
     await page.getByText('the last one is old').waitFor();
-    await isClean();
+    await expectClean();
   });
 
   test('say that the doctor has not answered, and the overview does not wait', async () => {
-    const { page, isClean } = await open('/console/parts', { as: person });
+    const { page, expectClean } = await open('/console/parts', { as: person });
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -64,11 +64,15 @@ describe('the warnings of the overview', () => {
     await page.getByText(figures.name).waitFor();
     answer();
     await page.getByText('The system is being checked.').waitFor({ state: 'detached' });
-    await isClean();
+    await expectClean();
   });
 
   test('name the provider that fails, and those that work, in a line that is there before the answer', async () => {
-    const { page, isClean, isAccessible } = await open('/console/parts', { as: person, width: 390, theme: 'dark' });
+    const { page, expectClean, expectAccessible } = await open('/console/parts', {
+      as: person,
+      width: 390,
+      theme: 'dark',
+    });
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -102,19 +106,19 @@ describe('the warnings of the overview', () => {
     await warnings.getByText('Mail (smtp) is failing.').waitFor();
     await warnings.getByText('the mail server answered 535').waitFor();
     expect((await line.boundingBox())?.height).toBe(before?.height);
-    await isAccessible();
-    await isClean();
+    await expectAccessible();
+    await expectClean();
   });
 
   test('are read by support without the doctor, which the API would refuse', async () => {
-    const { page, isClean } = await open('/console/parts', { as: await operator('support') });
+    const { page, expectClean } = await open('/console/parts', { as: await operator('support') });
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByText('Nothing needs your attention now.').waitFor();
     await page.getByText(figures.name).waitFor();
     expect(asked.filter((url) => system.test(url))).toEqual([]);
-    await isClean();
+    await expectClean();
   });
 
   test('name messages that failed in words, and a channel that fails often', async () => {
@@ -128,10 +132,10 @@ describe('the warnings of the overview', () => {
     await postern.database.everyone.query(
       testSql(`insert into statistics (resolution, starts_at, metric, label, value) ${counted}`, []),
     );
-    const { page, isClean } = await open('/console', { as: person });
+    const { page, expectClean } = await open('/console', { as: person });
     await page.getByText('One message failed in the last 24 hours.').waitFor();
     await page.getByText('The last one: Code by SMS, unreachable.').waitFor();
     await page.getByRole('status').filter({ hasText: '4 of 10 failed in this time span.' }).waitFor();
-    await isClean();
+    await expectClean();
   });
 });

@@ -32,9 +32,9 @@ const changes = (shown: ElementPage) => shown.events('changed');
 test('names change with a proof, by keyboard, and the focus returns', async () => {
   const user = await createUser(pages.app, { name: 'Ada <b>Lovelace</b>' });
   const shown = await accountOf(user);
-  const { page, isAccessible, isClean } = shown;
+  const { page, expectAccessible, expectClean } = shown;
   await page.getByText('Ada <b>Lovelace</b>').waitFor();
-  await isAccessible();
+  await expectAccessible();
   await press(shown, 'Change: Name');
   await fill(shown, 'Name (optional)', 'Grace');
   await page.keyboard.press('Enter');
@@ -46,7 +46,7 @@ test('names change with a proof, by keyboard, and the focus returns', async () =
   await page.keyboard.type(name);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
-  await isAccessible();
+  await expectAccessible();
   await page.keyboard.type('wrong');
   await page.keyboard.press('Enter');
   await page.getByText('That is wrong or has expired.').waitFor();
@@ -59,13 +59,13 @@ test('names change with a proof, by keyboard, and the focus returns', async () =
   await press(shown, 'Change: Name');
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
-  await isClean();
+  await expectClean();
 });
 
 test('a password and a PIN are set, and another device is signed out', async () => {
   const user = await createUser(pages.app);
   const shown = await accountOf(user);
-  const { page, isClean } = shown;
+  const { page, expectClean } = shown;
   await signIn(pages.app, user, { make: 'Nokia', model: '3310' });
   await press(shown, 'Change: Password');
   await fill(shown, 'New password', 'short');
@@ -104,7 +104,7 @@ test('a password and a PIN are set, and another device is signed out', async () 
   await press(shown, 'Sign out: Nokia 6310');
   await press(shown, 'Sign out');
   await page.getByRole('button', { name: 'Sign out: Nokia 6310' }).waitFor({ state: 'detached' });
-  await isClean();
+  await expectClean();
 });
 
 test('a mail address is changed with a proof by a code to the phone', async () => {
@@ -129,25 +129,25 @@ test('a mail address is changed with a proof by a code to the phone', async () =
   await press(shown, 'Remove');
   await proveByPassword(shown);
   await shown.page.getByRole('button', { name: 'Add: Phone number' }).waitFor();
-  await shown.isClean();
+  await shown.expectClean();
 });
 
 test('an authenticator app is enrolled with a QR code and recovery codes, and then only its codes are accepted as a proof', async () => {
   const user = await createUser(pages.app);
   const shown = await accountOf(user, { attributes: { sections: 'factors' } });
-  const { page, isAccessible, isClean } = shown;
+  const { page, expectAccessible, expectClean } = shown;
   await press(shown, 'Set up: Authenticator app');
   await press(shown, 'Continue');
   await proveByPassword(shown);
   await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
-  await isAccessible();
+  await expectAccessible();
   const app = appOf(user.id, await page.locator('.secret').innerText());
   await fill(shown, 'Code of your authenticator app', await app.code());
   await press(shown, 'Continue');
   const codes = page.locator('.codes li');
   await codes.first().waitFor();
   const first = await codes.first().innerText();
-  await isAccessible();
+  await expectAccessible();
   await press(shown, 'I have saved them');
   await app.rewind();
   await press(shown, 'New codes: Recovery codes');
@@ -159,7 +159,7 @@ test('an authenticator app is enrolled with a QR code and recovery codes, and th
   await codes.first().waitFor();
   expect(await codes.allInnerTexts()).not.toContain(first);
   await press(shown, 'I have saved them');
-  await isClean();
+  await expectClean();
 });
 
 test('passkeys are added, renamed and removed', async () => {
@@ -179,19 +179,19 @@ test('passkeys are added, renamed and removed', async () => {
   await shown.page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   await press(shown, 'Use a passkey');
   await shown.page.getByRole('button', { name: 'Remove: Desk' }).waitFor({ state: 'detached' });
-  await shown.isClean();
+  await shown.expectClean();
 });
 
 test('the activity is shown, all data is exported, and the account is deleted', async () => {
   const user = await createUser(pages.app);
   for (let login = 0; login < 11; login += 1) await signIn(pages.app, user);
   const shown = await accountOf(user, { attributes: { sections: 'activity data' } });
-  const { page, isAccessible, isClean } = shown;
+  const { page, expectAccessible, expectClean } = shown;
   const entries = page.locator('[part~=entry]');
   await expect.poll(() => entries.count()).toBe(10);
   await page.getByRole('button', { name: 'Show more' }).press('Enter');
   await expect.poll(() => entries.count()).toBeGreaterThan(10);
-  await isAccessible();
+  await expectAccessible();
   const [download] = await Promise.all([page.waitForEvent('download'), press(shown, 'Download: Everything about you')]);
   expect(download.suggestedFilename()).toBe('my-data.json');
   expect(JSON.parse(await readFile(await download.path(), 'utf8'))).toMatchObject({ account: { id: user.id } });
@@ -205,17 +205,17 @@ test('the activity is shown, all data is exported, and the account is deleted', 
   await proveByPassword(shown);
   await page.getByText('Sign in to see your account.').waitFor();
   expect(await shown.events('signed-out')).toHaveLength(1);
-  await isClean();
+  await expectClean();
 });
 
 test('the element works on a phone, in the dark theme, in Spanish, and from right to left', async () => {
   const user = await createUser(pages.app, { email: newEmail() });
   const spanish = await accountOf(user, { lang: 'es', width: 390, theme: 'dark' });
   await spanish.page.getByRole('heading', { name: 'Perfil' }).waitFor();
-  await spanish.isAccessible();
-  await spanish.isClean();
+  await spanish.expectAccessible();
+  await spanish.expectClean();
   const arabic = await accountOf(user, { lang: 'ar', dir: 'rtl', texts: { ar: { profile: 'الملف الشخصي' } } });
   await arabic.page.getByRole('heading', { name: 'الملف الشخصي' }).waitFor();
-  await arabic.isAccessible();
-  await arabic.isClean();
+  await arabic.expectAccessible();
+  await arabic.expectClean();
 });

@@ -23,10 +23,10 @@ async function publish(user: User, description: string, fields: object = {}): Pr
 test('the bell counts what arrives, and opening it marks everything as read', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'Paid your share');
-  const { page, events, isClean, isAccessible } = await inboxOf(user);
+  const { page, events, expectClean, expectAccessible } = await inboxOf(user);
   const bell = page.getByRole('button', { name: 'Notifications, 1 unread' });
   await bell.waitFor();
-  await isAccessible();
+  await expectAccessible();
   await publish(user, 'Asks for 12 €', { notification_type: 'request' });
   await page.getByRole('button', { name: 'Notifications, 2 unread' }).click();
   const panel = page.getByRole('dialog', { name: 'Notifications' });
@@ -37,7 +37,7 @@ test('the bell counts what arrives, and opening it marks everything as read', as
   expect(await page.locator('[part~=item-unread]').count()).toBe(2);
   await publish(user, 'The third');
   await expect.poll(() => panel.getByRole('listitem').count()).toBe(3);
-  await isAccessible();
+  await expectAccessible();
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'hidden' });
   await bell.waitFor({ state: 'detached' });
@@ -46,14 +46,14 @@ test('the bell counts what arrives, and opening it marks everything as read', as
     bearer: await page.evaluate('postern.getSession().then(({ token }) => token)'),
   });
   expect(body.unread_count).toBe(0);
-  await isClean();
+  await expectClean();
 });
 
 test('the inbox works by keyboard, and a list that changes keeps the focus', async () => {
   const user = await createUser(pages.app);
   const first = await publish(user, 'First');
   await publish(user, 'Second');
-  const { page, events, isClean } = await inboxOf(user, { attributes: { 'mark-read': 'select' } });
+  const { page, events, expectClean } = await inboxOf(user, { attributes: { 'mark-read': 'select' } });
   await page.getByRole('button', { name: '2 unread' }).waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -76,15 +76,15 @@ test('the inbox works by keyboard, and a list that changes keeps the focus', asy
   // Only the third is later than the one that was chosen.
   await page.getByRole('button', { name: 'Notifications, 1 unread' }).waitFor();
   expect(await focused()).not.toContain('Second');
-  await isClean();
+  await expectClean();
 });
 
 test('the empty state, Spanish, custom texts and text from right to left are shown', async () => {
   const user = await createUser(pages.app);
   const english = await inboxOf(user, { attributes: { layout: 'list' } });
   await english.page.getByText('No notifications yet').waitFor();
-  await english.isAccessible();
-  await english.isClean();
+  await english.expectAccessible();
+  await english.expectClean();
   const spanish = await inboxOf(user, { attributes: { layout: 'list' }, lang: 'es-MX' });
   await spanish.page.getByText('Aún no hay notificaciones').waitFor();
   await publish(user, 'Paid');
@@ -101,14 +101,14 @@ test('the empty state, Spanish, custom texts and text from right to left are sho
   // The panel is inside the window, on the side of the bell.
   expect(bell?.x).toBeGreaterThan(640);
   expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(1280);
-  await arabic.isAccessible();
-  await arabic.isClean();
+  await arabic.expectAccessible();
+  await arabic.expectClean();
 });
 
 test('a kind of notification is muted and switched on again', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'Paid');
-  const { page, isAccessible, isClean } = await inboxOf(user, {
+  const { page, expectAccessible, expectClean } = await inboxOf(user, {
     texts: { en: { type_payment: 'Payments' } },
     attributes: { open: '' },
   });
@@ -121,7 +121,7 @@ test('a kind of notification is muted and switched on again', async () => {
   await page.getByRole('button', { name: 'Push settings' }).click();
   const box = page.getByRole('switch', { name: 'Payments' });
   expect(await box.isChecked()).toBe(true);
-  await isAccessible();
+  await expectAccessible();
   await box.press('Space');
   await expect.poll(mutes).toContain('notification_type:eq:payment');
   await page.getByRole('button', { name: 'Switch on: actor:eq:Bob' }).click();
@@ -130,19 +130,19 @@ test('a kind of notification is muted and switched on again', async () => {
   await expect.poll(mutes).toEqual([]);
   await page.getByRole('button', { name: 'Back' }).click();
   await page.getByText('Paid').waitFor();
-  await isClean();
+  await expectClean();
 });
 
 test('hostile texts and pictures have no effect', async () => {
   const user = await createUser(pages.app);
   const attack = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
   await publish(user, `${attack}\u202e {count}`, { actor: attack, image_url: undefined });
-  const { page, isClean } = await inboxOf(user, { attributes: { layout: 'list' } });
+  const { page, expectClean } = await inboxOf(user, { attributes: { layout: 'list' } });
   await expect.poll(() => page.getByRole('listitem').first().innerText()).toContain('onerror');
   expect(
     await page.evaluate('window.hit === undefined && element.shadowRoot.querySelector("script, .text img") === null'),
   ).toBe(true);
-  await isClean();
+  await expectClean();
 });
 
 test('pages load more by a button, a filter and a limit narrow the list, and a page renders items itself', async () => {
@@ -151,7 +151,7 @@ test('pages load more by a button, a filter and a limit narrow the list, and a p
     await publish(user, `Number ${number}`, { notification_type: number === 1 ? 'pool' : 'payment' });
   }
   const attributes = { layout: 'list', limit: '2', filter: 'notification_type:eq:payment', 'mark-read': 'never' };
-  const { page, until, isClean } = await inboxOf(user, { attributes });
+  const { page, until, expectClean } = await inboxOf(user, { attributes });
   await expect.poll(() => page.getByRole('listitem').count()).toBe(2);
   await page.getByRole('button', { name: 'Show more' }).press('Enter');
   await expect.poll(() => page.getByRole('listitem').count()).toBe(3);
@@ -161,7 +161,7 @@ test('pages load more by a button, a filter and a limit narrow the list, and a p
   expect(await page.evaluate('element.matches(":state(unread)")')).toBe(true);
   await page.getByRole('button', { name: 'Mark all as read' }).click();
   await until('!element.matches(":state(unread)")');
-  await isClean();
+  await expectClean();
 });
 
 test('a list without a connection shows that, keeps its rows, and continues later', async () => {
@@ -186,14 +186,14 @@ test('a list without a connection shows that, keeps its rows, and continues late
 test('if nobody is signed in, the list shows that, and shows the inbox after a login', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'For you');
-  const { page, isAccessible, isClean } = await pages.show('postern-inbox', { attributes: { layout: 'list' } });
+  const { page, expectAccessible, expectClean } = await pages.show('postern-inbox', { attributes: { layout: 'list' } });
   await page.getByText('Sign in to see your notifications.').waitFor();
-  await isAccessible();
+  await expectAccessible();
   await page.evaluate(
     `client.createLogin(postern).start().password(${JSON.stringify({ identity: user.username, password })})`,
   );
   await page.getByText('For you').waitFor();
   await page.evaluate('postern.logOut()');
   await page.getByText('Sign in to see your notifications.').waitFor();
-  await isClean();
+  await expectClean();
 });

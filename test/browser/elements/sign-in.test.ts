@@ -34,32 +34,32 @@ async function byPassword(shown: ElementPage, username: string | null): Promise<
 test('a user signs in with a password after a wrong one, by keyboard alone and without losing the focus', async () => {
   const user = await createUser(pages.app);
   const shown = await signIn();
-  const { page, events, isAccessible, isClean } = shown;
+  const { page, events, expectAccessible, expectClean } = shown;
   const identity = field(shown, 'Email, phone or username');
   await identity.waitFor();
   // The element does not take the focus of a page that has just loaded.
   expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
-  await isAccessible();
+  await expectAccessible();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect.poll(() => page.getByText('Fill in this field.').count()).toBe(2);
-  await isAccessible();
+  await expectAccessible();
   await page.keyboard.type(user.username ?? '');
   await page.keyboard.press('Tab');
   await page.keyboard.type('wrong');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').filter({ hasText: 'That is wrong' }).waitFor();
-  await isAccessible();
+  await expectAccessible();
   expect(await secret(shown, 'Password').inputValue()).toBe('');
   await page.keyboard.type(password);
   await page.keyboard.press('Enter');
   await page.getByText('You are signed in.').waitFor();
   expect(await events('signed-in')).toMatchObject([{ user_id: user.id }]);
   expect(await events('step')).toEqual([{ step: 'done' }]);
-  await isAccessible();
+  await expectAccessible();
   await press(shown, 'Sign out');
   await identity.waitFor();
-  await isClean();
+  await expectClean();
 });
 
 test('a user signs in with a code by SMS and a PIN after a wrong code, and another code can be requested later', async () => {
@@ -71,7 +71,7 @@ test('a user signs in with a code by SMS and a PIN after a wrong code, and anoth
   await shown.page.getByRole('heading', { name: 'Enter the code' }).waitFor();
   expect(await shown.page.getByText(`${phone.slice(-2)}, we sent`).count()).toBe(1);
   expect(await shown.page.getByRole('button', { name: /^New code in/ }).isDisabled()).toBe(true);
-  await shown.isAccessible();
+  await shown.expectAccessible();
   const code = await codeTo(pages.app, phone);
   await field(shown, 'Code').fill(wrongCode(code));
   await press(shown, 'Sign in');
@@ -80,7 +80,7 @@ test('a user signs in with a code by SMS and a PIN after a wrong code, and anoth
   await field(shown, 'Code').fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
   await press(shown, 'Sign in');
   await isIn(shown);
-  await shown.isClean();
+  await shown.expectClean();
 });
 
 test('a user who requested a code by mail can return to the start', async () => {
@@ -94,7 +94,7 @@ test('a user who requested a code by mail can return to the start', async () => 
   expect(await field(shown, 'Email').inputValue()).toBe(email);
   await press(shown, 'Use a password');
   await field(shown, 'Email, phone or username').waitFor();
-  await shown.isClean();
+  await shown.expectClean();
 });
 
 test('a user signs in with a passkey', async () => {
@@ -108,7 +108,7 @@ test('a user signs in with a passkey', async () => {
   await press(shown, 'Use a passkey');
   await isIn(shown);
   expect(await shown.events('signed-in')).toMatchObject([{ user_id: user.id }]);
-  await shown.isClean();
+  await shown.expectClean();
 });
 
 test('a cancelled passkey is explained', async () => {
@@ -119,8 +119,8 @@ test('a cancelled passkey is explained', async () => {
   );
   await press(shown, 'Use a passkey');
   await shown.page.getByText('The passkey did not work.').waitFor();
-  await shown.isAccessible();
-  await shown.isClean();
+  await shown.expectAccessible();
+  await shown.expectClean();
 });
 
 test('a user signs in with an authenticator app or a recovery code after the password', async () => {
@@ -129,7 +129,7 @@ test('a user signs in with an authenticator app or a recovery code after the pas
   const shown = await signIn();
   await byPassword(shown, who.user.username);
   await shown.page.getByRole('heading', { name: 'One more step' }).waitFor();
-  await shown.isAccessible();
+  await shown.expectAccessible();
   await field(shown, 'Code of your authenticator app').fill('000000');
   await press(shown, 'Sign in');
   await shown.page.getByRole('alert').filter({ hasText: 'wrong or has expired' }).waitFor();
@@ -142,7 +142,7 @@ test('a user signs in with an authenticator app or a recovery code after the pas
   await field(shown, 'Recovery code').fill(recoveryCodes[0] ?? '');
   await press(shown, 'Sign in');
   await isIn(shown);
-  await shown.isClean();
+  await shown.expectClean();
 });
 
 test('a lock counts down, explains what to do, and offers a recovery', async () => {
@@ -163,14 +163,14 @@ test('a lock counts down, explains what to do, and offers a recovery', async () 
   await page.getByText(/Try again in \d+:\d\d/).waitFor();
   await page.getByText('Call 555.').waitFor();
   expect(await shown.events('step')).toContainEqual({ step: 'locked' });
-  await shown.isAccessible();
+  await shown.expectAccessible();
   await press(shown, 'Forgot your password?');
   await field(shown, 'Email or phone number').fill(email);
   await press(shown, 'Continue');
   const code = await codeTo(pages.app, email);
   await field(shown, 'Code').fill(wrongCode(code));
   await secret(shown, 'New password').fill('password');
-  await shown.isAccessible();
+  await shown.expectAccessible();
   await press(shown, 'Save');
   // The error is at its field.
   await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBeGreaterThan(0);
@@ -183,27 +183,27 @@ test('a lock counts down, explains what to do, and offers a recovery', async () 
   await secret(shown, 'Password').fill('the moon and back again');
   await press(shown, 'Sign in');
   await isIn(shown);
-  await shown.isClean();
+  await shown.expectClean();
 });
 
 test('a registration with a code signs the user in', async () => {
   const email = newEmail();
   const shown = await signIn();
   await press(shown, 'Create an account');
-  await shown.isAccessible();
+  await shown.expectAccessible();
   await field(shown, 'Email or phone number').fill(email);
   await press(shown, 'Continue');
   await field(shown, 'Code').fill(await codeTo(pages.app, email));
   await field(shown, /^Name/).fill('Ada Lovelace');
   await secret(shown, 'New password').fill('the moon and back again');
-  await shown.isAccessible();
+  await shown.expectAccessible();
   await press(shown, 'Create an account');
   await isIn(shown);
   expect(await shown.page.evaluate('client.createAccount(postern).get()')).toMatchObject({
     email,
     name: 'Ada Lovelace',
   });
-  await shown.isClean();
+  await shown.expectClean();
 });
 
 test('a lost network is reported, and the same input works later', async () => {
@@ -223,19 +223,19 @@ test('Spanish and custom texts from right to left are shown, and paths of other 
   const user = await createUser(pages.app);
   const spanish = await signIn({ lang: 'es', width: 390 });
   await spanish.page.getByRole('button', { name: 'Iniciar sesión' }).waitFor();
-  await spanish.isAccessible();
-  await spanish.isClean();
+  await spanish.expectAccessible();
+  await spanish.expectClean();
   const attributes = { 'return-to': '//evil.example/', registration: 'off', recovery: 'off', ways: 'password nothing' };
   const texts = { ar: { sign_in: 'تسجيل الدخول', identity: 'الاسم', password: 'كلمة السر' } };
   const arabic = await signIn({ lang: 'ar', dir: 'rtl', theme: 'dark', attributes, texts });
   await arabic.page.getByRole('textbox', { name: 'الاسم' }).fill(user.username ?? '');
   expect(await arabic.page.getByRole('button').count()).toBe(3);
-  await arabic.isAccessible();
+  await arabic.expectAccessible();
   await arabic.page.getByLabel('كلمة السر').fill(password);
   await arabic.page.getByRole('button', { name: 'تسجيل الدخول' }).click();
   await isIn(arabic);
   expect(arabic.page.url()).toContain(pages.origin);
-  await arabic.isClean();
+  await arabic.expectClean();
 });
 
 test('a path of this origin is opened after the login, unless the page prevents it', async () => {

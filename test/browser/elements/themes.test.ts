@@ -42,8 +42,8 @@ test('the three themes of docs/elements.md change every element, with enough con
       await page.getByText(text).first().waitFor();
       const style = `getComputedStyle(element.shadowRoot.querySelector('[part~=${part}]'))`;
       grounds.add(`${tag} ${await page.evaluate<string>(`${style}.color`)}`);
-      await shown.isAccessible();
-      await shown.isClean();
+      await shown.expectAccessible();
+      await shown.expectClean();
     }
   }
   expect(grounds.size).toBe(9);
