@@ -12,7 +12,7 @@ export type DeviceDescription = Omit<DeviceInput, 'id' | 'jwk' | 'apn_device_tok
 
 /** Asks the platform for passkeys. The options and results have the JSON form of WebAuthn. */
 export interface PasskeyAdapter {
-  /** @param how `conditional`: wait until the visitor picks a name that the browser offers in a field */
+  /** @param how `conditional`: open no dialog, and wait until the user picks a passkey in the autofill list of a form field */
   readonly get: (options: object, how: Abortable & { readonly conditional: boolean }) => Promise<object>;
   readonly create: (options: object, how: Abortable) => Promise<object>;
 }

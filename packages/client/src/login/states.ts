@@ -48,7 +48,7 @@ export interface PinInput {
 }
 
 export interface PasskeyInput extends Abortable {
-  /** Waits until the visitor picks a name that the browser offers in a field. */
+  /** Opens no dialog. Waits until the user picks a passkey in the autofill list of a form field. */
   readonly conditional?: boolean | undefined;
 }
 

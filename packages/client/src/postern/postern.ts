@@ -1,6 +1,6 @@
 import { type Core, coreKey, type StoredLogin } from '../core.js';
 import { isProblem, UsageError } from '../errors.js';
-import type { Possession } from '../login/possession.js';
+import type { DpopSigner } from '../login/dpop-signer.js';
 import { type Abortable, forCaller, platform, stopwatch, type Unsubscribe } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { createStore } from '../store.js';
@@ -43,14 +43,14 @@ const renewalMs = 30_000;
  * @throws UsageError for options that are not valid
  */
 export function createPostern(options: PosternOptions): Postern {
-  // A server that renders the page has no origin for a path. It never sends requests to this one.
+  // A server that renders the page does not know its origin, and a URL needs one. The server sends no requests to this URL.
   const isRendering = options?.storage === 'backend' && !platform().location && `${options.url}`.startsWith('/');
   const base = baseOf(isRendering ? `https://page.invalid${options.url}` : options?.url);
   const { storage, timeout = 10_000, onError } = options;
   const usesBackend = storage === 'backend';
   if (!usesBackend && ![storage?.get, storage?.set, storage?.delete].every((member) => typeof member === 'function')) {
     throw new UsageError(
-      "`storage` must be 'backend' or a storage such as indexedDbStorage(), and not the browser's description object.",
+      "`storage` must be 'backend' or a storage such as indexedDbStorage(). Browser objects such as localStorage do not work.",
     );
   }
   if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
@@ -126,20 +126,21 @@ export function createPostern(options: PosternOptions): Postern {
     return loading;
   }
 
-  /** Only clients whose storage keeps keys load the part that signs. */
-  let signing: Promise<Possession> | undefined;
-  const possession = (store: PosternStorage): Promise<Possession> =>
-    (signing ??= loadPart(() => import('../login/possession.js'))
-      .then(({ createPossession }) => createPossession({ base, transport, storage: store }))
+  /** Only clients whose storage keeps keys load the signer. */
+  let dpopSigner: Promise<DpopSigner> | undefined;
+  const loadDpopSigner = (store: PosternStorage): Promise<DpopSigner> =>
+    (dpopSigner ??= loadPart(() => import('../login/dpop-signer.js'))
+      .then(({ createDpopSigner }) => createDpopSigner({ base, transport, storage: store }))
       .catch((error) => {
-        signing = undefined;
+        dpopSigner = undefined;
         throw error;
       }));
 
   /** Sends the authentication token, with a proof if it is bound to a key. */
   async function sendToken<T>(method: 'POST' | 'DELETE', path: string, sentLogin: LoginToken | undefined): Promise<T> {
     const call = { method, path, authorization: sentLogin && `Basic ${btoa(`${sentLogin.token}:`)}` };
-    if (sentLogin?.is_bound && storage !== 'backend') return (await possession(storage)).send(call, sentLogin.token);
+    if (sentLogin?.is_bound && storage !== 'backend')
+      return (await loadDpopSigner(storage)).send(call, sentLogin.token);
     return transport.json<T>(call);
   }
 
@@ -228,9 +229,9 @@ export function createPostern(options: PosternOptions): Postern {
     base,
     transport: options.fetch === undefined ? transportOptions : undefined,
     passkeys: options.passkeys,
-    // The answer to a login may have the nonce of the first proof.
+    // The answer to a login may contain a nonce, which the first proof needs.
     send: (request) =>
-      transport.json({ ...request, onHeaders: (all) => void signing?.then((part) => part.storeNonce(all)) }),
+      transport.json({ ...request, onHeaders: (all) => void dpopSigner?.then((signer) => signer.storeNonce(all)) }),
     call: <T>(request: Call) => call<T>(request, transport.json),
     raw: (request) => call(request, transport.raw),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
@@ -247,9 +248,9 @@ export function createPostern(options: PosternOptions): Postern {
       };
     },
     async loginDevice() {
-      const part = usesBackend || !storage.addKey ? undefined : await possession(storage);
+      const signer = usesBackend || !storage.addKey ? undefined : await loadDpopSigner(storage);
       // A browser that cannot keep keys, such as in a private window, must not keep the user from logging in.
-      const jwk = await part?.publicKey().catch((error) => void onError?.(error));
+      const jwk = await signer?.publicKey().catch((error) => void onError?.(error));
       return { ...(await core.device()), ...(jwk && { jwk }) };
     },
     storage: safe,

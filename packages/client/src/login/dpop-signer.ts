@@ -4,7 +4,7 @@ import type { Call, Transport } from '../transport.js';
 import type { PublicKey } from '../wire.js';
 
 /** The key of this device, whose private part never leaves the browser. It signs a proof for each use of a bound token. */
-export interface Possession {
+export interface DpopSigner {
   /** The public key for a login; undefined if this platform cannot store keys. */
   publicKey(): Promise<PublicKey | undefined>;
   /** Stores the nonce of an answer for the next proof. */
@@ -46,11 +46,11 @@ const keyLost = () =>
   );
 
 /** Creates the proofs of a client (RFC 9449). */
-export function createPossession(options: {
+export function createDpopSigner(options: {
   readonly base: string;
   readonly transport: Transport;
   readonly storage: PosternStorage;
-}): Possession {
+}): DpopSigner {
   const { base, transport, storage } = options;
   const { subtle } = crypto as { readonly subtle?: Subtle };
   let nonce: string | undefined;
