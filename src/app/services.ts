@@ -80,7 +80,7 @@ export async function createServices(
     plugins,
     account,
     testCodes,
-    possession: sessions.possession,
+    dpopVerifier: sessions.dpopVerifier,
   });
   const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
     part.close(),

@@ -3,7 +3,7 @@ import type { ParsedToken } from '../lib/crypto/token-strings.js';
 import { parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
-import type { Possession, TokenUse } from '../sessions/possession/possession.js';
+import type { DpopVerifier, TokenUse } from '../sessions/dpop/dpop-verifier.js';
 import { type AuthenticationStatus, endAuthentication, findAuthenticationStatus } from './authentications.js';
 
 /** Authentication tokens after their login: status and logout. */
@@ -23,7 +23,7 @@ export interface Tokens {
 }
 
 /** Creates the status and the logout of authentication tokens. */
-export function createTokens(database: Database, possession: Pick<Possession, 'requireProof'>): Tokens {
+export function createTokens(database: Database, dpopVerifier: Pick<DpopVerifier, 'requireProof'>): Tokens {
   return {
     async status(text) {
       const id = parseId(text);
@@ -40,7 +40,7 @@ export function createTokens(database: Database, possession: Pick<Possession, 'r
     async removeHeld(token, use) {
       const { ids, digest } = token;
       const [userId = '', id = ''] = ids;
-      await possession.requireProof(token, use);
+      await dpopVerifier.requireProof(token, use);
       const isEnded = await endAuthentication(database.user(userId), { userId, id, digest }, use.origin);
       if (!isEnded) throw new Problem('no_active_token');
       return { id };

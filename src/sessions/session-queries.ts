@@ -1,7 +1,7 @@
 import { type Parameters, type Sql, sql, userStatement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
-import type { ProofValues } from './possession/presented-proof.js';
-import { noProofState, type ProofState, proofState } from './possession/proof-queries.js';
+import type { ProofValues } from './dpop/presented-proof.js';
+import { noProofState, type ProofState, proofState } from './dpop/proof-queries.js';
 
 /** The statements that create the session of one token. */
 

@@ -10,9 +10,9 @@ import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import { describeNetwork } from '../messages/notice-values.js';
 import type { Counters } from '../statistics/counters.js';
-import type { Possession, TokenUse } from './possession/possession.js';
-import type { ReadProof } from './possession/presented-proof.js';
-import type { ReportToken } from './possession/token-reports.js';
+import type { DpopVerifier, TokenUse } from './dpop/dpop-verifier.js';
+import type { ReadProof } from './dpop/presented-proof.js';
+import type { ReportToken } from './dpop/token-reports.js';
 import {
   type CreatedRow,
   type CreateValues,
@@ -93,14 +93,14 @@ export interface SessionOptions {
   /** Whether requests that arrive at the same time share one statement. */
   readonly batching: boolean;
   readonly counters: Counters;
-  readonly possession: Possession;
+  readonly dpopVerifier: DpopVerifier;
   readonly report: ReportToken;
 }
 
 /** Creates the service that creates sessions. */
 export function createSessions(
   database: Database,
-  { lifetime, batching, counters, possession, report }: SessionOptions,
+  { lifetime, batching, counters, dpopVerifier, report }: SessionOptions,
 ): Sessions {
   const valuesOf = ({ token, id, digest, agent, network }: RequestedSession): CreateValues => {
     const [userId = '', authenticationId = ''] = token.ids;
@@ -129,7 +129,7 @@ export function createSessions(
       const id = newId();
       const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
       const requested = { token: authenticationToken, id, digest, ...clientOf(use) };
-      const read = possession.read(authenticationToken, use.proof);
+      const read = dpopVerifier.read(authenticationToken, use.proof);
       const hasProof = use.proof.headers.length > 0;
       const row = await (hasProof ? createWithProof(requested, read) : createOne(requested));
       if (row === undefined) throw new Problem('invalid_authentication_token');
@@ -137,7 +137,7 @@ export function createSessions(
       if (!row.current) throw new Problem('invalid_authentication_token');
       if (row.locked) throw new Problem('account_locked');
       if (row.key_thumbprint !== null && !row.is_proven) {
-        throw await possession.refusal(authenticationToken, use, read, row);
+        throw await dpopVerifier.refusal(authenticationToken, use, read, row);
       }
       // While this request waited for the row of the token, the token was superseded, deleted or replaced.
       if (row.id === null) throw new Problem('invalid_authentication_token');
@@ -146,7 +146,7 @@ export function createSessions(
         await report(authenticationToken, use.origin, { type: 'token.shared', data, isNotified: true });
       }
       counters.add('sessions.created');
-      const nonce = row.key_thumbprint === null ? undefined : possession.nonceAt(row.now);
+      const nonce = row.key_thumbprint === null ? undefined : dpopVerifier.nonceAt(row.now);
       return { session: { ...toSession(row), token }, nonce };
     },
   };

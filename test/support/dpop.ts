@@ -3,8 +3,8 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import type { Database } from '../../src/database/database.js';
-import type { Possession } from '../../src/sessions/possession/possession.js';
-import { createPossession, type TokenUse } from '../../src/sessions/possession/possession.js';
+import type { DpopVerifier } from '../../src/sessions/dpop/dpop-verifier.js';
+import { createDpopVerifier, type TokenUse } from '../../src/sessions/dpop/dpop-verifier.js';
 import type { ProblemAnswer, TestApp } from './app.js';
 import { login } from './users.js';
 
@@ -57,8 +57,8 @@ export const useWithoutProof: TokenUse = {
 };
 
 /** The checks of proofs for tests whose tokens are not bound. */
-export const possessionOf = (database: Database): Possession =>
-  createPossession({
+export const dpopVerifierOf = (database: Database): DpopVerifier =>
+  createDpopVerifier({
     database,
     nonces: { create: () => '', timeOf: () => undefined },
     publicUrl: undefined,

@@ -9,7 +9,7 @@ import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
 import { createTokens } from '../../login/tokens.js';
-import type { Possession } from '../../sessions/possession/possession.js';
+import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Base } from '../base/base.js';
 import { createAuthenticators } from './authenticators.js';
 import type { Factors } from './factors.js';
@@ -27,7 +27,7 @@ export function createLoginServices(
     readonly idTokens: readonly IdTokens[];
     readonly plugins: readonly Plugin[];
     readonly account: Pick<Services, 'pinRecoveries'>;
-    readonly possession: Possession;
+    readonly dpopVerifier: DpopVerifier;
     readonly testCodes: TestCodes;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
@@ -71,6 +71,6 @@ export function createLoginServices(
       registrationIsOn: config.REGISTRATION === 'on',
     }),
     pinIsRequired: config.PIN_POLICY === 'required',
-    tokens: createTokens(database, parts.possession),
+    tokens: createTokens(database, parts.dpopVerifier),
   };
 }

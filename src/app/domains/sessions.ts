@@ -1,11 +1,11 @@
 import type { Services } from '../../http/routes/routes.js';
 import type { Notices } from '../../messages/notices.js';
 import { createApiKeys } from '../../sessions/api-keys.js';
+import { createDpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
+import { createProofNonces } from '../../sessions/dpop/nonces.js';
+import { createTokenReports } from '../../sessions/dpop/token-reports.js';
 import { createSnapshotVerifier } from '../../sessions/fast-path/snapshot-verifier.js';
 import { createVerifyOperator } from '../../sessions/operators.js';
-import { createProofNonces } from '../../sessions/possession/nonces.js';
-import { createPossession } from '../../sessions/possession/possession.js';
-import { createTokenReports } from '../../sessions/possession/token-reports.js';
 import { createSessions } from '../../sessions/sessions.js';
 import { createPlainVerifier } from '../../sessions/verifier.js';
 import type { Base } from '../base/base.js';
@@ -14,9 +14,9 @@ import type { Base } from '../base/base.js';
 export function createSessionServices(
   { config, database, keys, statistics: { counters } }: Base,
   notices: Notices,
-): Pick<Services, 'sessions' | 'possession' | 'apiKeys' | 'verifiers'> {
+): Pick<Services, 'sessions' | 'dpopVerifier' | 'apiKeys' | 'verifiers'> {
   const report = createTokenReports(database, notices);
-  const possession = createPossession({
+  const dpopVerifier = createDpopVerifier({
     ...{ database, report },
     nonces: createProofNonces(keys),
     publicUrl: config.PUBLIC_URL,
@@ -25,7 +25,7 @@ export function createSessionServices(
     lifetime: config.SESSION_TTL,
     batching: config.DATABASE_BATCHING,
     counters,
-    possession,
+    dpopVerifier,
     report,
   });
   const apiKeys = createApiKeys({
@@ -38,5 +38,5 @@ export function createSessionServices(
     verifyOperator: createVerifyOperator(database, config.ADMIN_PROOF_MAX_AGE),
     verifyApiKey: apiKeys.verify,
   };
-  return { sessions, possession, apiKeys, verifiers };
+  return { sessions, dpopVerifier, apiKeys, verifiers };
 }

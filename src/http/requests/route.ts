@@ -14,7 +14,7 @@ import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { headerValues } from '../../lib/http-headers.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
-import type { TokenUse } from '../../sessions/possession/possession.js';
+import type { TokenUse } from '../../sessions/dpop/dpop-verifier.js';
 import { bareAddress } from '../admission/client-address.js';
 import type { QueryParameters } from './parameters.js';
 

@@ -29,7 +29,7 @@ import type { Notifications } from '../../notifications/notifications.js';
 import type { Push } from '../../notifications/push/push.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
-import type { Possession } from '../../sessions/possession/possession.js';
+import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { Meters } from '../../statistics/meters.js';
@@ -119,7 +119,7 @@ export interface Services extends WebhookServices {
   readonly loginOptions: LoginOptions;
   readonly tokens: Tokens;
   readonly sessions: Sessions;
-  readonly possession: Possession;
+  readonly dpopVerifier: DpopVerifier;
   readonly devices: Devices;
   readonly notifications: Notifications;
   readonly sendInbox: SendInbox;

@@ -8,7 +8,7 @@ import { createSessions } from '../../../src/sessions/sessions.js';
 import { createPlainVerifier } from '../../../src/sessions/verifier.js';
 import { createCounters } from '../../../src/statistics/counters.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { possessionOf, useWithoutProof } from '../../support/dpop.js';
+import { dpopVerifierOf, useWithoutProof } from '../../support/dpop.js';
 import { queriesOf, type SentQuery } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
 
@@ -177,7 +177,7 @@ describe('the plan of session creation', () => {
   async function creationOf(count: number): Promise<SentQuery[]> {
     const { create } = createSessions(db.database, {
       ...{ lifetime: 1000, batching: true, counters: createCounters() },
-      possession: possessionOf(db.database),
+      dpopVerifier: dpopVerifierOf(db.database),
       report: async () => undefined,
     });
     return queriesOf(() =>

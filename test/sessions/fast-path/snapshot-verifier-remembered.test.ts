@@ -12,7 +12,7 @@ import { createSnapshotVerifier } from '../../../src/sessions/fast-path/snapshot
 import { createSessions } from '../../../src/sessions/sessions.js';
 import { createCounters } from '../../../src/statistics/counters.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { possessionOf, useWithoutProof } from '../../support/dpop.js';
+import { dpopVerifierOf, useWithoutProof } from '../../support/dpop.js';
 import { eventually } from '../../support/eventually.js';
 import { queriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
@@ -269,7 +269,7 @@ describe('the session cache', () => {
     const { token } = await signedIn();
     const { create } = createSessions(one.database, {
       ...{ lifetime: 400, batching: true, counters: createCounters() },
-      possession: possessionOf(one.database),
+      dpopVerifier: dpopVerifierOf(one.database),
       report: async () => undefined,
     });
     const { verify } = createSnapshotVerifier(one.database);

@@ -14,7 +14,7 @@ import { Problem } from '../../../lib/problem.js';
 import type { LoginResult } from '../../../login/completion.js';
 import type { Login } from '../../../login/login.js';
 import type { Tokens } from '../../../login/tokens.js';
-import type { Possession } from '../../../sessions/possession/possession.js';
+import type { DpopVerifier } from '../../../sessions/dpop/dpop-verifier.js';
 import { type App, authenticationTokenOf, originOf, sessionOf, tokenUseOf } from '../../requests/route.js';
 
 const Params = Type.Object({ id: Type.String({ description: 'The id of the authentication.' }) });
@@ -23,16 +23,17 @@ const Params = Type.Object({ id: Type.String({ description: 'The id of the authe
 export interface TokenServices {
   readonly login: Login;
   readonly tokens: Tokens;
-  readonly possession: Pick<Possession, 'nonceAt'>;
+  readonly dpopVerifier: Pick<DpopVerifier, 'nonceAt'>;
   /** Whether step 2 of a login needs a PIN. */
   readonly pinIsRequired: boolean;
 }
 
 /** Routes for login, the status of a login, and logout. */
-export function tokenRoutes(app: App, { login, tokens, possession, pinIsRequired }: TokenServices): void {
+export function tokenRoutes(app: App, { login, tokens, dpopVerifier, pinIsRequired }: TokenServices): void {
   /** Gives the client the nonce of its first proof. */
   function addNonce(reply: FastifyReply, { is_bound, token, updated_at }: LoginResult): void {
-    if (is_bound && token !== undefined) reply.header('DPoP-Nonce', possession.nonceAt(Date.parse(updated_at) / 1000));
+    if (is_bound && token !== undefined)
+      reply.header('DPoP-Nonce', dpopVerifier.nonceAt(Date.parse(updated_at) / 1000));
   }
 
   app.route({

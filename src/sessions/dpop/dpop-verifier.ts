@@ -15,8 +15,8 @@ export interface TokenUse {
   readonly userAgent: string | undefined;
 }
 
-/** Proof of possession: a token that is bound to a key works only with a DPoP proof that this key has signed (RFC 9449). */
-export interface Possession {
+/** Checks the proof of possession: a token that is bound to a key works only with a DPoP proof that this key has signed (RFC 9449). */
+export interface DpopVerifier {
   /** Reads the proof of a request, as far as this is possible without the database. */
   read(token: ParsedToken, proof: PresentedProof): ReadProof;
   /**
@@ -45,24 +45,24 @@ interface Refused {
 const causesOfCopying: readonly Refused['cause'][] = ['no_proof', 'wrong_key', 'used_proof'];
 
 /** Creates the checks of proofs. */
-export function createPossession(options: {
+export function createDpopVerifier(options: {
   readonly database: Database;
   readonly nonces: ProofNonces;
   readonly publicUrl: string | undefined;
   readonly report: ReportToken;
-}): Possession {
+}): DpopVerifier {
   const { database, nonces, report } = options;
 
-  const possession: Possession = {
+  const dpopVerifier: DpopVerifier = {
     read: (token, proof) => readPresentedProof(options, token, proof),
     async requireProof(token, use) {
-      const read = possession.read(token, use.proof);
+      const read = dpopVerifier.read(token, use.proof);
       const [userId = '', authenticationId = ''] = token.ids;
       const bearer = { userId, authenticationId, authenticationDigest: token.digest };
       const values = 'values' in read ? read.values : undefined;
       const state = await readProofState(database.user(userId), bearer, values);
       if (state === undefined || state.key_thumbprint === null) return;
-      if (values === undefined || !isAccepted(state)) throw await possession.refusal(token, use, read, state);
+      if (values === undefined || !isAccepted(state)) throw await dpopVerifier.refusal(token, use, read, state);
     },
     async refusal(token, use, read, state) {
       const headers = { 'DPoP-Nonce': nonces.create(state.now) };
@@ -83,7 +83,7 @@ export function createPossession(options: {
     },
     nonceAt: nonces.create,
   };
-  return possession;
+  return dpopVerifier;
 }
 
 const isAccepted = ({ key_fits, nonce_fits, time_fits, is_used }: ProofState) =>
