@@ -62,7 +62,7 @@ export const pinSettings = {
     parse: choice('required', 'optional', 'off'),
     fallback: 'required',
     about:
-      'required: step 2 needs a PIN. It must be the PIN of the user; for a user without a PIN, any 4 to 12 digits are accepted, so the PIN protects only users who have set one. optional: users without a PIN may omit it. off: PINs are ignored.',
+      'required: step 2 needs a PIN. It must be the PIN of the user. If the user has no PIN, any 4 to 12 digits are accepted. So the PIN protects only users who have set one. optional: users without a PIN may omit it. off: PINs are ignored.',
   },
   PIN_ENROL: {
     parse: choice('never', 'first_login'),

@@ -28,7 +28,6 @@ export function createSystemInformation(
   statistics: Statistics,
   version: string,
 ): SystemInformation {
-  const { everyone } = database;
   let cached: { readonly examinedAt: number; readonly findings: Promise<Finding[]> } | undefined;
 
   function findings(): Promise<Finding[]> {
@@ -42,22 +41,22 @@ export function createSystemInformation(
     const foundFindings = await Promise.all([
       attempt('data directory', () => checks.checkDataDir(config)),
       attempt('database', async () => [
-        await checks.checkVersion(everyone),
-        await checks.checkSchema(everyone),
-        await checks.checkClock(everyone),
-        ...(await checks.checkSchemes(everyone, config)),
-        ...(await checks.checkSecrets(everyone, config, maxCheckedValues)),
-        ...(await checks.checkBackups(everyone, config)),
+        await checks.checkVersion(database.everyone),
+        await checks.checkSchema(database.everyone),
+        await checks.checkClock(database.everyone),
+        ...(await checks.checkSchemes(database.everyone, config)),
+        ...(await checks.checkSecrets(database.everyone, config, maxCheckedValues)),
+        ...(await checks.checkBackups(database.everyone, config)),
       ]),
       attempt('sms', () => checks.checkSms(config)),
-      attempt('providers', () => providerFindings(everyone, config)),
+      attempt('providers', () => providerFindings(database.everyone, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('images', () => checkImages(config)),
       attempt('push', async () => [checks.checkPush(config)]),
       attempt('deliveries', () => deliveryFindings(statistics)),
-      attempt('webhooks', () => webhookFindings(everyone)),
-      attempt('test identities', () => testIdentityFindings(everyone)),
+      attempt('webhooks', () => webhookFindings(database.everyone)),
+      attempt('test identities', () => testIdentityFindings(database.everyone)),
     ]);
     const warnings = config.warnings.map((detail) => checks.warn('configuration', detail));
     return [...warnings, ...foundFindings.flat()]
@@ -68,14 +67,14 @@ export function createSystemInformation(
   return {
     async read(): Promise<System> {
       const [state, queue, instances, applied, { pending }, backups, foundFindings, failing] = await Promise.all([
-        readDatabaseState(everyone),
-        readQueueState(everyone),
+        readDatabaseState(database.everyone),
+        readQueueState(database.everyone),
         listInstances(database, reporter.instanceId),
-        readMigrations(everyone),
-        readSchemaState(everyone),
-        listBackups(everyone),
+        readMigrations(database.everyone),
+        readSchemaState(database.everyone),
+        listBackups(database.everyone),
         findings(),
-        failingProviders(everyone),
+        failingProviders(database.everyone),
       ]);
       const { now, ...size } = state;
       return {

@@ -11,7 +11,7 @@ import { queueJobs } from './process-metrics.js';
  * @param config with BACKUP_TO, a missing backup is infinitely old, so that the alert rule for old backups fires
  */
 export async function readFromDatabase(
-  { everyone }: Pick<Database, 'everyone'>,
+  database: Pick<Database, 'everyone'>,
   { BACKUP_TO }: Pick<Config, 'BACKUP_TO'>,
 ): Promise<Family[]> {
   const upGauge = (value: 0 | 1) =>
@@ -19,9 +19,13 @@ export async function readFromDatabase(
       aggregator: 'min',
     });
   try {
-    const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = await readDatabaseMetrics(everyone);
-    const { now, verified } = await readBackupTimes(everyone);
-    const webhooks = await readWebhookStates(everyone);
+    const {
+      jobs,
+      oldest_job: oldestJob,
+      maintenance_lag: maintenanceLag,
+    } = await readDatabaseMetrics(database.everyone);
+    const { now, verified } = await readBackupTimes(database.everyone);
+    const webhooks = await readWebhookStates(database.everyone);
     return [
       upGauge(1),
       queueJobs(jobs.map(({ task, state, count }) => ({ labels: { task, state }, value: count }))),
