@@ -87,14 +87,14 @@ const batchSize = 2000;
  * @param anchors hashes of days that were stored elsewhere, in hex, by day
  */
 export async function verifyAudit(
-  { everyone }: Pick<Database, 'everyone'>,
+  database: Pick<Database, 'everyone'>,
   { eventsAge, anchors }: { readonly eventsAge: number; readonly anchors: ReadonlyMap<string, string> },
 ): Promise<AuditReport> {
   const findings: AuditFinding[] = [];
   const report = (finding: AuditFinding) => findings.length < maxFindings && findings.push(finding);
-  const [row] = await everyone.query(selectCutoff({ age: eventsAge }));
+  const [row] = await database.everyone.query(selectCutoff({ age: eventsAge }));
   const cutoff = row?.cutoff ?? '';
-  const days = await everyone.query(selectDays({}));
+  const days = await database.everyone.query(selectDays({}));
   const sealed = new Map(days.map(({ day, hash }) => [day, hash.toString('hex')]));
   for (const [day, hash] of anchors) if (sealed.get(day) !== hash) report({ what: 'anchor', day });
 
@@ -106,7 +106,7 @@ export async function verifyAudit(
   async function compare(day: string, to: EventKey, leaves: readonly Leaf[]): Promise<void> {
     const missing = new Map(leaves.map((leaf) => [leaf.id, leaf]));
     for (let isDone = false; !isDone; ) {
-      const rows = await everyone.query(
+      const rows = await database.everyone.query(
         selectEvents({ afterAt: from.at, afterId: from.id, toAt: to.at, toId: to.id, limit: batchSize }),
       );
       for (const { leaf, at, id, is_erased: isErased } of rows) {
@@ -133,7 +133,7 @@ export async function verifyAudit(
     let part = 0;
     let isIntact = true;
     for (;;) {
-      const [next] = await everyone.query(selectPart({ day, after: part }));
+      const [next] = await database.everyone.query(selectPart({ day, after: part }));
       if (next === undefined) break;
       isIntact &&= next.part === part + 1 && chainHash(hash, next.leaves).equals(next.hash);
       ({ hash, part } = next);

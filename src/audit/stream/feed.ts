@@ -123,14 +123,12 @@ const startRun = everyoneStatement<object>(
 
 /** Creates the feed of a database. */
 export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed {
-  const { everyone } = database;
-
   async function now(): Promise<Position> {
     for (;;) {
-      const [row] = await everyone.query(selectSnapshot({}));
+      const [row] = await database.everyone.query(selectSnapshot({}));
       if (row === undefined) throw new Error('the query for the position of the feed returned no row');
       if (row.run !== null) return { run: row.run, ...parseSnapshot(row.seen) };
-      await everyone.query(startRun({}));
+      await database.everyone.query(startRun({}));
     }
   }
 
@@ -138,7 +136,7 @@ export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed
     now,
     async read(from, limit, until) {
       const { xmax, running, last } = from;
-      const rows = await everyone.query(
+      const rows = await database.everyone.query(
         selectFeed({
           floor: running[0] ?? xmax,
           xmax,

@@ -35,11 +35,11 @@ const selectFailing = everyoneStatement<Record<never, never>, FailingProvider>(
 
 /** Stores whether a provider works. @param error why it fails; undefined when it works */
 export async function storeProviderHealth(
-  { everyone }: Pick<Database, 'everyone'>,
+  database: Pick<Database, 'everyone'>,
   name: string,
   error: string | undefined,
 ): Promise<void> {
-  await everyone.query(error === undefined ? storeSuccess({ name }) : storeFailure({ name, error }));
+  await database.everyone.query(error === undefined ? storeSuccess({ name }) : storeFailure({ name, error }));
 }
 
 /** The providers that fail for at least one process. */

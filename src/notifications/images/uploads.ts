@@ -15,11 +15,11 @@ const selectExisting = directoryStatement<{ ids: readonly string[] }, { id: stri
 
 /** The ids of uploaded images in their order. @param after the last id of the page before */
 export async function uploadedImages(
-  { everyone }: Pick<Database, 'everyone'>,
+  database: Pick<Database, 'everyone'>,
   after: string | undefined,
   limit: number,
 ): Promise<string[]> {
-  return (await everyone.query(selectUploads({ after: after ?? nilId, limit }))).map(({ id }) => id);
+  return (await database.everyone.query(selectUploads({ after: after ?? nilId, limit }))).map(({ id }) => id);
 }
 
 /** The ids that still belong to an image. */
