@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -6,10 +5,11 @@ import type pg from 'pg';
 import type { DatabaseTarget } from '../../database/connections/target.js';
 import type { Log } from '../../database/embedded/membership.js';
 import { ageEncryption } from '../../lib/crypto/age.js';
-import { lockArchiving, readTime, slotPrefix, withSession } from '../base/session.js';
+import { lockArchiving, readTime, slotPrefix, timeText, withSession } from '../base/session.js';
 import type { BackupStore } from '../places/place.js';
 import { archiveFolder, listParts, type Part, removeContained, writePart } from './parts.js';
 import { formatLsn, parseLsn, segmentName, segmentStart } from './positions.js';
+import { dropSlots, openSlot } from './slot.js';
 
 export interface ArchiverOptions {
   readonly target: DatabaseTarget;
@@ -78,14 +78,6 @@ export async function stopArchiving(target: DatabaseTarget): Promise<void> {
   });
 }
 
-async function dropSlots(client: pg.Client, except: string | undefined): Promise<void> {
-  await client.query(
-    `select pg_drop_replication_slot(slot_name) from pg_replication_slots
-     where starts_with(slot_name, '${slotPrefix}') and slot_name is distinct from $1 and not active`,
-    [except],
-  );
-}
-
 /** A log archive that can be continued. */
 interface OpenLogArchive {
   /** Copies everything that the server has written to disk. */
@@ -101,19 +93,23 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
   let position = parts.reduce((end, part) => Math.max(end, part.end), segmentStart(from, segmentBytes));
   let recent = parts.filter(({ start }) => start >= segmentStart(position, segmentBytes));
   let reportedAt = Number.NEGATIVE_INFINITY;
+  // Every transaction that was acknowledged before this time is in the parts so far.
+  let archivedAt = await readReported(client, archive);
 
   /** Writes the next part: to the end of the segment, or to what is on disk. */
-  async function copyPart(flushed: number, header: { readonly timeline: number; readonly created_at: string }) {
+  async function copyPart(flushed: number, { timeline, lookedAt }: { timeline: number; lookedAt: string }) {
     const first = segmentStart(position, segmentBytes);
     const end = Math.min(flushed, first + segmentBytes);
     const isWhole = end === first + segmentBytes || recent.length >= maxParts;
     const range = { start: isWhole ? first : position, end };
-    const content = readLog(join(serverFolder, 'pg_wal', segmentName(header.timeline, first, segmentBytes)), {
+    const content = readLog(join(serverFolder, 'pg_wal', segmentName(timeline, first, segmentBytes)), {
       from: range.start - first,
       to: end - first,
     });
+    // Only the last part of a look contains all that was on disk. A restore may find no later part than this one.
+    if (end === flushed) archivedAt = lookedAt;
     const part = await writePart(store, folder, range, {
-      header: { archive, segment_bytes: segmentBytes, ...header },
+      header: { archive, segment_bytes: segmentBytes, timeline, created_at: archivedAt },
       content,
       encrypt,
     });
@@ -132,7 +128,7 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
     async copy() {
       // The time comes first, in a statement of its own. A transaction that was acknowledged before it was on disk before it,
       // so it is before the position too. The other order would promise transactions that only the next part has.
-      const createdAt = await readTime(client);
+      const lookedAt = await readTime(client);
       const { rows } = await client.query<{ flushed: string; file: string }>(
         `select lsn::text as flushed, pg_walfile_name(lsn) as file from pg_current_wal_flush_lsn() lsn`,
       );
@@ -140,62 +136,13 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
       if (server === undefined) throw new Error('PostgreSQL did not say where its log ends');
       const timeline = Number.parseInt(server.file.slice(0, 8), 16);
       const flushed = parseLsn(server.flushed);
-      while (position < flushed) await copyPart(flushed, { timeline, created_at: createdAt });
+      while (position < flushed) await copyPart(flushed, { timeline, lookedAt });
       if (performance.now() - reportedAt < reportMs) return;
-      await report(client, store, { archive, archivedAt: createdAt });
+      await report(client, store, { archive, archivedAt: lookedAt });
       reportedAt = performance.now();
     },
   };
 }
-
-/** What the server keeps its log for. */
-interface Slot {
-  readonly archive: string;
-  /** Where the log that is kept begins. */
-  readonly from: number;
-  readonly segmentBytes: number;
-  readonly systemId: string;
-}
-
-/**
- * Finds the slot of the archive in this place, or begins a new archive. A copy of the server's files has no slot, and neither
- * has one whose slot was lost. So an archive has one history only: a restored server begins its own.
- */
-async function openSlot(client: pg.Client, location: string): Promise<Slot> {
-  const { rows } = await client.query<{ name: string }>(
-    `select slot_name as name from pg_replication_slots
-     where starts_with(slot_name, '${slotPrefix}') and wal_status is distinct from 'lost' and restart_lsn is not null`,
-  );
-  const kept = rows.find(({ name }) => isOfPlace(name.slice(slotPrefix.length), location))?.name;
-  await dropSlots(client, kept);
-  const name = kept ?? slotPrefix + newArchive(location);
-  if (kept === undefined) await client.query('select pg_create_physical_replication_slot($1, true)', [name]);
-  const { rows: slots } = await client.query<{ from: string; segment: string; system: string }>(
-    `select restart_lsn::text as from, (select setting from pg_settings where name = 'wal_segment_size') as segment,
-            (select system_identifier::text from pg_control_system()) as system
-     from pg_replication_slots where slot_name = $1`,
-    [name],
-  );
-  const [slot] = slots;
-  if (slot === undefined) throw new Error('the replication slot of the archive is missing');
-  return {
-    archive: name.slice(slotPrefix.length),
-    from: parseLsn(slot.from),
-    segmentBytes: Number(slot.segment),
-    systemId: slot.system,
-  };
-}
-
-/** The id of an archive is random, and its end says which place it belongs to. */
-function newArchive(location: string): string {
-  const random = randomBytes(4).toString('hex');
-  return random + digestOf(random, location);
-}
-
-const isOfPlace = (archive: string, location: string) => archive.slice(8) === digestOf(archive.slice(0, 8), location);
-
-const digestOf = (random: string, location: string) =>
-  createHash('sha256').update(random).update(location).digest('hex').slice(0, 8);
 
 /** Bytes of a segment's file. */
 async function* readLog(path: string, { from, to }: { from: number; to: number }): AsyncGenerator<Buffer> {
@@ -231,4 +178,13 @@ async function report(
        started_at = case backup_archive.archive when $1 then backup_archive.started_at else $3 end`,
     [state.archive, store.locate(''), state.archivedAt],
   );
+}
+
+/** The time up to which the archive was reported to be complete. The start of 1970: there was no report. */
+async function readReported(client: pg.Client, archive: string): Promise<string> {
+  const { rows } = await client.query<{ time: string }>(
+    `select ${timeText('coalesce(max(archived_at), to_timestamp(0))')} as time from backup_archive where archive = $1`,
+    [archive],
+  );
+  return rows[0]?.time ?? '';
 }

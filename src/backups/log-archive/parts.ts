@@ -15,7 +15,7 @@ const PartHeader = Type.Object({
   archive: Type.String(),
   timeline: Type.Integer({ minimum: 1 }),
   segment_bytes: Type.Integer({ minimum: 1 }),
-  /** Every transaction that was acknowledged before this time is in this part or an earlier one. */
+  /** Every transaction that was acknowledged before this time is in this part, in an earlier one, or in the backup. */
   created_at: Type.String(),
 });
 

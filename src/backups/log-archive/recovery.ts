@@ -57,7 +57,7 @@ export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBack
   throw new BackupError('There is no backup that ended before this time: name a later time.');
 }
 
-/** Replays the log on the files of a backup. @returns the time of the last part */
+/** Replays the log on the files of a backup. @returns the time up to which everything is there */
 async function replay(
   { header, manifest, folder, account }: ExtractedBackup,
   { store, at, decrypt, log }: Pick<RecoveryOptions, 'store' | 'at' | 'log'> & { decrypt: AgeDecryption | undefined },
@@ -75,13 +75,16 @@ async function replay(
     account,
     decrypt,
   });
-  const until = last?.created_at ?? manifest.ended_at;
+  // The backup contains what was acknowledged before it began. Its end comes after the end of its log.
+  const until = [header.created_at, last?.created_at ?? ''].reduce(later);
   if (at !== undefined && Date.parse(until) < at) {
     throw new BackupError(`The log archive ends at ${until}: name this time or an earlier one, or --at latest.`);
   }
   await recover(folder, account, at, log);
   return at === undefined ? until : new Date(at).toISOString();
 }
+
+const later = (one: string, other: string) => (Date.parse(other) > Date.parse(one) ? other : one);
 
 type Account = ExtractedBackup['account'];
 

@@ -78,6 +78,16 @@ async function backUp(): Promise<WrittenBackup> {
   return written;
 }
 
+/** The store without the parts after a position. */
+const storeUntil = (position: number): BackupStore => ({
+  ...store,
+  list: async (prefix) =>
+    (await store.list(prefix)).filter((name) => {
+      const end = /-([0-9A-F]{16})\.tar$/.exec(name)?.[1];
+      return end === undefined || Number.parseInt(end, 16) <= position;
+    }),
+});
+
 const write = (value: string) => query(server, `insert into kept values ('${value}')`);
 const now = async () => Number(await text('select extract(epoch from clock_timestamp()) * 1000'));
 
@@ -128,19 +138,46 @@ describe('a log archive', () => {
     const newParts = async () => (await listParts(store, folderName)).filter(({ name }) => !known.has(name));
     archiver = start();
     const acknowledged: { readonly position: number; readonly at: number }[] = [];
-    while ((await newParts()).length < 5 && acknowledged.length < 2000) {
+    const insert = async () => {
       const position = parseLsn(await text('select pg_current_wal_insert_lsn()'));
       await query(server, 'insert into counted values (1)');
       acknowledged.push({ position, at: await now() });
+    };
+    while ((await newParts()).length < 5 && acknowledged.length < 2000) await insert();
+    await archiver.stop();
+    // One look that finds several segments.
+    for (let segment = 1; segment <= 3; segment += 1) {
+      await insert();
+      await query(server, 'select pg_switch_wal()');
     }
+    await insert();
+    archiver = start();
+    await archived();
     await archiver.stop();
     await query(server, 'alter database postern reset search_path');
     archiver = start();
-    for (const part of await newParts()) {
+    const parts = await newParts();
+    expect(parts.filter(({ start: from, end }) => end - from === 16 * 1024 * 1024).length).toBeGreaterThanOrEqual(3);
+    for (const part of parts) {
       const { header } = await readPart(store, part, undefined);
       const promised = acknowledged.filter(({ at: time }) => time < Date.parse(header.created_at));
       expect(promised.filter(({ position }) => position >= part.end)).toEqual([]);
     }
+    // The machine was lost during the look, after its first segment.
+    const segment = parts.find(({ start: from, end }) => end - from === 16 * 1024 * 1024);
+    const last = Math.ceil(acknowledged.at(-1)?.at ?? 0);
+    const cut = storeUntil(segment?.end ?? 0);
+    await expect(restoreAt({ store: cut, at: last, passphrase, target: at('cut'), log: silent })).rejects.toThrow(
+      'The log archive ends at',
+    );
+  });
+
+  it('that has no part yet promises what was committed before the backup began', async () => {
+    const restored = await restoreAt({
+      ...{ store: storeUntil(0), at: undefined, passphrase, target: at('no-part'), log: silent },
+    });
+    expect(restored.until).toBe(restored.header.created_at);
+    await rm(at('no-part'), { recursive: true });
   });
 
   it('refuses times that it does not contain, and leaves nothing', async () => {

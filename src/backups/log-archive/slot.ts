@@ -1,0 +1,67 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { slotPrefix } from '../base/session.js';
+import { parseLsn } from './positions.js';
+
+/** What the server keeps its log for. */
+interface Slot {
+  readonly archive: string;
+  /** Where the log that is kept begins. */
+  readonly from: number;
+  readonly segmentBytes: number;
+  readonly systemId: string;
+}
+
+/**
+ * Finds the slot of the archive in this place, or begins a new archive. A copy of the server's files has no slot, and neither
+ * has one whose slot was lost. So an archive has one history only: a restored server begins its own.
+ */
+export async function openSlot(client: pg.Client, location: string): Promise<Slot> {
+  const kept = await findSlot(client, location);
+  await dropSlots(client, kept);
+  const name = kept ?? slotPrefix + newArchive(location);
+  if (kept === undefined) await client.query('select pg_create_physical_replication_slot($1, true)', [name]);
+  const { rows: slots } = await client.query<{ from: string; segment: string; system: string }>(
+    `select restart_lsn::text as from, (select setting from pg_settings where name = 'wal_segment_size') as segment,
+            (select system_identifier::text from pg_control_system()) as system
+     from pg_replication_slots where slot_name = $1`,
+    [name],
+  );
+  const [slot] = slots;
+  if (slot === undefined) throw new Error('the replication slot of the archive is missing');
+  return {
+    archive: name.slice(slotPrefix.length),
+    from: parseLsn(slot.from),
+    segmentBytes: Number(slot.segment),
+    systemId: slot.system,
+  };
+}
+
+/** The name of the slot of the archive in a place. */
+async function findSlot(client: pg.Client, location: string): Promise<string | undefined> {
+  const { rows } = await client.query<{ name: string }>(
+    `select slot_name as name from pg_replication_slots
+     where starts_with(slot_name, '${slotPrefix}') and wal_status is distinct from 'lost' and restart_lsn is not null`,
+  );
+  return rows.find(({ name }) => isOfPlace(name.slice(slotPrefix.length), location))?.name;
+}
+
+/** Drops the slots of all archives but one. */
+export async function dropSlots(client: pg.Client, except: string | undefined): Promise<void> {
+  await client.query(
+    `select pg_drop_replication_slot(slot_name) from pg_replication_slots
+     where starts_with(slot_name, '${slotPrefix}') and slot_name is distinct from $1 and not active`,
+    [except],
+  );
+}
+
+/** The id of an archive is random, and its end says which place it belongs to. */
+function newArchive(location: string): string {
+  const random = randomBytes(4).toString('hex');
+  return random + digestOf(random, location);
+}
+
+const isOfPlace = (archive: string, location: string) => archive.slice(8) === digestOf(archive.slice(0, 8), location);
+
+const digestOf = (random: string, location: string) =>
+  createHash('sha256').update(random).update(location).digest('hex').slice(0, 8);
