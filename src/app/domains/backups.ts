@@ -27,6 +27,7 @@ export async function createBackupDomain(base: Base, version: string): Promise<B
     options = {
       ...{ source, handle: database.everyone, store, schedule, keep, verifyIn: DATA_DIR, log },
       dumps: dumpVerification(config),
+      isContinuous: config.BACKUP_CONTINUOUS,
     };
   }
   const requestedBackups = lifecycle.add(

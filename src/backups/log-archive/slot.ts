@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { slotPrefix } from '../base/session.js';
+import type { DatabaseTarget } from '../../database/connections/target.js';
+import { slotPrefix, withSession } from '../base/session.js';
 import { parseLsn } from './positions.js';
 
 /** What the server keeps its log for. */
@@ -52,6 +54,28 @@ export async function dropSlots(client: pg.Client, except: string | undefined): 
     `select pg_drop_replication_slot(slot_name) from pg_replication_slots
      where starts_with(slot_name, '${slotPrefix}') and slot_name is distinct from $1 and not active`,
     [except],
+  );
+}
+
+/** Milliseconds to wait for the archive, and between two looks at it. */
+const [startMs, pollMs] = [30_000, 50];
+
+/**
+ * Waits until some process archives the log to a place, because a backup that begins earlier is not continued by the archive.
+ * After some time it returns anyway: without an archive, backups are needed even more.
+ */
+export function untilArchiveBegins(
+  target: DatabaseTarget,
+  location: string,
+  stop: AbortSignal | undefined,
+): Promise<void> {
+  const deadline = performance.now() + startMs;
+  return withSession(
+    target,
+    async (client) => {
+      while ((await findSlot(client, location)) === undefined && performance.now() < deadline) await wait(pollMs);
+    },
+    stop,
   );
 }
 

@@ -4,6 +4,7 @@ import type { Log } from '../../database/embedded/membership.js';
 import type { Schedule } from '../../lib/scheduling/schedule.js';
 import { type BackupOptions, type BackupSource, createBackup } from '../create.js';
 import { removeOldParts } from '../log-archive/retention.js';
+import { untilArchiveBegins } from '../log-archive/slot.js';
 import { type BackupStore, removeOldBackups } from '../places/place.js';
 import { type BackupTimes, markRemoved, readBackupTimes, recordVerification } from '../state.js';
 import { type DumpVerification, verifyBackup } from '../verify.js';
@@ -13,6 +14,8 @@ export interface ScheduledBackupOptions {
   readonly source: () => Promise<BackupSource>;
   readonly handle: Queryable<'everyone'>;
   readonly store: BackupStore;
+  /** Whether the log is archived to the store too. */
+  readonly isContinuous: boolean;
   readonly schedule: Schedule;
   /** The number of backups to keep. */
   readonly keep: number;
@@ -76,8 +79,9 @@ export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSi
  * @returns false if another process makes one, or it is not wanted
  */
 export async function makeBackup(options: ScheduledBackupOptions, how: BackupOptions): Promise<boolean> {
-  const { store, handle, keep, log } = options;
+  const { store, isContinuous, handle, keep, log } = options;
   const source = await options.source();
+  if (isContinuous) await untilArchiveBegins(source.target, store.locate(''), how.stop);
   const written = await createBackup(source, store, how);
   if (written === undefined) return false;
   await verifyRecorded(options, written, how.stop);

@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
 import { backUpIfDue, isDue } from '../../../src/backups/scheduled/scheduler.js';
 import { listBackups, readBackupTimes } from '../../../src/backups/state.js';
@@ -10,6 +11,7 @@ import { migrate } from '../../../src/database/migrate.js';
 import { parseSchedule } from '../../../src/lib/scheduling/schedule.js';
 import { temporaryFolder } from '../../cli/command.js';
 import { query } from '../../database/embedded-postern.js';
+import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -49,6 +51,7 @@ const options = (imageFolder = at('images')) => ({
   }),
   handle: database.everyone,
   store: createBackupFolder(at('backups')),
+  isContinuous: false,
   ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: at('data'), log: silent },
   dumps: { programs: undefined, server: undefined },
 });
@@ -134,5 +137,25 @@ describe('scheduled backups', () => {
     expect(failed).toMatchObject({ verified_at: null, error: expect.stringContaining('tar archive') });
     const { verified, is_good: isGood } = await readBackupTimes(database.everyone);
     expect([verified === null, isGood]).toEqual([false, false]);
+  });
+
+  it('wait for the log archive that continues them', async () => {
+    await wait('7 hours');
+    const { store } = options();
+    const made = backUpIfDue({ ...options(), isContinuous: true }, never);
+    await eventually('a look for the archive or a backup', async () => {
+      const [found] = await query(
+        server,
+        "select from pg_stat_activity where application_name = 'postern backup' and query like '%pg_replication_slots%'",
+      );
+      return found !== undefined ? true : undefined;
+    });
+    const archiver = startArchiver({
+      ...{ target: server.address, serverFolder: join(at('data'), 'postgres'), store, passphrase: undefined },
+      ...{ log: silent, pauseMs: 20 },
+    });
+    expect(await made).toBe(true);
+    expect((await readBackupTimes(database.everyone)).is_continued).toBe(true);
+    await archiver.stop();
   });
 });
