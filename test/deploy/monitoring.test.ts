@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFromDatabase } from '../../src/app/metrics/database-metrics.js';
+import type { Sample } from '../../src/app/metrics/families.js';
+import { readProcessMetrics } from '../../src/app/metrics/process-metrics.js';
+import { metricNames } from '../../src/contract/operation/statistics.js';
+import { createCounters } from '../../src/statistics/counters.js';
+import { createMeters } from '../../src/statistics/meters.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type Scrape, scrape } from '../support/metrics.js';
 
@@ -34,6 +40,42 @@ test('the page about monitoring describes every metric of Postern, and nothing e
   const described = [...page.matchAll(/^\| `(postern_[a-z_]+)/gm)].map(([, name]) => name);
   const existing = [...metrics.names].filter((name) => name.startsWith('postern_'));
   expect(described.toSorted()).toEqual(existing.toSorted());
+});
+
+test('the page names the labels of every metric', async () => {
+  const page = await read('docs/operations/monitor.md');
+  const described = [...page.matchAll(/^\| `(postern_[a-z_]+)(?:\{([a-z,]+)\})?`/gm)].map(
+    ([, name = '', labels = '']) => [name, labels] as const,
+  );
+  const counters = createCounters({ withTotals: true });
+  for (const metric of metricNames) counters.add(metric, 'label', 1, 'detail');
+  const meters = createMeters();
+  meters.requestAnswered({
+    ...{ requestId: '', method: 'GET', route: '/', status: 200, duration: 1, isStream: false, userId: undefined },
+  });
+  const families = [
+    ...readProcessMetrics({
+      ...{ version: '', counters, meters, waitingHashes: () => 0, openStreams: () => 0 },
+      runningJobs: () => new Map([['task', 1]]),
+      pools: { requests: () => ({ used: 0, idle: 0, waiting: 0 }) },
+    }),
+    ...(await readFromDatabase(postern.database, { BACKUP_TO: '/backups' })),
+  ];
+  const labelsOf = (name: string) => {
+    const samples = families.filter((family) => family.name === name).flatMap(({ values }) => values as Sample[]);
+    expect(samples, name).not.toEqual([]);
+    const labels = samples.map((sample) => Object.keys(sample.labels).filter((label) => label !== 'le'));
+    return [...new Set(labels.map((names) => names.join()))];
+  };
+  expect(described.map(([name]) => [name, labelsOf(name)])).toEqual(
+    described.map(([name, labels]) => [name, [labels]]),
+  );
+});
+
+test('the dashboard shows every metric of Postern', async () => {
+  const shown = new Set(metricsIn(await read('deploy/grafana/postern.json')));
+  const existing = [...metrics.names].filter((name) => name.startsWith('postern_'));
+  expect(existing.filter((name) => !shown.has(name))).toEqual([]);
 });
 
 test('every alert has a runbook: its annotation names a section, which is in the overview with a metric of the rule', async () => {
