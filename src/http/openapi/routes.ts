@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
+import { compressFiles } from '../plugins/compression.js';
 import type { App } from '../requests/route.js';
 import { docsPageConfig } from './docs-page.js';
 import { completeDocument, documentFrame } from './document.js';
@@ -27,11 +28,14 @@ export async function openApiPlugin(
       return completeDocument(openapiObject, { routes });
     },
   });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    uiConfig: docsPageConfig,
-    staticCSP: true,
-    // Over plain HTTP the upgraded requests would fail, and the page would stay empty.
-    transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
+  await app.register(async (scope) => {
+    compressFiles(scope);
+    await scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: docsPageConfig,
+      staticCSP: true,
+      // Over plain HTTP the upgraded requests would fail, and the page would stay empty.
+      transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
+    });
   });
 }

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,10 +11,13 @@ const minLength = 2048;
 /** Higher levels of Brotli take much more time and save little data. */
 const brotliQuality = 4;
 
+/** More than the files of a scope have. One file has many paths, because any letter can be percent-encoded. */
+const maxFiles = 40;
+
 const compressors = {
-  br: (text: string) =>
-    promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
-  gzip: (text: string) => promisify(gzip)(text),
+  br: (content: string | Buffer) =>
+    promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
+  gzip: (content: string | Buffer) => promisify(gzip)(content),
 } as const;
 const codings = ['br', 'gzip'] as const;
 
@@ -32,13 +37,53 @@ const isCompressed = (url: string) =>
   url.startsWith('/admin/v1/') && !/\/(?:notifications|messages|outbox)\b/.test(url);
 
 async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+  varyByEncoding(reply);
+  if (typeof payload !== 'string' || payload.length < minLength || reply.statusCode !== 200) return payload;
+  const coding = codingFor(request);
+  if (coding === undefined) return payload;
+  return asCompressed(reply, coding, await compressors[coding](payload));
+}
+
+/**
+ * Compresses all answers of a scope whose routes are public files that do not change while the process runs. Each file is
+ * compressed once and kept in memory, so that requests for it cost no CPU time.
+ */
+export function compressFiles(scope: App): void {
+  const files = new Map<string, Promise<Buffer>>();
+  scope.addHook('onSend', async (request, reply, payload) => {
+    varyByEncoding(reply);
+    const coding = codingFor(request);
+    if (coding === undefined || request.method !== 'GET' || reply.statusCode !== 200) return payload;
+    const [path = ''] = request.url.split('?', 1);
+    const key = `${coding} ${path}`;
+    let file = files.get(key);
+    if (file === undefined) {
+      if (files.size >= maxFiles) return payload;
+      file = readAll(payload).then(compressors[coding]);
+      file.catch(() => files.delete(key));
+      files.set(key, file);
+    } else if (isStream(payload)) payload.destroy();
+    reply.removeHeader('accept-ranges');
+    return asCompressed(reply, coding, await file);
+  });
+}
+
+const isStream = (payload: unknown): payload is Readable => typeof Object(payload).pipe === 'function';
+
+async function readAll(payload: unknown): Promise<string | Buffer> {
+  return isStream(payload) ? buffer(payload) : (payload as string | Buffer);
+}
+
+function varyByEncoding(reply: FastifyReply): void {
   const vary = reply.getHeader('vary');
   reply.header('vary', vary === undefined ? 'Accept-Encoding' : `${String(vary)}, Accept-Encoding`);
-  if (typeof payload !== 'string' || payload.length < minLength || reply.statusCode !== 200) return payload;
-  const coding = codings.find((name) => acceptsCoding(request.headers['accept-encoding'], name));
-  if (coding === undefined) return payload;
-  const compressed = await compressors[coding](payload);
+}
+
+const codingFor = ({ headers }: FastifyRequest) =>
+  codings.find((name) => acceptsCoding(headers['accept-encoding'], name));
+
+function asCompressed(reply: FastifyReply, coding: (typeof codings)[number], content: Buffer): Buffer {
   reply.header('content-encoding', coding);
   reply.removeHeader('content-length');
-  return compressed;
+  return content;
 }

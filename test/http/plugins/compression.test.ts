@@ -71,3 +71,40 @@ test('answers that may mix secrets with texts of others are not compressed', asy
     expect(headers['content-encoding']).toBeUndefined();
   }
 });
+
+test.each(['/docs/static/swagger-ui-bundle.js', '/docs/static/swagger-ui.css', '/docs/json', '/docs'])(
+  'the file %s of the API page is compressed, also at the second request',
+  async (path) => {
+    const plain = await send(path, app.adminKey);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    for (const round of [1, 2]) {
+      const [brotli, gzipped] = await Promise.all([
+        send(path, app.adminKey, 'gzip, br'),
+        send(`${path}?round=${round}`, app.adminKey, 'gzip'),
+      ]);
+      expect(brotli.headers).toMatchObject({
+        ...{ 'content-encoding': 'br', vary: 'Accept-Encoding', 'content-length': String(brotli.body.length) },
+        'content-type': plain.headers['content-type'],
+      });
+      expect(brotliDecompressSync(brotli.body).equals(plain.body)).toBe(true);
+      expect(gunzipSync(gzipped.body).equals(plain.body)).toBe(true);
+      expect(gzipped.body.length).toBeLessThan(plain.body.length);
+    }
+    const missing = await send('/docs/static/nothing.js', app.adminKey, 'br');
+    expect(missing.headers['content-encoding']).toBeUndefined();
+  },
+);
+
+test('further spellings of a path do not fill the memory: they are not compressed', async () => {
+  const name = 'favicon-16x16.png';
+  const spellings = Array.from({ length: 41 }, (_, bits) =>
+    [...name].map((letter, at) => ((bits >> at) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(''),
+  );
+  const codings: (string | undefined)[] = [];
+  for (const spelling of spellings) {
+    const { headers } = await send(`/docs/static/${spelling}`, app.adminKey, 'br');
+    codings.push(headers['content-encoding']);
+  }
+  expect(codings.filter((coding) => coding === 'br').length).toBeLessThan(41);
+  expect(codings.at(-1)).toBeUndefined();
+});
