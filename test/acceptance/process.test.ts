@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -7,8 +7,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { BUILD_TIMEOUT, buildService, runProcess, type ServiceProcess, startProcess } from '../support/process.js';
 
 let home: string;
@@ -253,6 +255,30 @@ describe('a stop', () => {
       await expect(fetch(service.url)).rejects.toThrow();
     },
   );
+
+  test('of npx by SIGTERM ends the service too, although npx passes the signal only to its shell', async () => {
+    const cwd = await newFolder();
+    await mkdir(join(cwd, 'node_modules/.bin'), { recursive: true });
+    const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+    const command = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
+    await writeFile(join(cwd, 'node_modules/.bin/postern'), command, { mode: 0o755 });
+    const { PATH = '' } = process.env;
+    const npx = spawn('npx', ['--no-install', 'postern', 'serve'], {
+      cwd,
+      env: { PATH, HOME: home, PORT: '0', LOG_LEVEL: 'warn' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    npx.stdout.on('data', (part: Buffer) => {
+      output += String(part);
+    });
+    const url = await eventually('the service', async () => /^Postern is ready at (\S+)/m.exec(output)?.[1]);
+    npx.kill('SIGTERM');
+    // The service holds the other end of the pipe, so this waits for its end.
+    await once(npx, 'close');
+    await expect(fetch(url)).rejects.toThrow();
+    expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
+  });
 
   test('with SIGTERM completes a running request, and accepts no new one', async () => {
     const service = await start(await newFolder());

@@ -4,6 +4,7 @@ import { withSmallHeap } from '../../app/v8-flags.js';
 import { type Config, readConfig, readEnvironment } from '../../config/config.js';
 import { CommandError } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
+import { watchNpmShell } from '../support/npm-shell.js';
 import { stopDeadlineMs } from '../workers/messages.js';
 
 /** Registers `postern serve`. */
@@ -17,6 +18,7 @@ export function serveCommand(program: Command, io: Io): void {
 interface Signals {
   /** Resolves at the first signal to stop. */
   readonly stopRequested: Promise<void>;
+  requestStop(): void;
   onRestart(restart: () => void): void;
   removeListeners(): void;
 }
@@ -33,6 +35,7 @@ async function serve(io: Io): Promise<void> {
 async function serveUntil(signals: Signals, io: Io): Promise<void> {
   const environment = io.env ?? readEnvironment();
   const config = readConfig(environment);
+  watchNpmShell(environment, signals.requestStop);
   const print = (line: string) => printLine(io.stdout, line);
   if (config.WORKERS === 1) return serveAlone(config, signals, io, print);
   // Each branch loads only the modules that it needs.
@@ -86,6 +89,7 @@ function listen({ signals }: Io): Signals {
   for (const [name, listener] of listeners) signals?.on(name, listener);
   return {
     stopRequested,
+    requestStop,
     onRestart(callback) {
       restart = callback;
     },
