@@ -11,18 +11,29 @@ interface TimeProps {
   readonly focusable?: boolean;
   /** Without the day, because a heading has it. */
   readonly isTimeOnly?: boolean;
+  /** Always with the day and the time of day, for example for times in the future. */
+  readonly isFull?: boolean;
 }
 
 /** A time of the service, in local time. Hover and focus show it in UTC with microseconds. */
-export function Time({ value, emptyText, focusable = false, isTimeOnly = false }: TimeProps) {
-  const { time, clock } = useFormats();
+export function Time({ value, emptyText, focusable = false, isTimeOnly = false, isFull = false }: TimeProps) {
+  const { time, clock, moment } = useFormats();
+  const format = isTimeOnly ? clock : isFull ? moment : time;
   if (value === null) return <None word={emptyText} />;
   const utc = `${value.replace('T', ' ').replace('Z', '')} UTC`;
   return (
     <time className={styles.time} dateTime={value} title={utc} data-utc={utc} tabIndex={focusable ? 0 : undefined}>
-      {isTimeOnly ? clock(value) : time(value)}
+      {format(value)}
     </time>
   );
+}
+
+/** A sentence of the service. Its times are in UTC, and are shown in local time. */
+export function Sentence({ text }: { text: string }) {
+  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
+  // Every second part is a time.
+  // biome-ignore lint/suspicious/noArrayIndexKey: the same time may come twice
+  return parts.map((part, index) => (index % 2 === 0 ? part : <Time key={index} value={part} isFull />));
 }
 
 /** A whole number with separators. `scale`: how a large one is shortened, for axes or for figures. */

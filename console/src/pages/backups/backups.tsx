@@ -115,9 +115,9 @@ function Plan({ state }: { state: State }) {
         facts={[
           [
             text.lastVerified,
-            <Time key="last" value={lastVerified(state)?.started_at ?? null} emptyText={text.never} />,
+            <Time key="last" value={lastVerified(state)?.started_at ?? null} emptyText={text.never} isFull />,
           ],
-          [text.next, state.is_running ? text.running : <Time key="next" value={state.next_at} />],
+          [text.next, state.is_running ? text.running : <Time key="next" value={state.next_at} isFull />],
           [
             text.place,
             <bdi key="place" className={styles.location}>
@@ -125,8 +125,10 @@ function Plan({ state }: { state: State }) {
             </bdi>,
           ],
           [text.method, text.methods[state.method]],
-          [text.kept, text.keptOf(number(state.keep), state.schedule)],
+          [text.when, state.schedule.includes(' ') ? text.cron(state.schedule) : text.every(state.schedule)],
+          [text.kept, text.keptOf(number(state.keep))],
           [text.encryption, state.is_encrypted ? text.encrypted : text.plain],
+          [text.secretKey, text.withoutKey],
           // pg_dump cannot archive the log.
           ...(state.method === 'files' ? [[text.archive, logEnd(state.archive, text.noArchive)] as const] : []),
         ]}
@@ -147,14 +149,14 @@ interface RowProps {
 
 function Row({ backup, canVerify, isBusy, onVerify }: RowProps) {
   const { backups: text } = useText();
-  const { number, time } = useFormats();
+  const { number, moment } = useFormats();
   const size = backup.bytes === null ? undefined : `${number(Math.round(backup.bytes / 104_857.6) / 10)} MiB`;
   return (
     <li className={styles.row}>
       <div className={styles.main}>
         <div className={styles.head}>
           <strong>
-            <Time value={backup.started_at} />
+            <Time value={backup.started_at} isFull />
           </strong>
           <StateBadge backup={backup} />
           <span className={styles.quiet}>
@@ -167,7 +169,7 @@ function Row({ backup, canVerify, isBusy, onVerify }: RowProps) {
         {backup.error !== null && <bdi className={styles.error}>{backup.error}</bdi>}
       </div>
       {canVerify && backup.finished_at !== null && (
-        <Button small changesData disabled={isBusy} label={text.verifyOf(time(backup.started_at))} onClick={onVerify}>
+        <Button small changesData disabled={isBusy} label={text.verifyOf(moment(backup.started_at))} onClick={onVerify}>
           {text.verify}
         </Button>
       )}

@@ -5,7 +5,7 @@ import type { GetOutboxPageData, GetOutboxPageResponse, GetSystemData, GetSystem
 import { operatorQuery, useHasScope } from '../../app/operator.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
-import { Time } from '../../components/text/values.js';
+import { Sentence, Time } from '../../components/text/values.js';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './overview.module.css';
 import { channelsOf, type Figures } from './statistics.js';
@@ -133,7 +133,7 @@ function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
             <strong>{overview.findings(data.length)}</strong>
           </Link>{' '}
           <bdi title={worstLevel.detail}>
-            {worstLevel.what}: {worstLevel.detail}
+            {worstLevel.what}: <Sentence text={worstLevel.detail} />
           </bdi>
         </p>
       </div>

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { request } from '../../api/client.js';
 import type { GetStatisticsData, GetStatisticsResponse, GetSystemData, GetSystemResponse } from '../../api/schema.js';
@@ -7,7 +8,7 @@ import { Icon } from '../../components/icon/icon.js';
 import { Facts, Page, Panel, Rows } from '../../components/panel/panel.js';
 import { Plot } from '../../components/plot/plot.js';
 import { Loaded } from '../../components/state/state.js';
-import { None, Num, Time } from '../../components/text/values.js';
+import { None, Num, Sentence, Time } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './system.module.css';
@@ -40,6 +41,15 @@ export function SystemPage() {
   );
 }
 
+/** The pages that show what a check is about. */
+const pages = new Map<string, '/access' | '/backups' | '/messages' | '/webhooks'>([
+  ['backups', '/backups'],
+  ['log archive', '/backups'],
+  ['messages', '/messages'],
+  ['test identities', '/access'],
+  ['webhooks', '/webhooks'],
+]);
+
 const icons = { ok: 'circleCheck', warn: 'warning', fail: 'circleCross' } as const;
 
 function Findings({ findings }: { findings: System['findings'] }) {
@@ -58,13 +68,23 @@ function Findings({ findings }: { findings: System['findings'] }) {
               <Icon name={icons[level]} />
               <span className="hidden-text">{system.levels[level]}</span>
             </span>
-            <strong className={styles.what}>{what}</strong>
-            <bdi className={styles.detail}>{detail}</bdi>
+            <strong className={styles.what}>
+              <PageLink what={what} />
+            </strong>
+            <bdi className={styles.detail}>
+              <Sentence text={detail} />
+            </bdi>
           </li>
         ))}
       </Rows>
     </Panel>
   );
+}
+
+/** The name of a check, as a link if a page shows more. */
+function PageLink({ what }: { what: string }) {
+  const page = pages.get(what);
+  return page === undefined ? what : <Link to={page}>{what}</Link>;
 }
 
 interface GridProps {
@@ -102,7 +122,7 @@ function Grid({ label, heads, numbers = false, stacks = false, children }: GridP
 function Processes({ system: { instances, version, queue } }: { system: System }) {
   const { system } = useText();
   const { number, duration } = useFormats();
-  const waits = queue.due === 0 ? system.noneDue : system.oldest(duration(queue.oldest_seconds * 1000));
+  const due = queue.due === 0 ? system.noneDue : system.due(number(queue.due), duration(queue.oldest_seconds * 1000));
   return (
     <Panel hasNoPadding title={system.processes} note={system.versionOf(version)}>
       <Grid
@@ -136,7 +156,9 @@ function Processes({ system: { instances, version, queue } }: { system: System }
           </tr>
         ))}
       </Grid>
-      <p className={styles.queue}>{system.queue(number(queue.due), waits, number(queue.retrying))}</p>
+      <p className={styles.queue}>
+        {due} {queue.retrying > 0 && system.retrying(number(queue.retrying))}
+      </p>
     </Panel>
   );
 }
@@ -175,9 +197,7 @@ function Storage({ system: { database } }: { system: System }) {
             label={system.growthLabel(size(database.bytes))}
             times={growth.data.buckets}
             step={day}
-            series={[
-              { key: 'size', name: system.growth, unit: 'MiB', values, look: 'bars', tone: 'accent', height: 110 },
-            ]}
+            series={[{ key: 'size', name: system.growth, values, look: 'bars', tone: 'accent', height: 110 }]}
           />
         )}
         <Grid numbers label={system.tables} heads={[system.table, system.size, system.rows]}>
