@@ -91,8 +91,9 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const user = await database.spanningFor(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       const created = await users.create(tx, prepared, origin);
-      await recordEvent(tx, { userId, type: 'identity.verified', origin, data: { field: state.type } });
-      await recordEvent(tx, { userId, type: 'registration.completed', origin });
+      // Both concern the new user: before, there was only the id that is derived from the address.
+      await recordEvent(tx, { userId: created.id, type: 'identity.verified', origin, data: { field: state.type } });
+      await recordEvent(tx, { userId: created.id, type: 'registration.completed', origin });
       return created;
     });
     return toAccount(user);

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Account } from '../../src/contract/account/account.js';
+import { codeTo, createSelfService } from '../support/account.js';
+import { createAdministration } from '../support/administration.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { newEmail, password } from '../support/users.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+// Events whose cause is a request of the user: the other tests of events write their audit event directly.
+let postern: TestApp;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  [postern, receiver] = await Promise.all([
+    startTestApp({
+      ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
+      CODE_LIMIT_PER_ADDRESS: '0',
+      LOGIN_LIMIT_PER_ADDRESS: '0',
+      REGISTRATION: 'on',
+    }),
+    startWebhookReceiver(),
+  ]);
+  const events = ['user.*', 'identity.*', 'registration.*', 'recovery.*', 'credential.*'];
+  await admin('POST', '/webhooks', { url: receiver.url, events });
+});
+afterAll(async () => {
+  await postern.close();
+  await receiver.close();
+});
+
+const { admin, eventsOf } = createAdministration(() => postern);
+const { person, ask } = createSelfService(() => postern);
+
+/** The events that the receiver got about a user, once it has one of the given type. */
+async function receivedOf({ id }: { id: string }, last: string) {
+  const own = () => receiver.received.filter(({ data }) => data.user_id === id);
+  await eventually(`the event ${last}`, async () => own().find(({ type }) => type === last));
+  return own();
+}
+
+test('a registration is told with the id of the new user, and is in the activity of this user', async () => {
+  const email = newEmail();
+  const { body: begun } = await postern.api('POST', '/v1/registrations', {
+    body: { identity: { type: 'email', value: email } },
+  });
+  const { body: account } = await postern.api<Account>('POST', `/v1/registrations/${begun.id}`, {
+    body: { secret: await codeTo(postern, email) },
+  });
+  expect(
+    (await receivedOf(account, 'registration.completed')).map(({ type, data }) => [type, data.identity_type]),
+  ).toEqual([
+    ['user.created', undefined],
+    ['identity.verified', 'email'],
+    ['registration.completed', undefined],
+  ]);
+  expect((await eventsOf(account.id)).map(({ type }) => type)).toEqual([
+    'user.created',
+    'identity.verified',
+    'registration.completed',
+  ]);
+});
+
+test('a proven address is told, and so is the change of the user', async () => {
+  const known = await person();
+  const email = newEmail();
+  const { body: begun } = await ask<{ id: string }>(known, 'POST', '/email', {
+    email,
+    proof: { type: 'password', secret: password },
+  });
+  await ask(known, 'POST', `/email/${begun.id}`, { secret: await codeTo(postern, email) });
+  await receivedOf(known.user, 'user.updated');
+  const received = await receivedOf(known.user, 'identity.verified');
+  expect(received.find(({ type }) => type === 'identity.verified')?.data).toMatchObject({ identity_type: 'email' });
+  expect(received.find(({ type }) => type === 'user.updated')?.data).toMatchObject({ changed_fields: ['email'] });
+});
+
+test('a recovery is told with what was recovered', async () => {
+  const email = newEmail();
+  const { body: user } = await admin('POST', '/users', { username: `user${randomUUID()}`, email, password });
+  const { body: begun } = await postern.api('POST', '/v1/recoveries', {
+    body: { identity: { type: 'email', value: email }, purpose: 'password' },
+  });
+  const recovered = { secret: await codeTo(postern, email), password: 'there and back by sea' };
+  expect((await postern.api('POST', `/v1/recoveries/${begun.id}`, { body: recovered })).status).toBe(200);
+  const received = await receivedOf(user, 'recovery.completed');
+  expect(received.at(-1)?.data).toMatchObject({ recovers: 'password' });
+  expect(received.map(({ type }) => type)).toContain('credential.changed');
+});
