@@ -9,11 +9,13 @@ const removeOld = compose(
   'everyone',
   sql`delete from statistics where (resolution, starts_at, metric, label) in (
         (select resolution, starts_at, metric, label from statistics
-         where resolution = 'minute' and starts_at < db_now() - ${literal(retentionSeconds.minute)} * interval '1 second'
+         where resolution = 'minute' and starts_at < (select db_now()) - ${literal(retentionSeconds.minute)} * interval '1 second'
+         order by starts_at
          limit ${literal(batchSize)})
         union all
         (select resolution, starts_at, metric, label from statistics
-         where resolution = 'hour' and starts_at < db_now() - ${literal(retentionSeconds.hour)} * interval '1 second'
+         where resolution = 'hour' and starts_at < (select db_now()) - ${literal(retentionSeconds.hour)} * interval '1 second'
+         order by starts_at
          limit ${literal(batchSize)}))
       returning 1 as removed`,
 );

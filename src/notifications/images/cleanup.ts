@@ -26,7 +26,7 @@ const selectDue = unprepared(
     () => sql`
     select id, external_url is null as stored,
            exists (select from notifications n where n.image_id = images.id) as shown
-    from images where check_after < db_now() order by check_after limit ${literal(batch)}`,
+    from images where check_after < (select db_now()) order by check_after limit ${literal(batch)}`,
   ),
 );
 

@@ -9,7 +9,7 @@ const findOld = everyoneStatement<Record<never, never>, { user_id: string; chang
   'tombstones_find',
   () => sql`
     select user_id, change_sequence from notification_tombstones
-    where deleted_at < db_now() - interval '30 days' order by deleted_at limit ${literal(batch)}`,
+    where deleted_at < (select db_now()) - interval '30 days' order by deleted_at limit ${literal(batch)}`,
 );
 
 /**

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expiryTasks } from '../../../src/database/maintenance/expiry.js';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
+import { tombstoneTask } from '../../../src/notifications/retention/tombstones.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { testSql } from '../../support/sql.js';
 
@@ -127,4 +128,61 @@ test('incomplete logins are removed after a day, approved ones 30 days after the
   expect(await removeExpired()).toBe(rows.length - stays.size);
   const left = await database.everyone.query<{ id: string }>(testSql('select id from authentications'));
   expect(new Set(left.map(({ id }) => id))).toEqual(stays);
+});
+
+const young: readonly [table: string, columns: string, values: string][] = [
+  ['events', 'user_id, id, type, actor, created_at', `gen_random_uuid(), gen_random_uuid(), 'test', 'user', at`],
+  [
+    'idempotency_keys',
+    'caller, key_digest, request, lease_ends_at, created_at',
+    `'key:y', sha256(n::text::bytea), '', at, at`,
+  ],
+  [
+    'outbox',
+    'user_id, id, channel, kind, state, expires_at, created_at, updated_at',
+    `gen_random_uuid(), gen_random_uuid(), 'sms', 'code', 'sent', at, at, at`,
+  ],
+  [
+    'push_deliveries',
+    'user_id, id, notification_id, device_id, channel, state, reason, created_at, updated_at',
+    `gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'fcm', 'sent', 'accepted', at, at`,
+  ],
+  [
+    'webhook_deliveries',
+    'user_id, id, endpoint_id, sequence, event_id, type, state, created_at',
+    `gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), n, gen_random_uuid(), 'test', 'delivered', at`,
+  ],
+  [
+    'webhook_events',
+    'user_id, sequence, id, type, data, created_at',
+    `gen_random_uuid(), n, gen_random_uuid(), 'test', '{}', at`,
+  ],
+  [
+    'notification_tombstones',
+    'user_id, change_sequence, id, sequence, deleted_at',
+    `gen_random_uuid(), n, gen_random_uuid(), n, at`,
+  ],
+];
+
+test.each(young)('a step that finds nothing old in %s reads no other rows', async (table, columns, values) => {
+  const { database } = fresh;
+  await database.everyone.query(
+    testSql(`insert into ${table} (${columns})
+             select ${values} from generate_series(1, 20000) n, lateral (select db_now() - n * interval '1 second' as at) t`),
+  );
+  await database.everyone.query(testSql(`analyze ${table}`));
+  const names = [`expire ${table}`, table.replace('_', ' ')];
+  const task = [...expiryTasks(365 * day), tombstoneTask].find(({ name }) => names.includes(name));
+  if (task === undefined) throw new Error(`no task removes rows of ${table}`);
+  const rowsRead = await database.everyone.transaction(async (tx) => {
+    await task.step(tx, undefined);
+    const [read] = await tx.query<{ rows: string }>(
+      testSql(
+        'select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as rows from pg_stat_xact_user_tables where relname = $1',
+        [table],
+      ),
+    );
+    return Number(read?.rows);
+  });
+  expect(rowsRead).toBeLessThan(100);
 });
