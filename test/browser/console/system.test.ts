@@ -22,7 +22,7 @@ const { open, operator } = createConsolePages(
 );
 
 test('the system shows findings with local times and links to their pages, and fits on a phone', async () => {
-  const { page, isClean, isAccessible } = await open('/console', { as: await operator(), width: 390 });
+  const { page, expectClean, expectAccessible } = await open('/console', { as: await operator(), width: 390 });
   await page.route(/\/admin\/v1\/system$/, async (route) => {
     const response = await route.fetch();
     const answer = (await response.json()) as System;
@@ -43,8 +43,8 @@ test('the system shows findings with local times and links to their pages, and f
   await page.getByRole('table', { name: 'Largest tables' }).waitFor();
   const hidden = `[...document.querySelectorAll('[role=group]')].filter((group) => group.scrollWidth > group.clientWidth)`;
   expect(await page.evaluate(`${hidden}.map((group) => group.getAttribute('aria-label'))`)).toEqual([]);
-  await isAccessible();
+  await expectAccessible();
   await finding.getByRole('link', { name: 'webhooks' }).click();
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
-  await isClean();
+  await expectClean();
 });
