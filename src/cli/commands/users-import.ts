@@ -55,7 +55,7 @@ async function importUsers(io: Io, input: AsyncIterable<string | Uint8Array>, dr
 function summary(counts: Readonly<Record<NonNullable<ImportedLine['result']>, number>>, lastLine: number): string {
   const parts = [`${counts.created} created`, `${counts.exists} exist already`, `${counts.failed} failed`];
   if (counts.valid > 0) parts.unshift(`${counts.valid} would be created`);
-  return `${parts.join(', ')}; up to line ${lastLine}.`;
+  return `${parts.join(', ')}; processed up to line ${lastLine}.`;
 }
 
 async function openInput({ stdin }: Io, file: string): Promise<AsyncIterable<string | Uint8Array>> {

@@ -36,7 +36,10 @@ it('creates the users of a file, with results on standard output and a summary o
   const lines = Array.from({ length: 1500 }, (_, index) => ({ username: `${prefix}-${index}` }));
   await writeFile(file, toText(lines));
   const first = await command(['users', 'import', file]);
-  expect([first.code, first.stderr]).toEqual([0, '1500 created, 0 exist already, 0 failed; up to line 1500.\n']);
+  expect([first.code, first.stderr]).toEqual([
+    0,
+    '1500 created, 0 exist already, 0 failed; processed up to line 1500.\n',
+  ]);
   const results = resultsOf(first.stdout);
   expect(results).toHaveLength(1500);
   expect(results[1499]).toEqual({ line: 1500, result: 'created', id: expect.any(String) });
@@ -46,13 +49,16 @@ it('creates the users of a file, with results on standard output and a summary o
   expect(event).toEqual({ actor: 'cli', type: 'user.created' });
 
   const again = await command(['users', 'import', file]);
-  expect([again.code, again.stderr]).toEqual([0, '0 created, 1500 exist already, 0 failed; up to line 1500.\n']);
+  expect([again.code, again.stderr]).toEqual([
+    0,
+    '0 created, 1500 exist already, 0 failed; processed up to line 1500.\n',
+  ]);
 });
 
 it('exits with 1 if a line failed, and creates the other users', async () => {
   const input = toText([{ username: name(), role: 'operator' }, '', { username: 'a b' }, '{', { username: name() }]);
   const { code, stdout, stderr } = await command(['users', 'import', '-'], input);
-  expect([code, stderr]).toEqual([1, '2 created, 0 exist already, 2 failed; up to line 5.\n']);
+  expect([code, stderr]).toEqual([1, '2 created, 0 exist already, 2 failed; processed up to line 5.\n']);
   expect(resultsOf(stdout)).toEqual([
     { line: 1, result: 'created', id: expect.any(String) },
     {
@@ -67,7 +73,10 @@ it('exits with 1 if a line failed, and creates the other users', async () => {
 it('creates nothing with --dry-run', async () => {
   const before = await count();
   const { code, stdout, stderr } = await command(['users', 'import', '-', '--dry-run'], toText([{ username: name() }]));
-  expect([code, stderr]).toEqual([0, '1 would be created, 0 created, 0 exist already, 0 failed; up to line 1.\n']);
+  expect([code, stderr]).toEqual([
+    0,
+    '1 would be created, 0 created, 0 exist already, 0 failed; processed up to line 1.\n',
+  ]);
   expect(resultsOf(stdout)).toEqual([{ line: 1, result: 'valid' }]);
   expect(await count()).toBe(before);
 });
