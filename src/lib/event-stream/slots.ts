@@ -7,7 +7,7 @@ export interface Slots {
   release(client: string): void;
 }
 
-/** Streams of one client on one instance: several devices, and connections that a phone leaves behind when it changes networks. */
+/** Streams of one client in one process: several devices, and connections that a phone leaves behind when it changes networks. */
 const maxPerClient = 20;
 
 export function createSlots(): Slots {
