@@ -44,13 +44,32 @@ test('the answer is the text format of Prometheus, and other paths and methods a
   expect((await postern.api('GET', '/metrics')).status).toBe(404);
 });
 
+const ageWith = async (BACKUP_TO: string | undefined) => {
+  const families = await readFromDatabase(postern.database, { BACKUP_TO });
+  return families.find(({ name }) => name === 'postern_backup_age_seconds')?.values;
+};
+
 test('the age of the last backup is infinite if backups are configured and there is none', async () => {
-  const ageWith = async (BACKUP_TO: string | undefined) => {
-    const families = await readFromDatabase(postern.database, { BACKUP_TO });
-    return families.find(({ name }) => name === 'postern_backup_age_seconds')?.values;
-  };
   expect(await ageWith(undefined)).toEqual([]);
   expect(await ageWith('/backups')).toEqual([{ labels: {}, value: Number.POSITIVE_INFINITY }]);
+});
+
+test('the age of the last backup is counted from the last verified one', async () => {
+  const { everyone } = postern.database;
+  await everyone.query(
+    testSql(`insert into backups (id, started_at, finished_at, verified_at, is_scheduled, location)
+             select gen_random_uuid(), db_now() - made.hours * interval '1 hour', db_now(),
+                    case when made.is_verified then db_now() end, true, '/backups/' || made.hours
+             from (values (9, true), (5, true), (2, false)) made (hours, is_verified)`),
+  );
+  try {
+    const hours = (await ageWith('/backups'))?.map((sample) =>
+      Math.floor(Number('value' in sample && sample.value) / 3600),
+    );
+    expect(hours).toEqual([5]);
+  } finally {
+    await everyone.query(testSql('delete from backups'));
+  }
 });
 
 test('requests are counted by the template of their route, never by their path', async () => {

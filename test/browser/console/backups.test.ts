@@ -65,6 +65,8 @@ test('backups are listed with their state, can be started and verified, and rest
   });
   await page.reload();
   await page.getByText('The last backup failed: no space left on device').waitFor();
+  const lastVerified = page.locator('dl > div', { hasText: 'Last verified backup' }).locator('time');
+  expect(await lastVerified.getAttribute('datetime')).toBe(state.backups[2]?.started_at);
   for (const word of ['Failed', 'Not verified', 'Verified']) {
     expect(await page.getByText(word, { exact: true }).count()).toBe(1);
   }
