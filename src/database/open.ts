@@ -28,12 +28,16 @@ export interface OpenTarget {
  * @throws EmbeddedPostgresError
  */
 export function openTarget(source: TargetSource, log: Log): Promise<OpenTarget> {
-  return open(source, log, async (dataDir) => {
-    const embedded = await startOrUpgrade(dataDir, log);
-    // Not awaited, because removing many files takes time.
-    tidyKept(dataDir).catch((error: unknown) => log.warn({ err: error }, 'Former data could not be removed'));
-    return embedded;
-  });
+  return open(source, log, (dataDir) => startOrUpgrade(dataDir, log));
+}
+
+/**
+ * Removes the data of a former major version that is older than seven days. Call it when the service has started: if the start
+ * fails, an operator may need that data. It continues in the background, because removing many files takes time.
+ */
+export function removeFormerData({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): void {
+  if (DATABASE_URL !== undefined) return;
+  tidyKept(resolve(DATA_DIR)).catch((error: unknown) => log.warn({ err: error }, 'Former data could not be removed'));
 }
 
 async function startOrUpgrade(dataDir: string, log: Log): Promise<EmbeddedPostgres> {

@@ -1,4 +1,6 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,9 +8,12 @@ import { createLog } from '../../src/app/base/log.js';
 import { checkSecrets } from '../../src/app/doctor/checks.js';
 import { startPostern } from '../../src/app/main.js';
 import { readConfig } from '../../src/config/config.js';
+import { openClient } from '../../src/database/connections/open-client.js';
+import { openTarget } from '../../src/database/open.js';
 import { runCommand } from '../cli/command.js';
 import { createTestDatabase } from '../support/database.js';
 import { databaseDigest, folderDigest } from '../support/digests.js';
+import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
 
 const secret = { SECRET_KEY: 's'.repeat(32) };
@@ -64,6 +69,55 @@ test('a start with an error in a text of TEMPLATES_DIR does not migrate', async 
   const before = await databaseDigest(db.target);
   expect(await refusal({ DATABASE_URL: db.url, ...secret, TEMPLATES_DIR })).toContain('TEMPLATES_DIR');
   expect(await databaseDigest(db.target)).toBe(before);
+});
+
+test.each(['PORT', 'CONSOLE_PORT', 'METRICS_PORT'])('a start whose %s is in use does not migrate', async (name) => {
+  const db = await olderDatabase();
+  const program = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void program.close());
+  await once(program, 'listening');
+  const { port } = program.address() as AddressInfo;
+  const before = await databaseDigest(db.target);
+  expect(await refusal({ DATABASE_URL: db.url, ...secret, [name]: `${port}` })).toContain('EADDRINUSE');
+  expect(await databaseDigest(db.target)).toBe(before);
+});
+
+test.each(['1', '2'])(
+  'with WORKERS=%s, a start with a plug-in that cannot be loaded does not migrate',
+  async (WORKERS) => {
+    const db = await olderDatabase();
+    const before = await databaseDigest(db.target);
+    const { code, stderr } = await runCommand(['serve'], {
+      ...{ DATABASE_URL: db.url, ...secret, DATA_DIR: await emptyFolder(), PORT: '0', WORKERS, LOG_LEVEL: 'silent' },
+      AUTHENTICATORS: '/no/such/plug-in.mjs',
+    });
+    expect(stderr).toMatch(/AUTHENTICATORS names .*plug-in.mjs/);
+    expect(code).toBe(1);
+    expect(await databaseDigest(db.target)).toBe(before);
+  },
+);
+
+test('a start that fails keeps former data that is older than seven days, and one that succeeds removes it', async () => {
+  const dataDir = await emptyFolder();
+  const start = () => startPostern(readConfig({ PORT: '0', DATA_DIR: dataDir }), { log: createLog('silent') });
+  const first = await start();
+  await first.database.everyone.query(
+    testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"),
+  );
+  await first.close();
+  const kept = 'postgres-17.kept-2026-01-01T00-00-00';
+  await mkdir(join(dataDir, kept));
+  expect(await refusal({ DATA_DIR: dataDir })).toContain('9999_future.sql');
+  expect(await readdir(dataDir)).toContain(kept);
+
+  const { target, close } = await openTarget({ DATA_DIR: dataDir }, createLog('silent'));
+  const client = await openClient(target, { application_name: 'test', connectionTimeoutMillis: 10_000 });
+  await client.query("delete from schema_migrations where name = '9999_future.sql'");
+  await client.end();
+  await close();
+  const second = await start();
+  await eventually('the removal', async () => !(await readdir(dataDir)).includes(kept) || undefined);
+  await second.close();
 });
 
 test('a start with a damaged file of the secret key creates no database', async () => {

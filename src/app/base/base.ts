@@ -21,6 +21,7 @@ import { createMeters, type MeterStore } from '../../statistics/meters.js';
 import { type Reporter, startReporter } from '../../statistics/reporter.js';
 import { createBreachedPasswords } from './breached-passwords.js';
 import { readConfiguredFiles } from './configured-files.js';
+import { refuseUsedPorts } from './configured-ports.js';
 import { consoleUrl } from './console-url.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Logger } from './log.js';
@@ -87,6 +88,8 @@ export async function openBase(
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets, tracing }), (calls) => calls.close());
   const { plugins } = lifecycle.add(await loadConfiguredPlugins(config, outbound, log), (loaded) => loaded.close());
   const texts = await readConfiguredFiles(config);
+  // Workers share the ports, which the primary process has checked.
+  if (worker === undefined) await refuseUsedPorts(config);
   const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
   const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');

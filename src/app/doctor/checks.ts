@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
 import { stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { checkPrograms } from '../../backups/dumps/check.js';
 import { readBackupTimes, readLogArchive } from '../../backups/state.js';
@@ -20,6 +19,7 @@ import { isLoopback } from '../../lib/smtp-url.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
 import { firstKeyFile } from '../../sessions/api-keys.js';
 import { setupLinkFile } from '../../sessions/setup-links.js';
+import { portError } from '../base/configured-ports.js';
 
 /** The result of one check. `FAIL`: the service cannot work. */
 export interface Finding {
@@ -324,15 +324,8 @@ export function checkPush(config: Config): Finding {
 
 /** Checks that the port is free: listens on it for a moment. */
 export async function checkPort({ HOST, PORT }: Config): Promise<Finding> {
-  const server = createServer();
-  const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
-    server.once('error', resolve);
-    server.listen({ host: HOST, port: PORT }, () => resolve(undefined));
-  });
-  if (failure === undefined) {
-    await new Promise((resolve) => server.close(resolve));
-    return ok('port', `${PORT} of ${HOST} is free`);
-  }
+  const failure = await portError(HOST, PORT);
+  if (failure === undefined) return ok('port', `${PORT} of ${HOST} is free`);
   return failure.code === 'EADDRINUSE'
     ? warn(
         'port',

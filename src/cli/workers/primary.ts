@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { version } from '../../app/banner.js';
 import { readConfiguredFiles } from '../../app/base/configured-files.js';
+import { portError, refuseUsedPorts } from '../../app/base/configured-ports.js';
 import { createLog, type Logger } from '../../app/base/log.js';
 import { firstScreen } from '../../app/first-screen.js';
 import { readFromDatabase } from '../../app/metrics/database-metrics.js';
@@ -10,7 +10,7 @@ import { type MetricsServer, serveMetrics } from '../../app/metrics/server.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { createDatabase, type Database } from '../../database/database.js';
 import { migrate } from '../../database/migrate.js';
-import { openTarget } from '../../database/open.js';
+import { openTarget, removeFormerData } from '../../database/open.js';
 import { readSecretKeys } from '../../database/secret-key-file.js';
 import { compose, sql } from '../../database/sql.js';
 import { ensureFirstKey, type FirstKey } from '../../sessions/api-keys.js';
@@ -52,6 +52,8 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   const log = createLog(config.LOG_LEVEL);
   log.info({ version, node: process.version, pid: process.pid, workers: config.WORKERS }, 'Postern starts');
   await readConfiguredFiles(config);
+  await refuseUsedPorts(config);
+  await refuseUnusablePlugins(config);
   const openedTarget = await openTarget(config, log);
   try {
     const applied = await migrate(openedTarget.target, log);
@@ -67,6 +69,13 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   } finally {
     await openedTarget.close();
   }
+}
+
+/** Only the workers use the plug-ins, but an error in one of them must end the start before the database is migrated. */
+async function refuseUnusablePlugins(config: Config): Promise<void> {
+  if (config.AUTHENTICATORS === undefined) return;
+  const { loadPluginNames } = await import('../../app/base/plugins.js');
+  await loadPluginNames(config);
 }
 
 /** Creates the secret key and the first API key, so that the workers find them. */
@@ -108,6 +117,7 @@ async function serve(deps: {
     const url = await Promise.race([pool.ready, pool.failed, options.stopRequested]);
     if (url === undefined) return;
     log.info({ url }, 'all workers are ready');
+    removeFormerData(config, log);
     metrics = await openMetrics(config, database, pool, log);
     const { isTerminal } = options;
     const listening = { ...config, PORT: port, CONSOLE_PORT: consolePort };
@@ -170,16 +180,8 @@ async function waitForDatabase(database: Database, log: Logger, signal: AbortSig
 async function findFreePort(host: string): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     const port = randomInt(16_384, 32_768);
-    const error = await tryToListen(host, port);
+    const error = await portError(host, port);
     if (error === undefined) return port;
     if (error.code !== 'EADDRINUSE' || attempt === 50) throw error;
   }
-}
-
-function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', resolve);
-    server.listen({ host, port }, () => server.close(() => resolve(undefined)));
-  });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { tidyKept } from '../../../src/database/major-upgrade/folders.js';
 import { openTarget } from '../../../src/database/open.js';
 import { createInstallation } from '../../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../../support/process.js';
@@ -106,6 +107,8 @@ test(
 
     for (const place of places.slice(8)) await kill(place);
     expect(await contentsAfterStart(dataDir)).toEqual(contents);
+    // As the service does once it has started: this ends the former server that a killed start has left.
+    await tidyKept(dataDir);
     expect(await entries(dataDir, /kept/)).toHaveLength(1);
     expect(await entries(dataDir, /upgrading|next/)).toEqual([]);
   },
