@@ -5,6 +5,7 @@ import type { User } from '../../src/contract/user.js';
 import { openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
 import { checkFacts, type Ledger, passwordHash, startWriters } from '../support/fault-injection/ledger.js';
+import { startPgBouncer } from '../support/fault-injection/pgbouncer.js';
 import {
   createServerFolder,
   type PostgresServer,
@@ -20,6 +21,8 @@ const scale = isLong
   ? { rounds: 10, publishers: 179, users: 20, groups: 3, workers: 2 }
   : { rounds: 1, publishers: 20, users: 2, groups: 0, workers: 1 };
 const writers = scale.publishers + 7 * scale.groups;
+/** Milliseconds. The long form takes minutes, and much longer on a busy machine. */
+const timeout = isLong ? 3_600_000 : 300_000;
 /** The number of sessions that are revoked around each failover. */
 const revocations = 30;
 
@@ -30,18 +33,27 @@ const urlOf = (...servers: readonly PostgresServer[]) =>
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-async function startServers({ onTestFinished }: TestContext, env: Readonly<Record<string, string>> = {}) {
+/** How the service reaches the servers: it knows both, or a pooler that is switched to the promoted one. */
+const ways = ['several hosts', 'PgBouncer'] as const;
+type Way = (typeof ways)[number];
+
+async function startServers(
+  { onTestFinished }: TestContext,
+  way: Way = 'several hosts',
+  env: Readonly<Record<string, string>> = {},
+) {
   const folder = await createServerFolder();
   onTestFinished(() => folder.remove());
   const primary = await startPrimary(folder);
   const standby = await startStandby(folder, primary, 'standby');
-  const installation = await createInstallation({ DATABASE_URL: urlOf(primary, standby), ...env });
+  const pooler = way === 'PgBouncer' ? await startPgBouncer(folder, primary, 'session') : undefined;
+  const installation = await createInstallation({ DATABASE_URL: pooler?.url ?? urlOf(primary, standby), ...env });
   onTestFinished(() => installation.remove());
   const service = await installation.start();
   onTestFinished(async () => {
     await service.stop();
   });
-  return { folder, primary, standby, installation, service };
+  return { folder, primary, standby, pooler, installation, service };
 }
 
 const publish = ({ api, adminKey }: FaultyService, userId: string) =>
@@ -54,6 +66,8 @@ const publish = ({ api, adminKey }: FaultyService, userId: string) =>
 /** What was acknowledged, and wrong answers. */
 interface Written {
   readonly notifications: string[];
+  /** When the newest acknowledged request of a publisher was sent, as a time of `performance.now()`. */
+  newestSentAt: number;
   /** Tokens of sessions. */
   readonly revoked: string[];
   readonly ledger: Ledger;
@@ -69,8 +83,11 @@ async function startWriting(service: FaultyService, users: readonly User[], writ
   };
   const publisher = (_: unknown, index: number) =>
     repeat(async () => {
+      const sentAt = performance.now();
       const { status, body } = await publish(service, users[index % users.length]?.id ?? '');
-      if (status === 201) notifications.push(body.id);
+      if (status !== 201) return;
+      notifications.push(body.id);
+      written.newestSentAt = Math.max(written.newestSentAt, sentAt);
     });
   const verifier = () =>
     repeat(async () => {
@@ -87,18 +104,23 @@ async function startWriting(service: FaultyService, users: readonly User[], writ
   };
 }
 
-/** Revokes sessions one after the other. Remembers those that the service has acknowledged. */
+/** Revokes sessions, a few at a time. Remembers those that the service has acknowledged. */
 async function revokeAll({ api }: FaultyService, logins: readonly SignedIn[], revoked: string[]) {
-  for (const { authentication, session } of logins) {
-    const { status } = await api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token });
-    if (status === 200) revoked.push(session.token);
-  }
+  const queue = logins.values();
+  const revokers = Array.from({ length: 5 }, async () => {
+    for (const { authentication, session } of queue) {
+      const { status } = await api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token });
+      if (status === 200) revoked.push(session.token);
+    }
+  });
+  await Promise.all(revokers);
 }
 
 const childrenOf = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
 
-test(`after the primary dies, the promoted standby has all acknowledged writes, and the service continues (${writers} writers, ${scale.rounds} times)`, async (context) => {
-  const { folder, ...started } = await startServers(context, { WORKERS: `${scale.workers}` });
+const title = `through %s, after the primary dies, the promoted standby has all acknowledged writes, and the service continues (${writers} writers, ${scale.rounds} times)`;
+test.for(ways)(title, { timeout }, async (way, context) => {
+  const { folder, pooler, ...started } = await startServers(context, way, { WORKERS: `${scale.workers}` });
   const { service } = started;
   let { primary, standby } = started;
   const { api } = service;
@@ -111,7 +133,7 @@ test(`after the primary dies, the promoted standby has all acknowledged writes, 
   const logins: SignedIn[] = [];
   while (logins.length < revocations * scale.rounds) logins.push(await signIn(service, user));
 
-  const written: Written = { notifications: [], revoked: [], ledger: { facts: [], violations: [] } };
+  const written: Written = { notifications: [], newestSentAt: 0, revoked: [], ledger: { facts: [], violations: [] } };
   const { ledger, notifications, revoked } = written;
   const stop = await startWriting(service, users, written);
   const more = (of: readonly unknown[], count: number) => {
@@ -126,10 +148,8 @@ test(`after the primary dies, the promoted standby has all acknowledged writes, 
     primary.kill();
     await standby.query('select pg_promote()');
     const promotedAt = performance.now();
-    await eventually(
-      'the new primary to be used',
-      async () => (await publish(service, user.id)).status === 201 || undefined,
-    );
+    await pooler?.switchTo(standby);
+    await eventually('the new primary to be used', async () => written.newestSentAt > promotedAt || undefined);
     recoveries.push(Math.round(performance.now() - promotedAt));
     await Promise.all([revoking, more(notifications, 100)]);
     const { body } = await api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(newPhone()) });
@@ -153,12 +173,18 @@ test(`after the primary dies, the promoted standby has all acknowledged writes, 
   const { body: last } = await publish(service, user.id);
   await eventually('the stream to deliver', async () => stream.text.includes(last.id) || undefined);
   expect(stream.end).toBeUndefined();
+  const sequences = `select sequence from notifications where user_id = '${user.id}' order by sequence`;
+  const delivered = stream.events.filter(({ event }) => event === 'message').map(({ data }) => JSON.parse(data));
+  expect(delivered.map(({ sequence }) => `${sequence}`)).toEqual(
+    (await standby.query(sequences, 'postern')).map(({ sequence }) => sequence),
+  );
   expect(childrenOf(service.pid)).toBe(processes);
   expect(await service.stop()).toBe(0);
   console.table([
     {
-      ...{ failovers: scale.rounds, writers, slowest_recovery_ms: Math.max(...recoveries) },
+      ...{ way, failovers: scale.rounds, writers, slowest_recovery_ms: Math.max(...recoveries) },
       ...{ notifications: notifications.length, revoked: revoked.length, other_facts: ledger.facts.length },
+      delivered: delivered.length,
     },
   ]);
 });
