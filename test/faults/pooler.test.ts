@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openClient } from '../../src/database/connections/open-client.js';
 import { createDatabase } from '../../src/database/database.js';
 import { compose, sql } from '../../src/database/sql.js';
+import { runCommand } from '../cli/command.js';
 import { databaseDigest } from '../support/digests.js';
 import { eventually } from '../support/eventually.js';
 import { startPgBouncer } from '../support/fault-injection/pgbouncer.js';
@@ -44,10 +46,18 @@ test('behind PgBouncer in session mode the service works, with the limits of its
   expect(await database.everyone.query(limits)).toEqual([{ statement: '4s', lock: '2s' }]);
 });
 
-test.each(['', 'server_round_robin = 1'])(
-  'PgBouncer in transaction mode is refused, and nothing is written and no lock left behind (%s)',
-  async (extra) => {
-    const { url: DATABASE_URL } = await startPgBouncer(folder, server, 'transaction', extra);
+const sharedMessage = 'The pooler of DATABASE_URL gives each transaction another session (transaction mode).';
+const smallMessage = 'raise default_pool_size';
+
+test.each([
+  ['transaction', '', sharedMessage],
+  ['transaction', 'server_round_robin = 1', sharedMessage],
+  ['statement', '', sharedMessage],
+  ['session', 'default_pool_size = 1', smallMessage],
+] as const)(
+  'PgBouncer with pool_mode = %s %s is refused, and nothing is written and no lock left behind',
+  async (mode, extra, message) => {
+    const { url: DATABASE_URL } = await startPgBouncer(folder, server, mode, extra);
     const installation = await createInstallation({ DATABASE_URL });
     const direct = `postgres://postgres@127.0.0.1:${server.port}/postern`;
     const before = await databaseDigest(direct);
@@ -56,12 +66,21 @@ test.each(['', 'server_round_robin = 1'])(
       env: { PORT: '0', DATA_DIR: installation.dataDir, DATABASE_URL, SECRET_KEY: 'x'.repeat(32) },
     });
     await installation.remove();
-    expect(stderr).toContain('The pooler of DATABASE_URL gives each transaction another session (transaction mode).');
+    expect(stderr).toContain(message);
     expect(exitCode).toBe(1);
     expect(await server.query("select 1 from pg_locks where locktype = 'advisory'")).toEqual([]);
     expect(await databaseDigest(direct)).toBe(before);
   },
 );
+
+test('a start behind a PgBouncer whose connections are all in use says that the database does not answer', async () => {
+  const { url } = await startPgBouncer(folder, server, 'session', 'default_pool_size = 1');
+  const user = await openClient(url, { application_name: 'test', connectionTimeoutMillis: 10_000 });
+  onTestFinished(() => user.end());
+  const { code, stderr } = await runCommand(['serve'], { PORT: '0', DATABASE_URL: url, SECRET_KEY: 'x'.repeat(32) });
+  expect(stderr).toMatch(/^The database does not answer, see DATABASE_URL: .+\n$/);
+  expect(code).toBe(1);
+});
 
 test.each([
   ['dies', (primary: PostgresServer) => primary.kill()],

@@ -75,7 +75,7 @@ function describeCode(error: Error): string | undefined {
 
 /** Failures to connect for which `pg` has no code. */
 function describeConnection({ message }: Error): string | undefined {
-  return /^(?:timeout expired|Connection terminated|connection timeout)/i.test(message)
+  return /^(?:timeout expired|the server does not answer|Connection terminated|connection timeout)/i.test(message)
     ? `The database does not answer, see DATABASE_URL: ${message}`
     : undefined;
 }

@@ -71,10 +71,7 @@ const sharedSession = 'postern.session';
  * transaction, sessions change between clients.
  */
 async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): Promise<void> {
-  const other = await openClient(target, {
-    application_name: 'postern migrate',
-    connectionTimeoutMillis: connectTimeoutMs,
-  });
+  const other = await openSecondClient(target);
   const readMarker = async (connection: pg.Client) => {
     const { rows } = await connection.query<{ mark: string | null }>(
       `select current_setting('${sharedSession}', true) as mark`,
@@ -96,6 +93,19 @@ async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): 
     throw error;
   } finally {
     await other.end();
+  }
+}
+
+/** A pooler with few connections to the server lets the next client wait. */
+async function openSecondClient(target: DatabaseTarget): Promise<pg.Client> {
+  try {
+    return await openClient(target, { application_name: 'postern migrate', connectionTimeoutMillis: connectTimeoutMs });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UnfitDatabaseError(
+      `The pooler of DATABASE_URL gives Postern one connection, but no second one (${reason}). Its pool must have at least as many connections as all processes of Postern together: raise default_pool_size`,
+      { cause: error },
+    );
   }
 }
 

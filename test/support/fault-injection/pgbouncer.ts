@@ -15,7 +15,7 @@ export interface PgBouncer {
 export async function startPgBouncer(
   folder: ServerFolder,
   server: PostgresServer,
-  mode: 'session' | 'transaction',
+  mode: 'session' | 'transaction' | 'statement',
   extra = '',
 ): Promise<PgBouncer> {
   const port = await freePort();
