@@ -42,6 +42,14 @@ test('the page about monitoring describes every metric of Postern, and nothing e
   expect(described.toSorted()).toEqual(existing.toSorted());
 });
 
+test('the page about incidents names the critical alerts', async () => {
+  const [rules, page] = await Promise.all([read('deploy/prometheus/alerts.yml'), read('docs/operations/incidents.md')]);
+  const [, ...texts] = rules.split(/^ *- alert: /m);
+  const critical = texts.filter((text) => text.includes('severity: critical')).map((text) => text.split('\n', 1)[0]);
+  const [, sentence = ''] = /([^.]+) are critical: /.exec(page) ?? [];
+  expect(sentence.match(/Postern\w+/g)).toEqual(critical);
+});
+
 test('the page names the labels of every metric', async () => {
   const page = await read('docs/operations/monitor.md');
   const described = [...page.matchAll(/^\| `(postern_[a-z_]+)(?:\{([a-z,]+)\})?`/gm)].map(

@@ -40,7 +40,7 @@ test('a real Prometheus scrapes the service and answers queries', async () => {
   const port = await freePort();
   const example = await readFile(file('prometheus/prometheus.yml'), 'utf8');
   const configuration = example
-    .replace('127.0.0.1:9090', new URL(postern.metricsUrl ?? '').host)
+    .replace('127.0.0.1:9464', new URL(postern.metricsUrl ?? '').host)
     .replace('15s', '1s')
     .replace('alerts.yml', file('prometheus/alerts.yml'));
   await writeFile(join(folder, 'prometheus.yml'), configuration);
