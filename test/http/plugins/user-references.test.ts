@@ -6,6 +6,7 @@ import type { Notification } from '../../../src/contract/notification.js';
 import type { User } from '../../../src/contract/user.js';
 import type { ImportedLine } from '../../../src/contract/user-import.js';
 import type { BulkLine } from '../../../src/contract/users/bulk.js';
+import type { IssuedWebhook } from '../../../src/contract/webhooks.js';
 import { createAdministration } from '../../support/administration.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -253,5 +254,54 @@ describe('users with external ids', () => {
     ]);
     const exported = await admin<{ account: User }>('GET', `${pathTo(first)}/export`);
     expect(exported.body.account).toMatchObject({ id: created?.id, external_id: first });
+  });
+});
+
+describe('an external id in a filter of user_id', () => {
+  const filtered = (path: string, filter: string) =>
+    admin<{ user_id: string }[]>('GET', `${path}?filter=${encodeURIComponent(filter)}`);
+  const namesOf = ({ external_id: name }: User) => String(name).replace(/[,|:;[\]\\]/g, '\\$&');
+
+  test('selects the events of this user, alone, with others and negated', async () => {
+    const [one, other] = [await withOwnId(), await withOwnId(`plain-${randomUUID()}`)];
+    const usersOf = async (filter: string) => {
+      const { body } = await filtered('/events', `${filter},type:user.created`);
+      return new Set(body.map(({ user_id }) => user_id));
+    };
+    expect(await usersOf(`user_id:external:${other.external_id}`)).toEqual(new Set([other.id]));
+    expect(await usersOf(`user_id:external:${namesOf(one)}`)).toEqual(new Set([one.id]));
+    for (const several of [
+      `user_id:in:external:${namesOf(one)};${other.id}`,
+      `user_id:in:[external\\:${namesOf(one)};external\\:${namesOf(other)}]`,
+      `user_id:eq:external:${namesOf(other)}:external:${namesOf(one)}`,
+    ]) {
+      expect(await usersOf(several)).toEqual(new Set([one.id, other.id]));
+    }
+    const rest = await usersOf(`user_id:neq:external:${namesOf(one)}`);
+    expect([rest.has(one.id), rest.has(other.id)]).toEqual([false, true]);
+  });
+
+  test('works in every list that shows users, and in the links between pages', async () => {
+    const user = await withOwnId(`plain-${randomUUID()}`);
+    for (const path of ['/events', '/outbox', '/test-identities', `/users/${user.id}/notifications`]) {
+      const { status, headers } = await filtered(path, `user_id:external:${user.external_id}`);
+      expect([path, status]).toEqual([path, 200]);
+      expect(decodeURIComponent(headers.link ?? '')).toContain(`filter=user_id:${user.id}`);
+    }
+  });
+
+  test('is stored in the filter of a webhook as the id of the user', async () => {
+    const user = await withOwnId(`plain-${randomUUID()}`);
+    const webhook = { url: 'https://example.com/', events: ['*'], filter: `user_id:external:${user.external_id}` };
+    const { body } = await admin<IssuedWebhook>('POST', '/webhooks', webhook);
+    expect(body.filter).toBe(`user_id:${user.id}`);
+  });
+
+  test('that nobody has is refused, and other fields are left as they are', async () => {
+    const unknown = { status: 422, errors: [['filter', 'unknown_user']] };
+    expect(await refused('GET', '/events?filter=user_id:external:nobody')).toEqual(unknown);
+    expect((await admin('GET', '/events?filter=actor:eq:external:nobody')).body).toEqual([]);
+    const notAnId = { status: 422, errors: [['filter', 'unknown_filter_op']] };
+    expect(await refused('GET', '/events?filter=user_id:internal:nobody')).toEqual(notAnId);
   });
 });
