@@ -49,6 +49,28 @@ describe('the warnings of the overview', () => {
     await expectClean();
   });
 
+  test('count webhooks that fail in a line of their own, which leads to the webhooks', async () => {
+    const { page, expectClean, expectAccessible } = await open('/console/parts', { as: person, width: 390 });
+    await page.route(system, async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as System;
+      const findings: System['findings'] = [
+        { level: 'warn', what: 'webhooks', detail: 'the one at one.example is disabled: gone' },
+        { level: 'warn', what: 'webhooks', detail: 'the one at two.example is disabled: failing' },
+        { level: 'ok', what: 'clock', detail: 'in step' },
+      ];
+      await route.fulfill({ response, json: { ...answer, findings } });
+    });
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    const warnings = page.getByRole('region', { name: 'Warnings' });
+    await warnings.getByText('the one at one.example is disabled: gone').waitFor();
+    await warnings.getByText('All other checks passed.').waitFor();
+    await expectAccessible();
+    await warnings.getByRole('link', { name: '2 webhooks fail or were disabled.' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+    await expectClean();
+  });
+
   test('say that the doctor has not answered, and the overview does not wait', async () => {
     const { page, expectClean } = await open('/console/parts', { as: person });
     let answer = (): void => undefined;

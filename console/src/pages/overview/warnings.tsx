@@ -55,7 +55,11 @@ function useFindings(isAllowed: boolean) {
   return useQuery({
     queryKey: ['system'],
     queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
-    select: ({ findings }) => findings.filter(({ level }) => level !== 'ok'),
+    select: ({ findings }) => {
+      const found = findings.filter(({ level }) => level !== 'ok');
+      const isWebhook = ({ what }: { readonly what: string }) => what === 'webhooks';
+      return { webhooks: found.filter(isWebhook), others: found.filter((finding) => !isWebhook(finding)) };
+    },
     refetchInterval: 30_000,
     enabled: isAllowed,
   });
@@ -68,6 +72,7 @@ export function Warnings() {
   const { data, error, refetch, dataUpdatedAt } = useFailures();
   const last = data?.data[0];
   const failing = useFailingProviders();
+  const webhooks = useFindings(can('admin')).data?.webhooks ?? [];
   return (
     <section aria-label={overview.warnings} className={styles.warnings}>
       {error !== null && data === undefined && (
@@ -96,10 +101,21 @@ export function Warnings() {
           </p>
         </div>
       ))}
+      {webhooks[0] !== undefined && (
+        <div className={styles.warning} role="status">
+          <Icon name="circleCross" className={styles.bad} />
+          <p className={styles.line}>
+            <Link to="/webhooks">
+              <strong>{overview.failingWebhooks(webhooks.length)}</strong>
+            </Link>{' '}
+            <bdi title={webhooks[0].detail}>{webhooks[0].detail}</bdi>
+          </p>
+        </div>
+      )}
       {data !== undefined && (can('admin') || last === undefined) && (
         <Findings
           isAllowed={can('admin')}
-          hasFailures={last !== undefined || failing.length > 0}
+          hasFailures={last !== undefined || failing.length > 0 || webhooks.length > 0}
           checkedAt={dataUpdatedAt}
         />
       )}
@@ -109,7 +125,7 @@ export function Warnings() {
 
 interface FindingsProps {
   readonly isAllowed: boolean;
-  /** Another line says that messages or providers have failed. */
+  /** Another line says that messages, providers or webhooks have failed. */
   readonly hasFailures: boolean;
   /** When the messages were read. */
   readonly checkedAt: number;
@@ -120,7 +136,7 @@ function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
   const { overview } = useText();
   const { data, error } = useFindings(isAllowed);
   const { isPending: awaitsRole } = useQuery(operatorQuery);
-  const worstLevel = data?.find(({ level }) => level === 'fail') ?? data?.[0];
+  const worstLevel = data?.others.find(({ level }) => level === 'fail') ?? data?.others[0];
   if (worstLevel !== undefined && data !== undefined) {
     return (
       <div key="findings" className={styles.warning} role="status">
@@ -130,7 +146,7 @@ function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
         />
         <p className={styles.line}>
           <Link to="/system">
-            <strong>{overview.findings(data.length)}</strong>
+            <strong>{overview.findings(data.others.length)}</strong>
           </Link>{' '}
           <bdi title={worstLevel.detail}>
             {worstLevel.what}: <Sentence text={worstLevel.detail} />

@@ -164,6 +164,7 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
                       <div className={styles.compactState}>
                         {outcome(delivery)}
                         <UserText quiet text={result(delivery)} />
+                        <UserText text={userOf(delivery)} />
                       </div>
                     </>
                   )}

@@ -10,13 +10,15 @@ export const overview = {
         ? 'One message failed in the last 24 hours.'
         : `${n.toLocaleString('en')} messages failed in the last 24 hours.`,
   failingProvider: (name: string) => `${name} is failing.`,
+  failingWebhooks: (n: number) =>
+    n === 1 ? 'One webhook fails or was disabled.' : `${n.toLocaleString('en')} webhooks fail or were disabled.`,
   lastFailure: (kind: string, reason: string) => `The last one: ${kind}, ${reason}.`,
   findings: (n: number) =>
     n === 1 ? 'One system check needs attention.' : `${n.toLocaleString('en')} system checks need attention.`,
   checking: 'The system is being checked.',
   checksFailed: 'The system checks could not be read.',
   failing: (n: string, of: string) => `${n} of ${of} failed in this time span.`,
-  systemWell: 'All system checks passed.',
+  systemWell: 'All other checks passed.',
   now: 'Now',
   allEvents: 'All events',
   pause: 'Pause',

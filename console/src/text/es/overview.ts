@@ -12,6 +12,8 @@ export const overview: Texts['overview'] = {
         ? 'Un mensaje falló en las últimas 24 horas.'
         : `${n.toLocaleString('es')} mensajes fallaron en las últimas 24 horas.`,
   failingProvider: (name) => `${name} está fallando.`,
+  failingWebhooks: (n) =>
+    n === 1 ? 'Un webhook falla o se desactivó.' : `${n.toLocaleString('es')} webhooks fallan o se desactivaron.`,
   lastFailure: (kind, reason) => `El último: ${kind}, ${reason}.`,
   findings: (n) =>
     n === 1
@@ -20,7 +22,7 @@ export const overview: Texts['overview'] = {
   checking: 'Se está comprobando el sistema.',
   checksFailed: 'No se pudieron leer las comprobaciones del sistema.',
   failing: (n, of) => `Fallaron ${n} de ${of} en este periodo.`,
-  systemWell: 'Todas las comprobaciones del sistema son correctas.',
+  systemWell: 'Las demás comprobaciones son correctas.',
   now: 'Ahora',
   allEvents: 'Todos los eventos',
   pause: 'Pausar',
