@@ -42,6 +42,7 @@ const selectUserNames = unprepared(
       join users u on u.id = asked.id
       left join lateral (
         select name from former_names where user_id = asked.id and until > asked.at order by until limit 1) former on true`,
+    'ids',
   ),
 );
 

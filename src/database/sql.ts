@@ -52,6 +52,8 @@ export interface Statement<Row extends object = object, Of extends Scope = Scope
   readonly text: string;
   /** The values for this use of the statement. */
   readonly values: unknown[];
+  /** With the scope `user`: the id of the user whose rows it names, or the ids, as an array or as the text of one. */
+  readonly users?: unknown;
   /** Never set: TypeScript reads the type of the rows from it. */
   readonly row?: Row;
 }
@@ -101,12 +103,17 @@ export function join(parts: readonly SqlPart[], separator: ', ' | ' and ' | ' or
  */
 const texts = new Map<string, string>();
 
+/** The parameters that name the users of a statement, unless it is defined with another one. */
+const userParameters = ['userId', 'user_id', 'userIds'];
+
 /** Creates the function that defines prepared statements of one scope. */
 const statementOf =
   <Of extends Scope>(scope: Of) =>
+  /** @param userParameter the parameter that names the user or the users, if it is none of `userParameters` */
   <Values extends object, Row extends object = Record<never, never>>(
     name: string,
     build: (parameters: Parameters<Values>) => Sql,
+    userParameter?: keyof Values & string,
   ): StatementWith<Values, Row, Of> => {
     const { text, names } = compile(build(namedParameters<Values>()), () => {
       throw new Error(`the statement ${name} contains a value: make it a parameter`);
@@ -114,7 +121,17 @@ const statementOf =
     if ((texts.get(name) ?? text) !== text) throw new Error(`two statements have the name ${name}`);
     texts.set(name, text);
     const order = names as (keyof Values)[];
-    return (values) => ({ scope, name, text, values: order.map((parameter) => values[parameter]) });
+    const key = userParameter ?? (userParameters.find((parameter) => names.includes(parameter)) as keyof Values);
+    if (scope !== 'user' || key === undefined) {
+      return (values) => ({ scope, name, text, values: order.map((parameter) => values[parameter]) });
+    }
+    return (values) => ({
+      scope,
+      name,
+      text,
+      values: order.map((parameter) => values[parameter]),
+      users: values[key],
+    });
   };
 
 export const userStatement = statementOf('user');
@@ -135,12 +152,19 @@ export function unprepared<Values extends object, Row extends object, Of extends
   };
 }
 
-/** Composes a statement for one request, of parts and bound values. */
-export function compose<Row extends object, Of extends Scope>(scope: Of, part: Sql): Statement<Row, Of> {
+/**
+ * Composes a statement for one request, of parts and bound values.
+ * @param users the user or the users that it names, if it runs in a transaction of several scopes
+ */
+export function compose<Row extends object, Of extends Scope>(
+  scope: Of,
+  part: Sql,
+  users?: string | readonly string[],
+): Statement<Row, Of> {
   const values: unknown[] = [];
   const { text, names } = compile(part, ({ value }) => `$${values.push(value)}`);
   if (names.length > 0) throw new Error(`a composed statement has no parameter ${names.join(', ')}`);
-  return { scope, text, values };
+  return users === undefined ? { scope, text, values } : { scope, text, values, users };
 }
 
 function namedParameters<Values extends object>(): Parameters<Values> {

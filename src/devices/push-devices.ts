@@ -61,6 +61,7 @@ export function findReachableDevices(
       where d.user_id = any (${bound(userIds)}::uuid[]) and target.channel = any (${bound(channels)}::text[])
         and target.token is not null and u.status = 'active' and not ${lockHolds} and ${loggedIn}
       order by d.user_id, d.id, target.preference`,
+      userIds,
     ),
   );
 }

@@ -19,6 +19,7 @@ const findIds = userStatement<{ ids: readonly string[] }, { id: string; deleted:
     select id, false as deleted from users where id = any (${p.ids}::uuid[])
     union all
     select user_id, true from events where user_id = any (${p.ids}::uuid[]) and type = 'user.deleted'`,
+  'ids',
 );
 
 /** The time of the database. It needs no table. */

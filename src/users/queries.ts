@@ -104,6 +104,7 @@ export function toUser(row: UserRow): User {
 const selectUser = userStatement<{ id: string }, UserRow>(
   'user_get',
   (p) => sql`select ${userColumns} from users u where u.id = ${p.id}`,
+  'id',
 );
 
 /** Finds a user; undefined if there is none. */
@@ -116,6 +117,7 @@ const selectUsers = unprepared(
   userStatement<{ ids: readonly string[] }, UserRow>(
     'user_get_many',
     (p) => sql`select ${userColumns} from users u where u.id = any(${p.ids}::uuid[])`,
+    'ids',
   ),
 );
 
@@ -129,6 +131,7 @@ export async function findUsers(handle: Queryable<'user'>, ids: readonly string[
 const selectUserForUpdate = userStatement<{ id: string }, UserRow>(
   'user_lock',
   (p) => sql`select ${userColumns} from users u where u.id = ${p.id} for update`,
+  'id',
 );
 
 /** Finds a user and locks the row until the transaction ends, so that changes of one user run one after the other. */
@@ -140,6 +143,7 @@ export async function findUserForUpdate(tx: Queryable<'user'>, id: string): Prom
 const selectEpochForUpdate = userStatement<{ id: string }, { epoch: number }>(
   'user_lock_epoch',
   (p) => sql`select epoch from users where id = ${p.id} for update`,
+  'id',
 );
 
 /** Locks the row in the same way and reads only the epoch. A changed epoch means that every login of the user has ended. */
@@ -157,6 +161,7 @@ const insertUserRow = userStatement<NewUserValues & { id: string }, UserRow>(
            ${p.pin_hash}, ${p.metadata}::jsonb, now, now
     from (select db_now() as now) clock
     returning ${userColumns}`,
+  'id',
 );
 
 const insertInbox = userStatement<{ userId: string }>(
@@ -192,6 +197,7 @@ export async function updateUser(
     compose<UserRow, 'user'>(
       'user',
       sql`update users u set ${join(assignments, ', ')} where u.id = ${bound(id)} returning ${userColumns}`,
+      id,
     ),
   );
   if (row === undefined) throw new Error('the row of a locked user is gone');
@@ -283,6 +289,7 @@ export async function countLogins(handle: Queryable<'user'>, userId: string): Pr
 const deleteUserRow = userStatement<{ id: string }, { id: string }>(
   'user_delete',
   (p) => sql`delete from users where id = ${p.id} returning id`,
+  'id',
 );
 const deleteIdentities = directoryStatement<{ userId: string }>(
   'user_delete_identities',

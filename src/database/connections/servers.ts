@@ -1,7 +1,14 @@
 import pg from 'pg';
 import { urlsOfHosts } from '../../lib/postgres/hosts.js';
 import { waitAtMost } from '../../lib/time-limit.js';
-import { destroy, prepareSession, type ServerState, type SessionSettings } from './session-check.js';
+import {
+  destroy,
+  type MapCheck,
+  OldMapError,
+  prepareSession,
+  type ServerState,
+  type SessionSettings,
+} from './session-check.js';
 
 /** The fields of one server. */
 export interface ServerFields {
@@ -20,9 +27,11 @@ export interface Servers {
   locate(): Promise<void>;
   /**
    * Prepares the session of a new connection. From then on, closes the connection as soon as a newer primary is known.
+   * @param map checked, if the connection is for rows of users
    * @throws NotPrimaryError
+   * @throws OldMapError
    */
-  admit(client: pg.ClientBase, settings: SessionSettings): Promise<void>;
+  admit(client: pg.ClientBase, settings: SessionSettings, map?: MapCheck): Promise<void>;
   /** Call it after a failed connection: the primary may have changed, so this starts a search. */
   reportFailure(): void;
   /** Searches for a newer primary every second. @returns a function that stops it */
@@ -129,9 +138,14 @@ export function createServers(target: string | ServerFields): Servers {
     async locate() {
       if (primary === undefined) await findPrimaryOnce();
     },
-    async admit(client, settings) {
-      const state = await prepareSession(client, settings);
+    async admit(client, settings, map) {
+      const version = map?.version() ?? 0;
+      const state = await prepareSession(client, settings, map !== undefined);
       assertPrimary(client, state);
+      if (map !== undefined && state.mapVersion > version) {
+        map.onRefused();
+        throw new OldMapError(oldMapMessage(nameOf(client), version, state.mapVersion));
+      }
       connections.set(client, state.timeline);
       client.once('end', () => connections.delete(client));
     },
@@ -163,6 +177,11 @@ function createClient(config: pg.ClientConfig, connectTimeoutMs: number): pg.Cli
   client.on('error', () => undefined);
   return client;
 }
+
+const oldMapMessage = (server: string, version: number, needed: number) =>
+  version === 0
+    ? `${server} has users that are spread over several servers: set SHARDS as on the other instances`
+    : `${server} needs version ${needed} of the map of users, and this process has version ${version}`;
 
 /** The name of the server in messages. */
 const nameOf = (client: pg.ClientBase) =>

@@ -19,7 +19,20 @@ export interface ServerState {
   readonly isWritable: boolean;
   /** The number of its history. A promotion increases it. 0 on a standby. */
   readonly timeline: number;
+  /** The lowest version of the map of users that it accepts. 0 if it was not read. */
+  readonly mapVersion: number;
 }
+
+/** The map of users on servers, as a new connection checks it. */
+export interface MapCheck {
+  /** The version that this process has. 0: it knows no map. */
+  version(): number;
+  /** Called when a server has refused this version. */
+  onRefused(): void;
+}
+
+/** This process has an older map of users than the server, so it could read or write at the wrong place. */
+export class OldMapError extends Error {}
 
 /** Milliseconds for the answer to the first statement of a connection. */
 const answerTimeoutMs = 2000;
@@ -31,18 +44,45 @@ const answerTimeoutMs = 2000;
 const stateColumns = `pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
   case when pg_is_in_recovery() then '0' else left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`;
 
+/** SQL. */
+const mapColumn = '(select version from shard_map) as map_version';
+
+/** undefined_table */
+const missingTableCode = '42P01';
+
+interface StateRow {
+  readonly read_only: boolean;
+  readonly timeline: string;
+  readonly map_version?: string | null;
+}
+
 /**
  * Sets the settings of the session and reads the state of the server, in one statement. Not by the startup parameter
  * `options`, because PgBouncer refuses it. Closes the connection if there is no answer.
+ * @param readsMap whether to read the version of the map too. A database that is not migrated yet has none.
  */
-export async function prepareSession(client: pg.ClientBase, settings: SessionSettings): Promise<ServerState> {
+export async function prepareSession(
+  client: pg.ClientBase,
+  settings: SessionSettings,
+  readsMap = false,
+): Promise<ServerState> {
   const settingColumns = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
-  const text = `select ${[stateColumns, ...settingColumns].join(', ')}`;
+  const columns = [stateColumns, ...settingColumns];
+  const read = (texts: readonly string[]) => client.query<StateRow>(`select ${texts.join(', ')}`);
   const timer = setTimeout(() => destroy(client, 'the server does not answer'), answerTimeoutMs);
   try {
-    const { rows } = await client.query<{ read_only: boolean; timeline: string }>(text);
+    const { rows } = await (readsMap
+      ? read([...columns, mapColumn]).catch((error: { readonly code?: string }) => {
+          if (error.code === missingTableCode) return read(columns);
+          throw error;
+        })
+      : read(columns));
     const [row] = rows;
-    return { isWritable: row?.read_only === false, timeline: Number.parseInt(row?.timeline ?? '0', 16) };
+    return {
+      isWritable: row?.read_only === false,
+      timeline: Number.parseInt(row?.timeline ?? '0', 16),
+      mapVersion: Number(row?.map_version ?? 0),
+    };
   } finally {
     clearTimeout(timer);
   }
