@@ -8,6 +8,7 @@ type Values = Partial<SettingValues>;
 export function contradictions(config: Values): string[] {
   return [
     ...secretKeyErrors(config),
+    ...shardErrors(config),
     ...smsErrors(config),
     ...imageErrors(config),
     ...retentionErrors(config),
@@ -27,6 +28,14 @@ export function contradictions(config: Values): string[] {
 function secretKeyErrors({ DATABASE_URL, SECRET_KEY }: Values): string[] {
   if (DATABASE_URL === undefined || SECRET_KEY !== undefined) return [];
   return ['SECRET_KEY is required with DATABASE_URL (at least 32 random characters, the same on every instance)'];
+}
+
+function shardErrors({ DATABASE_URL, SHARDS = [] }: Values): string[] {
+  if (SHARDS.length > 0 && DATABASE_URL === undefined) {
+    return ['DATABASE_URL is required with SHARDS: the embedded database cannot be one of several servers'];
+  }
+  const same = SHARDS.find(({ url }) => url === DATABASE_URL);
+  return same === undefined ? [] : [`SHARDS must name other databases than DATABASE_URL, and ${same.name} is the same`];
 }
 
 /** The settings that each provider of SMS needs. */

@@ -1,5 +1,5 @@
 import { type Config, ConfigError } from '../../config/config.js';
-import { hasSecretKeys } from '../../database/secret-key-file.js';
+import { hasSecretKeys } from '../../database/secrets/secret-key-file.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
 import type { TemplateTexts } from '../../messages/templates.js';
 

@@ -11,7 +11,7 @@ import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
 import { indexState } from '../../database/late-indexes.js';
 import { readSchemaState } from '../../database/schema-state.js';
-import { hasSecretKeys, needSecretKeys, secretKeyFile } from '../../database/secret-key-file.js';
+import { hasSecretKeys, needSecretKeys, secretKeyFile } from '../../database/secrets/secret-key-file.js';
 import { countUnreadable, describeUnreadableValues } from '../../database/secrets/unreadable.js';
 import { bound, compose, sql } from '../../database/sql.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../../config/config.js';
-import { migrate } from '../../database/migrate.js';
 import { openExistingTarget } from '../../database/open.js';
+import { migrateAll } from '../../database/sharding/open.js';
 import { quietLog } from '../support/dependencies.js';
 import { type Io, printLine } from '../support/io.js';
 
@@ -12,13 +12,13 @@ export function migrateCommand(program: Command, io: Io): void {
     .description("migrate the database's schema (a start of the service does this too)")
     .action(async () => {
       const log = quietLog(io);
-      const { target, close } = await openExistingTarget(readConfig(io.env), log);
+      const opened = await openExistingTarget(readConfig(io.env), log);
       try {
-        const applied = await migrate(target, log);
+        const applied = await migrateAll(opened, log);
         for (const name of applied) printLine(io.stdout, `applied ${name}`);
         printLine(io.stdout, 'The schema is up to date.');
       } finally {
-        await close();
+        await opened.close();
       }
     });
 }

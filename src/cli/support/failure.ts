@@ -4,7 +4,7 @@ import { NoPrimaryError, NotPrimaryError } from '../../database/connections/serv
 import { UnfitDatabaseError } from '../../database/connections/suitability.js';
 import { EmbeddedPostgresError } from '../../database/embedded.js';
 import { MigrationError } from '../../database/migrate.js';
-import { SecretKeyError } from '../../database/secret-key-file.js';
+import { SecretKeyError } from '../../database/secrets/secret-key-file.js';
 import { problemBody } from '../../http/plugins/problems.js';
 import { Problem } from '../../lib/problem.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createKeyId } from '../../lib/crypto/secret-keys.js';
 import { writePrivateFile } from '../../lib/private-file.js';
-import { needSecretKeys, SecretKeyError, type SecretKeySource, secretKeyFile } from '../secret-key-file.js';
+import { needSecretKeys, SecretKeyError, type SecretKeySource, secretKeyFile } from './secret-key-file.js';
 
 const keyBytes = 48;
 

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readSecretKeys } from '../../../src/database/secret-key-file.js';
 import { addKeyToFile, removeOldKeysFromFile } from '../../../src/database/secrets/key-file.js';
+import { readSecretKeys } from '../../../src/database/secrets/secret-key-file.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
 
 let DATA_DIR: string;

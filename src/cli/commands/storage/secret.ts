@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { readConfig } from '../../../config/config.js';
-import { needSecretKeys } from '../../../database/secret-key-file.js';
 import { addKeyToFile, removeOldKeysFromFile } from '../../../database/secrets/key-file.js';
 import { countOldKeyUses, type OldKeyUse } from '../../../database/secrets/old-keys.js';
+import { needSecretKeys } from '../../../database/secrets/secret-key-file.js';
 import { createSecretKeys } from '../../../lib/crypto/secret-keys.js';
 import { withDatabase } from '../../support/dependencies.js';
 import { CommandError } from '../../support/failure.js';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { IssuedTestIdentity, NewTestIdentity, TestIdentity } from '../../../contract/users/test-identity.js';
 import { createTestIdentities, type TestIdentities } from '../../../credentials/test-identities/test-identities.js';
 import type { Database } from '../../../database/database.js';
-import { needSecretKeys } from '../../../database/secret-key-file.js';
+import { needSecretKeys } from '../../../database/secrets/secret-key-file.js';
 import { createSecretKeys } from '../../../lib/crypto/secret-keys.js';
 import { parseId } from '../../../lib/ids.js';
 import { Problem } from '../../../lib/problem.js';

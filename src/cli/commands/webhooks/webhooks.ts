@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type OpenWebhooks, openWebhooks } from '../../../app/domains/webhooks.js';
 import { type Webhook, type WebhookEventType, webhookEventTypes } from '../../../contract/webhooks.js';
 import type { Database } from '../../../database/database.js';
-import { needSecretKeys } from '../../../database/secret-key-file.js';
+import { needSecretKeys } from '../../../database/secrets/secret-key-file.js';
 import { createSecretKeys } from '../../../lib/crypto/secret-keys.js';
 import { parseId } from '../../../lib/ids.js';
 import { Problem } from '../../../lib/problem.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writePrivateFile } from '../lib/private-file.js';
+import { writePrivateFile } from '../../lib/private-file.js';
 
 /** The part of the configuration that contains or locates the secret keys. */
 export interface SecretKeySource {

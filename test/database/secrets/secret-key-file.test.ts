@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readSecretKeys, SecretKeyError } from '../../src/database/secret-key-file.js';
+import { readSecretKeys, SecretKeyError } from '../../../src/database/secrets/secret-key-file.js';
 
 let folder: string;
 beforeEach(async () => {

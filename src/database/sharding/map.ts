@@ -1,0 +1,86 @@
+import type { MapCheck } from '../connections/session-check.js';
+import type { DatabaseTarget } from '../connections/target.js';
+import { createPlainPool, mainShard } from '../database.js';
+import { bucketOf } from './bucket.js';
+
+/** The map of users on servers, as this process knows it. */
+export interface ShardMap extends MapCheck {
+  /** The name of the server that has the rows of a user. */
+  shardOf(userId: string): string;
+  /** Reads the map if there is a newer version. Calls at the same time share one read. */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface MapLog {
+  warn(fields: object, message: string): void;
+}
+
+interface Contents {
+  readonly version: number;
+  /** The name of the server of each bucket that is not on `main`. */
+  readonly shards: ReadonlyMap<number, string>;
+}
+
+/** Milliseconds between two looks for a newer version. */
+const pollInterval = 1000;
+
+const readVersion = 'select version from shard_map';
+/** One statement, so that the version belongs to the assignments. */
+const readAll = 'select m.version, b.bucket, b.shard from shard_map m left join shard_buckets b on true';
+
+/**
+ * Reads the map from the directory, and looks for a newer version every second. The connection is none of those that are
+ * refused with an old map.
+ */
+export async function openShardMap(directory: DatabaseTarget, log: MapLog): Promise<ShardMap> {
+  const pool = createPlainPool(directory, 1, () => undefined);
+  let contents: Contents = { version: -1, shards: new Map() };
+  let reading: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const { rows: versions } = await pool.query<{ version: string }>(readVersion);
+    // A former primary may answer late, with an older version.
+    if (Number(versions[0]?.version ?? 0) <= contents.version) return;
+    const { rows } = await pool.query<{ version: string; bucket: number | null; shard: string | null }>(readAll);
+    const shards = new Map<number, string>();
+    for (const { bucket, shard } of rows) if (bucket !== null && shard !== null) shards.set(bucket, shard);
+    contents = { version: Number(rows[0]?.version ?? 0), shards };
+  }
+
+  function reload(): Promise<void> {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
+  try {
+    await reload();
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  let isFailing = false;
+  const timer = setInterval(() => {
+    reload().then(
+      () => {
+        isFailing = false;
+      },
+      (error: unknown) => {
+        if (!isFailing) log.warn({ err: error }, 'the map of users on servers could not be read');
+        isFailing = true;
+      },
+    );
+  }, pollInterval).unref();
+  return {
+    version: () => contents.version,
+    onRefused: () => void reload().catch(() => undefined),
+    shardOf: (userId) => contents.shards.get(bucketOf(userId)) ?? mainShard,
+    reload,
+    async close() {
+      clearInterval(timer);
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { Problem } from '../../lib/problem.js';
+import { OldMapError } from '../connections/session-check.js';
+import { type Database, mainShard, type Shard } from '../database.js';
+import { MovedError, type Server } from '../server.js';
+import type { Statement } from '../sql.js';
+import type { ShardMap } from './map.js';
+
+/** Finds the server of a user or a statement. */
+export interface Router {
+  readonly map: ShardMap;
+  /** By their names, with `main` first. */
+  readonly servers: ReadonlyMap<string, Server>;
+}
+
+/** How often a statement is sent to another server, because the user was moved. */
+const maxAttempts = 3;
+
+/** @throws Problem `storage_unavailable` if SHARDS of this process does not name the server */
+export function serverOf({ map, servers }: Router, userId: string): Server {
+  return serverNamed(servers, map.shardOf(userId));
+}
+
+export function serverNamed<Named>(servers: ReadonlyMap<string, Named>, name: string): Named {
+  const server = servers.get(name);
+  if (server === undefined) {
+    const cause = new Error(`users are on the server ${name}, and SHARDS does not name it`);
+    throw new Problem('storage_unavailable', { cause, retryAfter: 1 });
+  }
+  return server;
+}
+
+/**
+ * Runs a statement or the begin of a transaction on the server that `find` gives. After a change of the map, it runs again.
+ * @param run must have no effect if it fails with `MovedError`, or because a connection could not be opened
+ */
+export async function routed<T>(
+  router: Router,
+  find: () => Server,
+  run: (server: Server, isHere: () => boolean) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const server = find();
+    try {
+      return await run(server, () => find() === server);
+    } catch (error) {
+      if (attempt === maxAttempts || !(await isOutdated(router, error))) throw error;
+    }
+  }
+}
+
+async function isOutdated({ map }: Router, error: unknown): Promise<boolean> {
+  if (error instanceof MovedError) return true;
+  if (!(error instanceof Problem && error.cause instanceof OldMapError)) return false;
+  await map.reload().catch(() => undefined);
+  return true;
+}
+
+/**
+ * The users that a statement names. Undefined: it names none.
+ * @throws Error for binary arrays, whose statements run on the handle of one shard
+ */
+export function usersOf({ name, users }: Statement): readonly string[] | undefined {
+  if (users === undefined || users === null) return undefined;
+  if (users === '{}') return [];
+  if (typeof users === 'string') return users.startsWith('{') ? users.slice(1, -1).split(',') : [users];
+  if (Array.isArray(users)) return users.map(String);
+  throw new Error(`the users of the statement ${name} cannot be read: run it on one of database.shards`);
+}
+
+/**
+ * The server of a statement with the scope `user`.
+ * @param home the user of the transaction, for statements that name no user
+ * @throws Error if it names users of several servers, or none
+ */
+export function serverOfStatement(router: Router, statement: Statement, home: string | undefined): Server {
+  const named = usersOf(statement) ?? (home === undefined ? [] : [home]);
+  const servers = new Set(named.map((userId) => serverOf(router, userId)));
+  const [server] = servers;
+  if (server === undefined && usersOf(statement) !== undefined) return serverNamed(router.servers, mainShard);
+  if (server === undefined) throw new Error(`the statement ${statement.name} names no user: run it on a handle of one`);
+  if (servers.size > 1) throw new Error(`the statement ${statement.name} names users of several servers: split them`);
+  return server;
+}
+
+/** Groups items by the shard of their user. With one shard, it is one group of the same array. */
+export function splitByShard<Item>(
+  database: Database,
+  items: readonly Item[],
+  userIdOf: (item: Item) => string,
+): ReadonlyMap<Shard, readonly Item[]> {
+  const [first, ...others] = database.shards;
+  if (first !== undefined && others.length === 0) return new Map(items.length === 0 ? [] : [[first, items]]);
+  const groups = new Map<Shard, Item[]>();
+  for (const item of items) {
+    const shard = database.shardOf(userIdOf(item));
+    const group = groups.get(shard);
+    if (group === undefined) groups.set(shard, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+/** Creates a part for each shard, and finds the part of a user. */
+export function perShard<Part>(database: Database, create: (shard: Shard) => Part): (userId: string) => Part {
+  const parts = new Map(database.shards.map((shard) => [shard, create(shard)]));
+  const [first, ...others] = parts.values();
+  if (first !== undefined && others.length === 0) return () => first;
+  return (userId) => {
+    const part = parts.get(database.shardOf(userId));
+    if (part === undefined) throw new Error('the shard of a user has no part');
+    return part;
+  };
+}

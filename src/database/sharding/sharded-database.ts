@@ -1,0 +1,112 @@
+import { createHandles, type Database, mainShard, type ScopedDatabase, type Shard } from '../database.js';
+import type { ShardTarget } from '../open.js';
+import { createServer, nextDeadline, type Server, type ServerOptions } from '../server.js';
+import type { Scope, Statement } from '../sql.js';
+import { traceStatements } from '../traced.js';
+import type { ShardMap } from './map.js';
+import { type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
+import { firstFound, inDistributedTransaction } from './transaction.js';
+
+export interface ShardedDatabase {
+  readonly database: Database;
+  /** By their names, for the recovery of transactions. */
+  readonly servers: ReadonlyMap<string, Server>;
+}
+
+/**
+ * Opens a pool for each server, and routes each statement by its scope and its user.
+ * @param options.targets with `main` first
+ */
+export function createShardedDatabase(
+  options: Omit<ServerOptions, 'target'> & { readonly targets: readonly ShardTarget[]; readonly map: ShardMap },
+): ShardedDatabase {
+  const { targets, map, tracing, ...poolOptions } = options;
+  const servers = new Map(
+    targets.map(({ name, target }) => [name, createServer({ ...poolOptions, tracing, target }, map)]),
+  );
+  const router: Router = { map, servers };
+  const main = serverNamed(servers, mainShard);
+  const traced = (handle: ScopedDatabase<Scope>) => (tracing === undefined ? handle : traceStatements(handle, tracing));
+  const find = (userId: string) => () => serverOf(router, userId);
+
+  /** On the directory, or on the server that `findUsers` gives. */
+  function queryByScope<Row extends object>(
+    statement: Statement<Row>,
+    home: string | undefined,
+    run: (server: Server, isHere: () => boolean) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    if (statement.scope === 'directory') return routed(router, () => main, run);
+    if (statement.scope === 'user') return routed(router, () => serverOfStatement(router, statement, home), run);
+    if (statement.scope === 'everyone') throw new Error('a statement about everyone runs on each of database.shards');
+    return firstFound([...servers.values()].map((server) => routed(router, () => server, run)));
+  }
+
+  const spanning = traced({
+    async query(statement) {
+      const deadline = nextDeadline();
+      return queryByScope(statement, undefined, (server, isHere) => server.query(statement, deadline, isHere));
+    },
+    transaction: (work) => inDistributedTransaction(router, undefined, work),
+  });
+  const user = (userId: string): ScopedDatabase<Scope> =>
+    traced({
+      query(statement) {
+        const deadline = nextDeadline();
+        return routed(router, find(userId), (server, isHere) =>
+          server.runInQueue(userId, () => server.query(statement, deadline, isHere)),
+        );
+      },
+      transaction: (work) =>
+        serverOf(router, userId).runInQueue(userId, () => inDistributedTransaction(router, userId, work)),
+    });
+  const spanningFor = (userId: string): ScopedDatabase<Scope> =>
+    traced({
+      query(statement) {
+        const deadline = nextDeadline();
+        return serverOf(router, userId).runInQueue(userId, async () =>
+          queryByScope(statement, userId, (server, isHere) => server.query(statement, deadline, isHere)),
+        );
+      },
+      transaction: (work) =>
+        serverOf(router, userId).runInQueue(userId, () => inDistributedTransaction(router, userId, work)),
+    });
+  const directory: ScopedDatabase<Scope> = traced({
+    query(statement) {
+      const deadline = nextDeadline();
+      return routed(
+        router,
+        () => main,
+        (server) => server.query(statement, deadline),
+      );
+    },
+    transaction: (work) => inDistributedTransaction(router, undefined, work),
+  });
+
+  const close = async () => void (await Promise.all([...servers.values()].map((server) => server.close())));
+  const shards = targets.map(({ name, target }): Shard => {
+    const server = serverNamed(servers, name);
+    const handles = createHandles(server, tracing);
+    const shard: Shard = {
+      name,
+      target,
+      ...{ user: handles.user, users: handles.all, everyone: handles.all },
+      ...{ directory, spanning, spanningFor },
+      shards: [],
+      shardOf: () => shard,
+      ...{ connections: server.connections, close },
+    };
+    return Object.assign(shard, { shards: [shard] });
+  });
+  const byName = new Map(shards.map((shard) => [shard.name, shard]));
+  const shardOf = (userId: string) => serverNamed(byName, map.shardOf(userId));
+  const database: Database = {
+    ...{ user, users: spanning, directory, spanning, spanningFor, shards, shardOf, close },
+    everyone: createHandles(main, tracing).all,
+    connections: () => {
+      const states = [...servers.values()].map((server) => server.connections());
+      const sum = (of: 'used' | 'idle' | 'waiting') => states.reduce((total, state) => total + state[of], 0);
+      return { used: sum('used'), idle: sum('idle'), waiting: sum('waiting') };
+    },
+  };
+  return { database, servers };
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { completeTransaction, mainShard, type Transaction } from '../database.js';
+import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
+import { compose, type Scope, type Statement, sql } from '../sql.js';
+import { insertOutcome, prepareName, rawStatement } from './outcomes.js';
+import { type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
+
+/** The part of a transaction on one server. */
+interface Branch {
+  readonly server: Server;
+  readonly transaction: OpenTransaction;
+}
+
+/** Whether the transaction has changed or locked rows. */
+const hasWritten = compose<{ written: boolean }, 'everyone'>(
+  'everyone',
+  sql`select pg_current_xact_id_if_assigned() is not null as written`,
+);
+
+/**
+ * Runs `work` in one transaction over the servers that its statements need, each begun by the first statement on it. If
+ * one server has changes, its commit decides. If several have, it is a two-phase commit (decision 118): all but one are
+ * prepared, and the commit of that one decides. It writes the outcome too, so that `recovery.ts` can complete the others.
+ * @param home the user of the transaction, whose server decides; undefined if there is none
+ */
+export async function inDistributedTransaction<T>(
+  router: Router,
+  home: string | undefined,
+  work: (tx: Transaction<Scope>) => Promise<T>,
+): Promise<T> {
+  const branches = new Map<Server, Promise<Branch>>();
+
+  /** The branch on a server. `find` is asked again if the map changes before it has begun. */
+  function branchOn(find: () => Server): Promise<Branch> {
+    const server = find();
+    const known = branches.get(server);
+    if (known !== undefined) return known;
+    const beginning = routed(router, find, async (current, isHere) => ({
+      server: current,
+      transaction: await current.begin(nextDeadline(), isHere),
+    }));
+    branches.set(server, beginning);
+    // A branch that did not begin takes no part.
+    beginning.catch(() => branches.delete(server));
+    return beginning;
+  }
+
+  async function queryOn<Row extends object>(find: () => Server, statement: Statement<Row>): Promise<Row[]> {
+    return (await branchOn(find)).transaction.query(statement);
+  }
+
+  function query<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
+    const { servers } = router;
+    if (statement.scope === 'directory') return queryOn(() => serverNamed(servers, mainShard), statement);
+    if (statement.scope === 'user') return queryOn(() => serverOfStatement(router, statement, home), statement);
+    if (statement.scope === 'spanning') {
+      return firstFound([...servers.values()].map((server) => queryOn(() => server, statement)));
+    }
+    return Promise.reject(new Error('a statement about everyone runs on each shard, and not in this transaction'));
+  }
+
+  const openBranches = async () =>
+    (await Promise.allSettled(branches.values())).flatMap((result) =>
+      result.status === 'fulfilled' ? [result.value] : [],
+    );
+
+  try {
+    const commit = async () => commitAll(router, await openBranches(), home);
+    return await completeTransaction(query, commit, work);
+  } catch (error) {
+    await Promise.all((await openBranches()).map(({ transaction }) => transaction.rollback()));
+    throw error;
+  } finally {
+    for (const { transaction } of await openBranches()) transaction.release();
+  }
+}
+
+/**
+ * The rows that the servers found. A server that fails is missing in them.
+ * @throws the error of a server that failed, if no server found a row
+ */
+export async function firstFound<Row>(answers: readonly Promise<Row[]>[]): Promise<Row[]> {
+  const results = await Promise.allSettled(answers);
+  const rows = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (rows.length === 0 && failed !== undefined) throw failed.reason;
+  return rows;
+}
+
+async function commitAll(router: Router, branches: readonly Branch[], home: string | undefined): Promise<void> {
+  for (const { transaction } of branches) {
+    const failure = transaction.failure();
+    if (failure !== undefined) throw failure.error;
+  }
+  const writers = branches.length > 1 ? await selectWriters(branches) : branches;
+  const readers = branches.filter((branch) => !writers.includes(branch));
+  await Promise.all(readers.map(({ transaction }) => transaction.commit()));
+  const [first, second] = writers;
+  if (second === undefined) return first?.transaction.commit();
+  const homeServer = home === undefined ? undefined : serverOf(router, home);
+  const main = serverNamed(router.servers, mainShard);
+  const deciding =
+    writers.find(({ server }) => server === homeServer) ?? writers.find(({ server }) => server !== main) ?? second;
+  await commitInTwoPhases(router, writers, deciding);
+}
+
+async function selectWriters(branches: readonly Branch[]): Promise<Branch[]> {
+  const written = await Promise.all(branches.map(({ transaction }) => transaction.query(hasWritten)));
+  return branches.filter((_, place) => written[place]?.[0]?.written === true);
+}
+
+async function commitInTwoPhases({ servers }: Router, writers: readonly Branch[], deciding: Branch): Promise<void> {
+  const names = new Map([...servers].map(([name, server]) => [server, name]));
+  const nameOf = ({ server }: Branch) => names.get(server) ?? mainShard;
+  const id = randomUUID();
+  const others = writers
+    .filter((branch) => branch !== deciding)
+    .map((branch) => ({ ...branch, name: prepareName({ id, deciding: nameOf(deciding), branch: nameOf(branch) }) }));
+  try {
+    await Promise.all(
+      others.map(({ transaction, name }) => transaction.query(rawStatement(`prepare transaction '${name}'`))),
+    );
+    await deciding.transaction.query(insertOutcome({ id, isCommitted: true }));
+  } catch (error) {
+    // The deciding server has not committed, so nothing is. A branch that was not prepared rolls back below.
+    await Promise.allSettled(
+      others.map(({ transaction, name }) => transaction.query(rawStatement(`rollback prepared '${name}'`))),
+    );
+    throw error;
+  }
+  // If it fails, the outcome is unknown. Recovery reads it, and completes the others.
+  await deciding.transaction.commit();
+  // The transaction is committed, also if one of these fails: recovery completes it then.
+  await Promise.allSettled(
+    others.map(({ transaction, name }) => transaction.query(rawStatement(`commit prepared '${name}'`))),
+  );
+}
