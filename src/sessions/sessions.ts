@@ -1,7 +1,8 @@
 import type { NewSession, Session } from '../contract/session.js';
 import { arrayText, byteaText } from '../database/arrays/array-text.js';
 import { createWriteCoalescer } from '../database/batching/write-coalescer.js';
-import type { Database } from '../database/database.js';
+import type { Database, Shard } from '../database/database.js';
+import { perShard } from '../database/sharding/routing.js';
 import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
@@ -118,11 +119,14 @@ export function createSessions(
     const [row] = await database.user(values.userId).query(createBoundSession({ ...values, ...read.values }));
     return row?.key_thumbprint === null ? createAlone(requested) : row;
   };
+  const coalescerOf = perShard(database, (shard) =>
+    createWriteCoalescer({
+      alone: createAlone,
+      many: (requests: readonly RequestedSession[]) => createMany(shard, requests, lifetime),
+    }),
+  );
   const createOne = batching
-    ? createWriteCoalescer({
-        alone: createAlone,
-        many: (requests: readonly RequestedSession[]) => createMany(database, requests, lifetime),
-      })
+    ? (requested: RequestedSession) => coalescerOf(requested.token.ids[0] ?? '')(requested)
     : createAlone;
   return {
     async create(authenticationToken, use) {
@@ -161,11 +165,11 @@ const furtherSession = {
 };
 
 async function createMany(
-  database: Database,
+  shard: Shard,
   requests: readonly RequestedSession[],
   lifetime: number,
 ): Promise<(CreatedRow | undefined)[]> {
-  const rows = await database.users.query(
+  const rows = await shard.users.query(
     createFurtherSessions({
       userIds: arrayText(requests.map(({ token }) => token.ids[0])),
       authenticationIds: arrayText(requests.map(({ token }) => token.ids[1])),

@@ -8,6 +8,7 @@ import type { Services } from '../../src/http/routes/routes.js';
 import { createConformance, type OpenApi } from './conformance.js';
 import { createTestDatabase } from './database.js';
 import { fastHashes } from './fast-hashes.js';
+import { createTestShards, type TestShards } from './shards.js';
 
 export interface ApiOptions {
   readonly body?: unknown;
@@ -63,21 +64,49 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
+/** How many servers the services of tests have: `TEST_SHARDS=3 npm test -- test/acceptance`. */
+const serverCount = Number(process.env.TEST_SHARDS ?? 1);
+
 /** A Postern on a free port of 127.0.0.1 with a database of its own. Close it in `afterAll`. */
 export async function startTestApp(
   env: Readonly<Record<string, string>> = {},
   options: StartOptions = {},
 ): Promise<TestApp> {
+  if (serverCount > 1) return startShardedApp(await createTestShards(serverCount), env, options);
   const test = await createTestDatabase();
-  const shared = {
+  return startInstance(
+    { ...ownEnv(), DATABASE_URL: test.url, ...env },
+    async () => test.database,
+    () => test.drop(),
+    options,
+  );
+}
+
+/** The same on several databases, over which its users are spread. Closing it drops them. */
+export async function startShardedApp(
+  shards: TestShards,
+  env: Readonly<Record<string, string>> = {},
+  options: StartOptions = {},
+): Promise<TestApp> {
+  let database: Promise<Database> | undefined;
+  const open = () => {
+    database ??= shards.open();
+    return database;
+  };
+  const drop = async () => {
+    await (await database)?.close();
+    await shards.drop();
+  };
+  return startInstance({ ...ownEnv(), ...shards.env, ...env }, open, drop, options);
+}
+
+function ownEnv(): Record<string, string> {
+  return {
     PORT: '0',
-    DATABASE_URL: test.url,
     SECRET_KEY: randomBytes(32).toString('hex'),
     ADMIN_API_KEY: `admin-${randomBytes(24).toString('hex')}`,
     LOG_LEVEL: 'info',
-    ...env,
   };
-  return startInstance(shared, test.database, () => test.drop(), options);
 }
 
 /**
@@ -89,7 +118,7 @@ const quick: StartOptions = { statisticsInterval: 3_600_000, blockInterval: 3_60
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
-  database: Database,
+  openDatabase: () => Promise<Database>,
   drop: () => Promise<void>,
   options: StartOptions,
 ): Promise<TestApp> {
@@ -99,11 +128,12 @@ async function startInstance(
   const log = createLog(config.LOG_LEVEL, { write: (line) => void logged.push(line) });
   const postern = await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) });
   const { app, services, url, administrationUrl, metrics } = postern;
+  const database = await openDatabase();
   return {
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     api: createApi(url, JSON.parse(JSON.stringify(app.swagger())) as OpenApi),
-    another: (more = {}) => startInstance({ ...env, ...more }, database, async () => undefined, options),
+    another: (more = {}) => startInstance({ ...env, ...more }, openDatabase, async () => undefined, options),
     async close() {
       await postern.close();
       await drop();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres } from '../../src/database/embedded.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
 import { migrate } from '../../src/database/migrate.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
@@ -42,6 +42,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return stop;
 }
 
+/** Users that are spread over several databases need a setting that is read at the start. */
+async function startWithPreparedTransactions(dataDir: string): Promise<EmbeddedPostgres> {
+  const first = await startEmbeddedPostgres({ dataDir, log: quiet });
+  const client = new pg.Client({ ...first.address, database: 'postgres' });
+  await client.connect();
+  await client.query('alter system set max_prepared_transactions = 100');
+  await client.end();
+  await first.stop();
+  return startEmbeddedPostgres({ dataDir, log: quiet });
+}
+
 async function openServer(
   url: string | undefined,
 ): Promise<{ server: TestServer; isOurs: boolean; stop: () => Promise<void> }> {
@@ -55,7 +66,7 @@ async function openServer(
     };
   }
   const dataDir = await mkdtemp(join(tmpdir(), 'postern-test-'));
-  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
+  const embedded = await startWithPreparedTransactions(dataDir);
   const { host, port, user } = embedded.address;
   return {
     isOurs: true,

@@ -1,0 +1,39 @@
+import { createServers } from '../../src/database/connections/servers.js';
+import type { Database } from '../../src/database/database.js';
+import { openDatabase } from '../../src/database/sharding/open.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+
+/** Databases of the run's server that a service uses as several servers. */
+export interface TestShards {
+  /** By their names, with `main` first. */
+  readonly databases: ReadonlyMap<string, TestDatabase>;
+  /** The environment of the service. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The routed database, after a service or `migrateAll` has registered the servers. Close it. */
+  open(): Promise<Database>;
+  drop(): Promise<void>;
+}
+
+const names = ['main', 'east', 'west', 'north', 'south'];
+
+/** Fresh databases with the product's schema. Drop them in `afterAll`. @param count of servers, 2 to 5 */
+export async function createTestShards(count: number): Promise<TestShards> {
+  const databases = new Map<string, TestDatabase>();
+  for (const name of names.slice(0, count)) databases.set(name, await createTestDatabase());
+  const [main, ...others] = [...databases].map(([name, { url }]) => ({ name, url }));
+  if (main === undefined) throw new Error('a service needs a database');
+  return {
+    databases,
+    env: { DATABASE_URL: main.url, SHARDS: others.map(({ name, url }) => `${name}=${url}`).join(';') },
+    open: () =>
+      openDatabase(
+        {
+          target: createServers(main.url),
+          shards: others.map(({ name, url }) => ({ name, target: createServers(url) })),
+          close: async () => undefined,
+        },
+        { size: 4, onConnectionError: () => undefined, log: { warn: () => undefined }, recovers: false },
+      ),
+    drop: async () => void (await Promise.all([...databases.values()].map((database) => database.drop()))),
+  };
+}
