@@ -127,7 +127,7 @@ export function createHandles(server: Server, tracing: Tracing | undefined) {
 }
 
 /** @param isHere see `Server.begin` */
-export async function inTransaction<T>(
+async function inTransaction<T>(
   server: Server,
   deadline: number,
   work: (tx: Transaction<Scope>) => Promise<T>,

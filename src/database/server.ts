@@ -250,7 +250,7 @@ function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
  * own code are not converted, so the response is 500: unreadable values, and the classes 0A (feature not supported), 22
  * (data exception), 23 (integrity constraint violation) and 42 (syntax error or access rule violation).
  */
-export function toProblem(error: unknown): unknown {
+function toProblem(error: unknown): unknown {
   const isOwnError =
     error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
   if (isOwnError || error instanceof UnreadableValue) return error;

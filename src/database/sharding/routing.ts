@@ -59,7 +59,7 @@ async function isOutdated({ map }: Router, error: unknown): Promise<boolean> {
  * The users that a statement names. Undefined: it names none.
  * @throws Error for binary arrays, whose statements run on the handle of one shard
  */
-export function usersOf({ name, users }: Statement): readonly string[] | undefined {
+function usersOf({ name, users }: Statement): readonly string[] | undefined {
   if (users === undefined || users === null) return undefined;
   if (users === '{}') return [];
   if (typeof users === 'string') return users.startsWith('{') ? users.slice(1, -1).split(',') : [users];

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { NotificationPage } from '../../src/contract/notification.js';
-import type { User } from '../../src/contract/user.js';
-import { startShardedApp, type TestApp } from '../support/app.js';
-import { createTestShards } from '../support/shards.js';
-import { testSql } from '../support/sql.js';
-import { createUser, login, newEmail, password, passwordLogin, signIn } from '../support/users.js';
+import type { NotificationPage } from '../../../src/contract/notification.js';
+import type { User } from '../../../src/contract/user.js';
+import { startShardedApp, type TestApp } from '../../support/app.js';
+import { createTestShards } from '../../support/shards.js';
+import { testSql } from '../../support/sql.js';
+import { createUser, login, newEmail, password, passwordLogin, signIn } from '../../support/users.js';
 
 let app: TestApp;
 let users: User[];
