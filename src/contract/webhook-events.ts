@@ -53,7 +53,8 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   'device.added': { about: 'A user logged in on a new device.', members: { device_id: nullableId } },
   'device.removed': { about: 'A device was removed.', members: { device_id: nullableId } },
   'token.ended': {
-    about: 'An authentication token ended: by a logout, a lock or a change of credentials.',
+    about:
+      'An authentication token ended: by a logout, a newer login on the device, a change of credentials, or because the device was removed or the user was deactivated or deleted. Without an id: all tokens of the user ended.',
     members: { authentication_id: nullableId, device_id: nullableId },
   },
   'credential.changed': {

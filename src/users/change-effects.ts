@@ -62,19 +62,19 @@ interface ChangeEvent {
 /** The fields whose values audit events show. `metadata` is shown member by member. */
 const shownFields = ['username', 'email', 'phone', 'external_id', 'name', 'locale', 'role', 'second_factor'] as const;
 
-/** The events of a change. They say that a secret has changed, but not from what to what. */
+/**
+ * The events of a change. They say that a secret has changed, but not from what to what. Values that are equal to those before
+ * cause no event: some systems always send all fields.
+ */
 export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[] {
   const { password_hash, pin_hash, status, ...others } = values;
-  const fields = Object.keys(others);
   const statusEvent = status === 'deactivated' ? 'user.deactivated' : 'user.reactivated';
   const events: ChangeEvent[] = [];
-  if (fields.length > 0) {
-    const changes = [
-      ...changesBetween(shownFields, before, others),
-      ...(others.metadata === undefined ? [] : memberChanges('metadata', before.metadata, membersOf(others.metadata))),
-    ];
-    events.push({ type: 'user.changed', data: { fields }, changes });
-  }
+  const shown = changesBetween(shownFields, before, others);
+  const metadata =
+    others.metadata === undefined ? [] : memberChanges('metadata', before.metadata, membersOf(others.metadata));
+  const fields = [...shown.map(({ field }) => field), ...(metadata.length > 0 ? ['metadata'] : [])];
+  if (fields.length > 0) events.push({ type: 'user.changed', data: { fields }, changes: [...shown, ...metadata] });
   if (password_hash !== undefined) events.push({ type: 'user.password_changed', changes: [secretChange('password')] });
   if (pin_hash !== undefined) events.push({ type: 'user.pin_changed', changes: [secretChange('pin')] });
   if (status !== undefined && status !== before.status) {

@@ -99,6 +99,16 @@ describe('with a webhook', () => {
     expect(all.filter((type) => type === 'token.ended')).toHaveLength(2);
   });
 
+  test('an event of a change names only the fields that have changed, and an equal value is no event', async () => {
+    const user = await createUser(postern, { name: 'Ada', metadata: { plan: 'free', seats: 1 } });
+    const change = (fields: object) => admin('PATCH', `/users/${user.id}`, fields);
+    await change({ name: 'Ada', username: user.username, metadata: { plan: 'free', seats: 1 } });
+    await change({ name: 'Ada', locale: 'es', metadata: { plan: 'free', seats: 1 } });
+    await change({ username: user.username, metadata: { plan: 'pro', seats: 1 } });
+    const updates = (await eventsOf(user)).filter(({ type }) => type === 'user.updated');
+    expect(updates.map(({ data }) => data.changed_fields)).toEqual([['locale'], ['metadata']]);
+  });
+
   test('logins, devices and tokens are events', async () => {
     const user = await createUser(postern);
     const device = randomUUID();

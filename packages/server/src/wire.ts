@@ -56,7 +56,7 @@ export interface WebhookEventData {
   readonly 'device.removed': CommonEventData & {
     readonly device_id: string | null;
   };
-  /** An authentication token ended: by a logout, a lock or a change of credentials. */
+  /** An authentication token ended: by a logout, a newer login on the device, a change of credentials, or because the device was removed or the user was deactivated or deleted. Without an id: all tokens of the user ended. */
   readonly 'token.ended': CommonEventData & {
     readonly authentication_id: string | null;
     readonly device_id: string | null;
