@@ -184,14 +184,14 @@ async function* copyFiles(
   { source: { serverFolder = '' }, row }: BackupContent,
 ): AsyncGenerator<ArchiveEntry, Described> {
   const manifest: Described = {};
+  let next: string | undefined;
   const range = yield* copyRunningServer(client, serverFolder, async () => {
     // The backup ends later, so it contains the row, and the transactions that were counted.
     await client.query(insertBackup, valuesOf(row));
-    manifest.rows = await countRows(client);
-    manifest.next_transaction = await nextTransaction(client);
+    ({ rows: manifest.rows, next } = await countRows(client));
   });
   manifest.ended_at = await readTime(client);
-  manifest.is_quiet = manifest.next_transaction === (await nextTransaction(client));
+  manifest.is_quiet = next === (await nextTransaction(client));
   return { ...manifest, ...range };
 }
 

@@ -15,7 +15,7 @@ export async function checkRows(
 ): Promise<RowCounts> {
   const { rows: last } = await client.query('select from backups where id = $1', [id]);
   if (last.length === 0) throw badCopy('the last transaction of the backup is missing');
-  const counts = await countRows(client).catch((error: Error) => {
+  const { rows: counts } = await countRows(client).catch((error: Error) => {
     throw badCopy(error.message);
   });
   for (const [table, expected] of Object.entries(rows)) {

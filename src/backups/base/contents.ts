@@ -9,11 +9,19 @@ const permanentTables = `
   where c.relkind = 'r' and c.relpersistence = 'p' and n.nspname in ('public', 'graphile_worker')
   order by 1, 2`;
 
-/** Counts the rows of each table in one snapshot. Reads all pages of the tables, whose checksums PostgreSQL checks. */
-export async function countRows(client: pg.Client): Promise<RowCounts> {
+/**
+ * Counts the rows of each table in one snapshot. Reads all pages of the tables, whose checksums PostgreSQL checks.
+ * @returns the counts, and the number of the next transaction at that moment. Undefined: others were still writing
+ */
+export async function countRows(client: pg.Client): Promise<{ rows: RowCounts; next: string | undefined }> {
   await client.query('begin isolation level repeatable read read only');
   try {
-    return await countRowsIn(client);
+    // The first statement takes the snapshot. What is committed while the tables are read gets no lower number.
+    const { rows: snapshots } = await client.query<{ oldest: string; next: string }>(
+      'select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() s',
+    );
+    const [snapshot] = snapshots;
+    return { rows: await countRowsIn(client), next: snapshot?.oldest === snapshot?.next ? snapshot?.next : undefined };
   } finally {
     await client.query('rollback');
   }
@@ -31,7 +39,10 @@ export async function countRowsIn(client: pg.Client): Promise<RowCounts> {
   return counts;
 }
 
-/** The number of the next transaction that writes. If it has not changed, nothing was written in between. */
+/**
+ * The number that follows the last transaction that wrote and has ended. If it has not changed, and no other transaction was
+ * writing before, nothing was written in between.
+ */
 export async function nextTransaction(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ next: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as next');
   return rows[0]?.next ?? '';
