@@ -1,9 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { BackupState } from '../../../src/contract/operation/backups.js';
+import { startEmbeddedPostgres } from '../../../src/database/embedded.js';
+import { runCommand } from '../../cli/command.js';
+import { accessKeyId, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { eventually } from '../../support/eventually.js';
 import { createInstallation, type FaultyService, type Installation } from '../../support/fault-injection/service.js';
+import { createUser } from '../../support/users.js';
 
 let place: Installation;
 let service: FaultyService;
@@ -63,4 +68,55 @@ it('operators start and verify backups, and deleted ones are not listed', async 
     'backup.started',
     'backup.verification_started',
   ]);
+});
+
+/** The texts of the notifications in a restored copy. */
+async function textsIn(dataDir: string): Promise<string[]> {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const copy = await startEmbeddedPostgres({ dataDir, log });
+  const client = new pg.Client(copy.address);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ text: string }>('select description as text from notifications order by id');
+    return rows.map(({ text }) => text);
+  } finally {
+    await client.end();
+    await copy.stop();
+  }
+}
+
+it('an encrypted log archive in a bucket restores a time between two writes, and the last state', async () => {
+  const bucket = await startStore();
+  onTestFinished(() => bucket.close());
+  const installation = await createInstallation();
+  onTestFinished(() => installation.remove());
+  const env = {
+    ...{ BACKUP_TO: 's3://images-of-tests/log', BACKUP_CONTINUOUS: 'true', BACKUP_PASSPHRASE: 'correct horse battery' },
+    ...{ BACKUP_S3_ENDPOINT: bucket.url, BACKUP_S3_REGION: 'eu-west-1', SECRET_KEY: 'k'.repeat(40) },
+    ...{ BACKUP_S3_ACCESS_KEY_ID: accessKeyId, BACKUP_S3_SECRET_ACCESS_KEY: secretAccessKey },
+  };
+  const archived = await installation.start(env);
+  const { api, adminKey: bearer } = archived;
+  await eventually('the first backup', async () => {
+    const { body } = await api<BackupState>('GET', '/admin/v1/backups', { bearer });
+    return body.backups.some(({ verified_at }) => verified_at !== null) ? true : undefined;
+  });
+  const { id: userId } = await createUser(archived);
+  const publish = async (description: string) => {
+    const body = { user_id: userId, notification_type: 'payment', description };
+    const answer = await api<{ created_at: string }>('POST', '/admin/v1/notifications', { bearer, body });
+    expect(answer.status).toBe(201);
+  };
+  await publish('first');
+  const between = new Date().toISOString();
+  await publish('second');
+  await archived.stop();
+  const restore = async (at: string, name: string) => {
+    const target = join(installation.folder, name);
+    const { BACKUP_TO: from } = env;
+    expect(await runCommand(['backup', 'restore', from, '--at', at, '--to', target], env)).toMatchObject({ code: 0 });
+    return textsIn(target);
+  };
+  expect(await restore(between, 'between')).toEqual(['first']);
+  expect(await restore('latest', 'latest')).toEqual(['first', 'second']);
 });
