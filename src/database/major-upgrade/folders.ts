@@ -46,11 +46,16 @@ export async function stopServers(path: string, signal: 'SIGINT' | 'SIGKILL'): P
   }
 }
 
+/** The folders that an interrupted move has left. */
+export function listAttempts(dataDir: string): string[] {
+  const next = basename(replacementOf(join(dataDir, 'postgres')));
+  const names = readdirSync(dataDir).filter((entry) => entry.startsWith(stagingPrefix) || entry === next);
+  return names.map((name) => join(dataDir, name));
+}
+
 /** Removes what an interrupted move has left. Only one process may do so at a time. */
 export async function removeAttempts(dataDir: string): Promise<void> {
-  const next = basename(replacementOf(join(dataDir, 'postgres')));
-  for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(stagingPrefix) || entry === next)) {
-    const path = join(dataDir, name);
+  for (const path of listAttempts(dataDir)) {
     await stopServers(path, 'SIGKILL');
     rmSync(path, { recursive: true });
   }

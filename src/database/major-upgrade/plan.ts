@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { replacementOf } from '../embedded/data-directory.js';
-import { isReplacementBlocked } from './folders.js';
+import { isReplacementBlocked, listAttempts } from './folders.js';
 import { type FormerBinaries, findFormerBinaries } from './former-binaries.js';
 
 /** What a start does with data of another major version of PostgreSQL. */
@@ -20,6 +20,9 @@ export interface MajorUpgradePlan {
 /** An empty server with its log, and the programs of the former version. */
 const fixedBytes = 400e6;
 
+/** The write-ahead log of the copy, at most: `max_wal_size`, which PostgreSQL may exceed for a while. */
+const maxLogBytes = 1.5e9;
+
 const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
 
 /**
@@ -35,8 +38,11 @@ export function planMajorUpgrade(dataDir: string, bundled: number): MajorUpgrade
   const binaries = findFormerBinaries(dataDir, from);
   const bytes = sizeOf(join(path, 'base'));
   const { bavail, bsize } = statfsSync(dataDir);
-  // A copy of all rows with new indexes, and for a while the largest table as text.
-  const plan = { from, to: bundled, binaries, bytes, needed: 2 * bytes + fixedBytes, free: bavail * bsize };
+  // A copy of all rows with new indexes, its log, and for a while the largest table as text.
+  const needed = 2 * bytes + Math.min(bytes, maxLogBytes) + fixedBytes;
+  // The start removes what an interrupted move has left before it copies.
+  const free = bavail * bsize + listAttempts(dataDir).reduce((sum, folder) => sum + sizeOf(folder), 0);
+  const plan = { from, to: bundled, binaries, bytes, needed, free };
   return { ...plan, refusal: isReplacementBlocked(dataDir) ? blocked(path) : refusalOf(path, plan) };
 }
 

@@ -1,6 +1,7 @@
-import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTarget } from '../../../src/database/open.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { databaseDigest } from '../../support/digests.js';
 import { testSql } from '../../support/sql.js';
@@ -16,6 +17,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const run = (text: string) => test.database.everyone.query(testSql<{ name: string }>(text));
 const check = (more: Readonly<Record<string, string>> = {}) =>
   runCommand(['upgrade', '--check'], {
@@ -57,6 +59,26 @@ describe('upgrade --check', () => {
     expect(code).toBe(1);
     expect(await databaseDigest(unfit.target)).toBe(before);
     await unfit.drop();
+  });
+
+  it('names the migrations of the embedded database, and leaves its contents and the files beside it', async () => {
+    const { path, remove } = await temporaryFolder();
+    const digest = async () => {
+      const { target, close } = await openTarget({ DATA_DIR: path }, quiet);
+      try {
+        return await databaseDigest(target);
+      } finally {
+        await close();
+      }
+    };
+    const before = await digest();
+    const files = await readdir(path);
+    const { code, stdout } = await runCommand(['upgrade', '--check'], { DATA_DIR: path });
+    expect(stdout).toMatch(/^ok {4}migrations: a start applies \d+: 0001_foundation\.sql/m);
+    expect(code).toBe(0);
+    expect(await readdir(path)).toEqual(files);
+    expect(await digest()).toBe(before);
+    await remove();
   });
 
   it('refuses a newer database, and errors of the configuration', async () => {

@@ -36,6 +36,22 @@ test('upgrade --check says what a start would do with data of the former major v
   expect(await folderDigest(dataDir)).toBe(before);
 });
 
+test('the free space of a move is for a copy, its log, the largest table as text, and the programs', async () => {
+  expect((await check(await dataOf(17, { bytes: 0.5e9 }))).stdout).toContain('the move needs up to 1.90 GB');
+  // PostgreSQL removes old parts of its log meanwhile.
+  expect((await check(await dataOf(17, { bytes: 10e9 }))).stdout).toContain('up to 21.90 GB');
+});
+
+test('what an interrupted move has left counts as free space, because the start removes it', async () => {
+  const dataDir = await dataOf(17, { bytes: 4e12 });
+  const attempt = join(dataDir, 'postgres.upgrading-0123456789ab');
+  await mkdir(attempt);
+  const sparse = await open(join(attempt, 'sparse'), 'w');
+  await sparse.truncate(10e12);
+  await sparse.close();
+  expect(await check(dataDir)).toMatchObject({ code: 0, stdout: expect.stringContaining('a start moves the data') });
+});
+
 test.each([
   ['data that needs more free space', () => dataOf(17, { bytes: 4e12 }), 'free some space and start Postern again'],
   ['data of a version that it cannot move', () => dataOf(16), 'cannot move data of that version'],
