@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errors } from '../contract/errors/problems.js';
 import { Problem } from '../lib/problem.js';
+import type { RequestObserver } from '../statistics/meters.js';
 import { problemBody } from './plugins/problems.js';
 
 /** The errors of Node's parser that have a code of their own. All others are `malformed_request`. */
@@ -17,28 +18,50 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
+/** Called with the status of each answer to a request that no route has seen, so that it is counted too. */
+type OnRefused = (requestId: string, status: number) => void;
+
+/** Tells an observer about requests that no route has seen. */
+export function observeRefused(observe: RequestObserver | undefined, method = 'unknown'): OnRefused {
+  return (requestId, status) =>
+    observe?.({
+      ...{ requestId, method, route: 'unmatched', status },
+      ...{ duration: undefined, isStream: false, userId: undefined },
+    });
+}
+
 /** Answers input that is no valid request (bad framing, headers too large or too slow) and closes the connection. */
-export function answerBrokenRequest(error: { code?: string }, socket: Socket): void {
+export function answerBrokenRequest(error: { code?: string }, socket: Socket, onRefused: OnRefused): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { status, headers, body } = bareProblem(codes[error.code ?? ''] ?? 'malformed_request');
+  const { requestId, status, headers, body } = bareProblem(codes[error.code ?? ''] ?? 'malformed_request');
+  onRefused(requestId, status);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`, ...lines, '', body].join('\r\n'));
 }
 
-/** Answers a request with an `Expect` other than `100-continue`. Node passes it here before routing. */
-export function answerUnmetExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const { status, headers, body } = bareProblem('expectation_failed');
-  response.writeHead(status, headers).end(body);
-}
+/** Answers requests with an `Expect` other than `100-continue`. Node passes them here before routing. */
+export const answerUnmetExpectation =
+  (onRefused: OnRefused) =>
+  (_request: IncomingMessage, response: ServerResponse): void => {
+    const { requestId, status, headers, body } = bareProblem('expectation_failed');
+    onRefused(requestId, status);
+    response.writeHead(status, headers).end(body);
+  };
 
 /** A problem as a response without a Fastify request. */
-function bareProblem(code: ErrorCode): { status: number; headers: Record<string, string>; body: string } {
+function bareProblem(code: ErrorCode): {
+  requestId: string;
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+} {
   const requestId = randomUUID();
   const body = JSON.stringify(problemBody(new Problem(code), requestId, 'en'));
   return {
+    requestId,
     status: errors[code].status,
     headers: {
       'Content-Type': 'application/problem+json; charset=utf-8',

@@ -8,7 +8,7 @@ import { createVerifyHandler } from '../sessions/fast-path/verify-handler.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { createAddressReader, trustedProxies } from './admission/client-address.js';
 import { createRequestAdmission } from './admission/request-admission.js';
-import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
+import { answerBrokenRequest, answerUnmetExpectation, observeRefused } from './broken-requests.js';
 import { answeredRequestsPlugin } from './observation/answered-requests.js';
 import { createRequestTracing } from './observation/traced-requests.js';
 import { openApiPlugin } from './openapi/routes.js';
@@ -73,6 +73,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     },
   );
   const withoutReceiveTimeout = new WeakSet<Socket>();
+  const running = new WeakSet<Socket>();
   const app: App = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -102,17 +103,19 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     clientErrorHandler: (error, socket) => {
       // Node only reports that the time of a request is over. This handler decides what happens to the request.
       const mayContinue = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && withoutReceiveTimeout.has(socket);
-      if (!mayContinue) answerBrokenRequest(error, socket);
+      if (!mayContinue)
+        answerBrokenRequest(error, socket, running.has(socket) ? () => {} : observeRefused(options.onAnswered));
     },
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...headers, 'Request-ID': request.id });
       void sendProblem(asProblem(error), request, reply);
+      observeRefused(options.onAnswered, request.method)(request.id, reply.statusCode);
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   // `verify-handler.ts` bypasses these plugins: it needs every hook and header that applies to all requests.
   requestTracing?.plugin(app);
-  if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered);
+  if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered, running);
   handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);
   headersPlugin(app, headers);
@@ -136,7 +139,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   sessionLimitPlugin(app, admission);
   if (logsRequests) logRequests(app);
   app.addHook('preClose', async () => verifyHandler.close());
-  app.server.on('checkExpectation', answerUnmetExpectation);
+  app.server.on('checkExpectation', answerUnmetExpectation(observeRefused(options.onAnswered)));
   closeDrainedConnections(app);
   registerRoutes(app, services, options.serves);
   await app.ready();

@@ -3,12 +3,13 @@ import { createHistogram, type Histogram, type HistogramValues } from './histogr
 /** A request that was answered, for the metrics and the access log. It holds no token and no value of the URL. */
 export interface AnsweredRequest {
   readonly requestId: string;
+  /** `unknown` if Node could not read the request. */
   readonly method: string;
   /** The template of the route, such as `/v1/devices/:id`; `unmatched` if there is no such route. */
   readonly route: string;
   readonly status: number;
-  /** Milliseconds from the arrival of its headers to the end of its answer. */
-  readonly duration: number;
+  /** Milliseconds from the arrival of its headers to the end of its answer; undefined if it was refused unread. */
+  readonly duration: number | undefined;
   /** Whether the answer was an event stream. */
   readonly isStream: boolean;
   /** The user of the request's session, if it has one. */
@@ -75,7 +76,7 @@ export function createMeters(): MeterStore {
     requestAnswered({ method, route, status, duration, isStream }) {
       const { statuses, durations } = seriesOf(method, route);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if (!isStream) durations.observe(duration / 1000);
+      if (!isStream && duration !== undefined) durations.observe(duration / 1000);
     },
     sessionChecked(result) {
       sessionChecks[result] += 1;

@@ -32,8 +32,8 @@ function formatLine(answered: AnsweredRequest, worker: number | undefined): stri
   const { requestId, method, route, status, duration, userId } = answered;
   const workerField = worker === undefined ? '' : `"worker":${worker},`;
   const userField = userId === undefined ? '' : `"user_id":"${userId}",`;
-  const milliseconds = Math.round(duration * 1000) / 1000;
-  return `{"level":"info","time":"${timeNow()}",${workerField}"request_id":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${milliseconds},${userField}"msg":"request"}\n`;
+  const msField = duration === undefined ? '' : `"ms":${Math.round(duration * 1000) / 1000},`;
+  return `{"level":"info","time":"${timeNow()}",${workerField}"request_id":"${requestId}","method":"${method}","route":"${route}","status":${status},${msField}${userField}"msg":"request"}\n`;
 }
 
 let secondStart = 0;

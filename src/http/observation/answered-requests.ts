@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { RequestObserver } from '../../statistics/meters.js';
 import type { App } from '../requests/route.js';
 
@@ -7,12 +8,16 @@ export const clientGone = 499;
 /**
  * Calls the observer for each answered request. `verify-handler.ts` does so for the requests that it answers. Not in an
  * `onResponse` hook: Fastify does not call it for an answer that the client did not read to its end, such as a stream.
+ * @param running the connections whose request is counted here when it ends
  */
-export function answeredRequestsPlugin(app: App, observe: RequestObserver): void {
+export function answeredRequestsPlugin(app: App, observe: RequestObserver, running: WeakSet<Socket>): void {
   app.addHook('onRequest', (request, reply, done) => {
     const since = performance.now();
     const { raw: response } = reply;
+    const { socket } = request.raw;
+    running.add(socket);
     response.once('close', () => {
+      running.delete(socket);
       const status = response.headersSent ? response.statusCode : clientGone;
       observe({
         requestId: request.id,

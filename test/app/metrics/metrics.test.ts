@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFromDatabase } from '../../../src/app/metrics/database-metrics.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -84,6 +86,30 @@ test('requests are counted by the template of their route, never by their path',
   expect(growth('postern_http_request_duration_seconds_count', labels)).toBe(1);
   expect(growth('postern_http_request_duration_seconds_bucket', { ...labels, le: '+Inf' })).toBe(1);
   expect((await read()).text).not.toContain(id);
+});
+
+test('requests that are refused unread are counted once, and are in the access log', async () => {
+  const send = async (text: string) => {
+    const socket = connect(Number(new URL(postern.url).port), '127.0.0.1');
+    socket.end(text);
+    socket.resume();
+    await once(socket, 'close');
+  };
+  accessLog.length = 0;
+  const growth = await growthBy(async () => {
+    await send('GET /secret HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await send('GET /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await send('GET /livez HTTP/1.1\r\nHost: x\r\nExpect: nothing\r\nConnection: close\r\n\r\n');
+    await send('POST /v1/tokens HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk\r\n');
+  });
+  const requests = 'postern_http_requests_total';
+  expect(growth(requests, { method: 'unknown', route: 'unmatched', status: '400' })).toBe(1);
+  expect(growth(requests, { method: 'GET', route: 'unmatched', status: '400' })).toBe(1);
+  expect(growth(requests, { method: 'unknown', route: 'unmatched', status: '417' })).toBe(1);
+  expect(growth(requests, { route: '/v1/tokens' })).toBe(1);
+  expect(growth(requests)).toBe(4);
+  expect(accessLog.map((line) => JSON.parse(line).status).toSorted()).toEqual([400, 400, 415, 417]);
+  expect(accessLog.join('')).not.toContain('secret');
 });
 
 test('session checks are counted in front of the framework and behind it', async () => {
