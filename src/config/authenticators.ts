@@ -24,7 +24,7 @@ export interface OidcProvider {
 
 type Settings = Readonly<JsonObject>;
 
-const name = /^[a-z][a-z0-9_-]{0,31}$/;
+const namePattern = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /** Asymmetric algorithms only (RFC 8725, sections 3.1 and 3.2). With `none` or HS256 others could sign. */
 const algorithmPattern = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
@@ -36,7 +36,7 @@ function entryParser<T>(read: (name: string, settings: Settings) => T | string) 
     const parsed = text === undefined ? undefined : parseObject(text);
     if (parsed === undefined) return invalid('must be a JSON object, or the path of a file that contains one');
     const entries = Object.entries(parsed).map(([key, settings]) => {
-      if (!name.test(key)) return `${JSON.stringify(key)}: the name must match ${name.source}`;
+      if (!namePattern.test(key)) return `${JSON.stringify(key)}: the name must match ${namePattern.source}`;
       const entry = isJsonObject(settings) ? read(key, settings) : 'must be an object';
       return typeof entry === 'string' ? `${key}: ${entry}` : entry;
     });
@@ -64,7 +64,7 @@ const isStringList = (value: unknown): value is readonly string[] =>
 /** @returns an error with the unknown members; undefined when there are none */
 function unknownMembers(settings: Settings, knownNames: readonly string[]): string | undefined {
   const others = Object.keys(settings).filter((member) => !knownNames.includes(member));
-  return others.length === 0 ? undefined : `there is no ${others.join(', ')}`;
+  return others.length === 0 ? undefined : `unknown members: ${others.join(', ')}`;
 }
 
 export const customAuthenticators = entryParser<CustomAuthenticator>((name, settings) => {
@@ -84,10 +84,10 @@ export const oidcProviders = entryParser<OidcProvider>((name, settings) => {
   if (others !== undefined) return others;
   // OpenID Connect Discovery 1.0, 3: no query and no fragment.
   if (!isHttpUrl(issuer) || /[?#]/.test(issuer))
-    return 'issuer must be a URL that starts with https://, without a query';
+    return 'issuer must be a URL that starts with https://, without a query or fragment';
   if (!isStringList(clientIds)) return 'client_ids must be a list of texts';
   if (!isStringList(algorithms) || !algorithms.every((algorithm) => algorithmPattern.test(algorithm))) {
-    return 'algorithms must be a list of RS256, PS256, ES256, their longer forms, and EdDSA';
+    return 'algorithms must be a list of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA';
   }
   return { name, issuer, clientIds, algorithms };
 });

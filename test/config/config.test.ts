@@ -91,7 +91,7 @@ describe('external authenticators', () => {
       /"Badge": the name must match .+; a: must be an object; b: url must be .+; c: secret must be whsec_/,
     );
     expect(custom({ a: { url, secret, steps: 3 } })[0]).toContain('a: steps must be 1 or 2');
-    expect(custom({ a: { url, secret, step: 1 } })[0]).toContain('a: there is no step');
+    expect(custom({ a: { url, secret, step: 1 } })[0]).toContain('a: unknown members: step');
     expect(custom({ a: { url: 'http://decide.example.com', secret } })).toEqual([
       'CUSTOM_AUTHENTICATORS: url of a must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)',
     ]);
