@@ -17,7 +17,8 @@ export const notificationSettings = {
   NOTIFICATION_TYPES: {
     parse: notificationTypes,
     fallback: 'payment,pool,request',
-    about: 'The notification types that you can publish. Existing clients know only payment, pool and request.',
+    about:
+      'The notification types that you can publish. Older clients of Postern may know only payment, pool and request.',
   },
   NOTIFICATION_RETENTION: {
     parse: retention,

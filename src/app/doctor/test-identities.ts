@@ -14,5 +14,7 @@ export async function testIdentityFindings(handle: Queryable<'everyone'>): Promi
   const { count = 0, last_expiry: lastExpiry = null } = row ?? {};
   if (lastExpiry === null) return [];
   const addresses = count === 1 ? 'one address accepts a fixed code' : `${count} addresses accept fixed codes`;
-  return [warn('test identities', `${addresses} until ${lastExpiry}: delete what the review does not need any more`)];
+  return [
+    warn('test identities', `${addresses} until ${lastExpiry}: delete those that no app store review needs any more`),
+  ];
 }
