@@ -58,7 +58,7 @@ export interface CodeToSend {
   readonly code: string | undefined;
   /** The language (BCP 47) for a recipient without an account. */
   readonly locale?: string | undefined;
-  /** For a code that was requested without a session: see `AdmittedCode`. Codes of sessions are sent first. */
+  /** For a code that was requested without a session: see `CountedCode`. Codes of sessions are sent first. */
   readonly turn?: number | undefined;
   /** Seconds; by default the lifetime of a login code. */
   readonly lifetime?: number;

@@ -23,15 +23,14 @@ import type { SessionlessDependencies, VerifiedCode } from './sessionless-codes.
  */
 export interface Recoveries {
   /**
-   * Sends a code. The response, the rows and the work are the same if no account has the address, or if the account
-   * does not have the secret to recover, so they do not reveal this.
+   * Sends a code. The response, the stored rows and the work do not depend on whether an account has the address, or on
+   * whether that account has the secret to recover. So they reveal neither.
    * @throws Problem `validation_failed`, `too_many_requests`
    */
   begin(request: RecoveryRequest, origin: Origin): Promise<StartedChallenge>;
   /**
    * Sets the new secret and ends every login of the user. Also ends the locks after wrong guesses, but only those that
-   * `forgiveGuesses` may end. An operator's lock stays. A new PIN has all these effects after the delay of its
-   * recovery.
+   * `forgiveGuesses` may end. An operator's lock stays. For a PIN, all of this happens after PIN_RECOVERY_DELAY.
    * @throws Problem `code_rejected`, `validation_failed`, `account_temporarily_locked`, `too_many_requests`
    */
   complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered>;

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { HashThreads } from '../credentials/hash-threads.js';
 import type { Database } from '../database/database.js';
-import { removeFormerData } from '../database/open.js';
+import { removeFormerVersionData } from '../database/open.js';
 import { countUnreadable, describeUnreadableValues } from '../database/secrets/unreadable.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
@@ -109,7 +109,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
   // With several workers, the primary process does it.
-  if (worker === undefined) removeFormerData(config, log);
+  if (worker === undefined) removeFormerVersionData(config, log);
   const { port: PORT, consolePort: CONSOLE_PORT } = base.listening;
   const screenOptions = {
     config: { ...config, PORT, CONSOLE_PORT },

@@ -17,7 +17,7 @@ export interface TestMessage {
 const lifetime = 600_000;
 
 /**
- * Sends a text message without a code, past the queue.
+ * Sends a text message without a code. Does not use the queue.
  * @throws Error if no provider has accepted it
  */
 export async function sendTestMessage(config: Config, { to, provider, print }: TestMessage): Promise<AcceptedSms> {

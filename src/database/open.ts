@@ -51,7 +51,7 @@ export function openTarget(source: TargetSource, log: Log): Promise<OpenTarget> 
  * Removes the data of a former major version that is older than seven days. Call it when the service has started: if the start
  * fails, an operator may need that data. It continues in the background, because removing many files takes time.
  */
-export function removeFormerData({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): void {
+export function removeFormerVersionData({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): void {
   if (DATABASE_URL !== undefined) return;
   tidyKept(resolve(DATA_DIR)).catch((error: unknown) => log.warn({ err: error }, 'Former data could not be removed'));
 }

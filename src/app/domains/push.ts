@@ -55,8 +55,8 @@ export async function createPushDomain({
 }: Base): Promise<PushDomain> {
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const onHealth = createHealthRecorder({ database, log });
-  const sending = { outbound, allowPrivateNetworkTargets, tracing };
-  const senders = (await createPushSenders(pushSettings(config), sending)).map((sender) =>
+  const senderOptions = { outbound, allowPrivateNetworkTargets, tracing };
+  const senders = (await createPushSenders(pushSettings(config), senderOptions)).map((sender) =>
     withPushHealth(sender, { onHealth }),
   );
   lifecycle.add(senders, async () => {
@@ -73,7 +73,7 @@ export async function createPushDomain({
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
     counters,
   });
-  const taskOf = (channel: PushChannel): Record<string, Task> => ({
+  const tasksOf = (channel: PushChannel): Record<string, Task> => ({
     [sendTask(channel)]: (job) => send(channel, job as PushJob),
   });
   let relay: Relay | undefined;
@@ -91,7 +91,7 @@ export async function createPushDomain({
       channels,
     }),
     pushNotice: (tx, notice) => pushNotice(tx, options, notice),
-    jobGroups: channels.map((channel) => ({ tasks: taskOf(channel), concurrency })),
+    jobGroups: channels.map((channel) => ({ tasks: tasksOf(channel), concurrency })),
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
       relay = startRelay(
@@ -103,7 +103,7 @@ export async function createPushDomain({
   };
 }
 
-/** The settings of each channel. The configuration is checked: each group is complete or missing. */
+/** The settings of each channel. `readConfig` has checked that either all settings of a channel are set, or none. */
 function pushSettings(config: Config): PushSettings {
   const { VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey, VAPID_SUBJECT: subject } = config;
   const { APNS_KEY: key, APNS_KEY_ID: keyId, APNS_TEAM_ID: teamId, APNS_TOPIC: topic } = config;

@@ -9,7 +9,7 @@ import { readFromDatabase } from '../../app/metrics/database-metrics.js';
 import { type MetricsServer, serveMetrics } from '../../app/metrics/server.js';
 import { type Config, readConfig } from '../../config/config.js';
 import type { Database } from '../../database/database.js';
-import { openTarget, removeFormerData } from '../../database/open.js';
+import { openTarget, removeFormerVersionData } from '../../database/open.js';
 import { readSecretKeys } from '../../database/secrets/secret-key-file.js';
 import { migrateAll, openDatabase } from '../../database/sharding/open.js';
 import { compose, sql } from '../../database/sql.js';
@@ -60,7 +60,7 @@ export async function serveWithWorkers(environment: Environment, options: Primar
     const applied = await migrateAll(openedTarget, log);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
-    // The pool closes its connections soon after each use.
+    // This process rarely queries the database. node-postgres closes a connection that was idle for ten seconds.
     const database = await openDatabase(openedTarget, { size: 2, onConnectionError, log, recovers: false });
     try {
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
@@ -118,7 +118,7 @@ async function serve(deps: {
     const url = await Promise.race([pool.ready, pool.failed, options.stopRequested]);
     if (url === undefined) return;
     log.info({ url }, 'all workers are ready');
-    removeFormerData(config, log);
+    removeFormerVersionData(config, log);
     metrics = await openMetrics(config, database, pool, log);
     const { isTerminal } = options;
     const listening = { ...config, PORT: port, CONSOLE_PORT: consolePort };

@@ -117,7 +117,7 @@ async function readMajorVersion(directory: string, account: Account | undefined)
 /** Returns the copy of `original` in `place`. Creates it if missing. The copy of another release has another name. */
 function copyInto(place: string, original: string, account: Account | undefined): string {
   const fingerprint = fingerprintOf(original);
-  // The library links are written relative to the parent of a folder named `native`.
+  // All paths in pg-symlinks.json start with `native/`, so the copy needs a folder of this name.
   const copy = join(realpathSync(place), `postern-postgres-${fingerprint.slice(0, 16)}`);
   if (!existsSync(copy)) makeCopy(original, copy);
   if (account !== undefined) assertNobodyElseCanChange(copy);

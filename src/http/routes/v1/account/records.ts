@@ -37,6 +37,7 @@ export function accountRecordRoutes(app: App, { activity, exports }: { activity:
       tags: ['Account'],
       response: { 200: exportSchema },
     },
+    // No handler timer: `sendExport` ends the request if the client stops reading.
     config: { access: 'session', isBounded: true, problems: ['not_found', 'too_many_requests'] },
     async handler(request, reply) {
       await sendExport(request, reply, exports, sessionOf(request).user_id);
