@@ -1,5 +1,7 @@
 import type { Event } from '../contract/administration.js';
-import type { Database } from '../database/database.js';
+import type { Database, Shard } from '../database/database.js';
+import { onReachable } from '../database/sharding/merge.js';
+import { splitByShard } from '../database/sharding/routing.js';
 import { directoryStatement, sql, unprepared, userStatement } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { nilId } from '../lib/ids.js';
@@ -72,15 +74,18 @@ async function userNames(database: Database, events: readonly StoredEvent[]) {
     const ids = actor.startsWith('user:') ? [user_id, actor.slice(5)] : [user_id];
     for (const id of ids) if (id !== nilId) usersAtTimes.set(keyOf({ id, at: createdAt }), { id, at: createdAt });
   }
-  const all = [...usersAtTimes.values()];
   const names = new Map<string, string>();
-  if (all.length > 0) {
+  const readNames = async ({ users }: Shard, all: readonly UserAtTime[]) => {
     const values = { ids: all.map(({ id }) => id), times: all.map(({ at }) => at) };
-    for (const { nth, name } of await database.users.query(selectUserNames(values))) {
+    for (const { nth, name } of await users.query(selectUserNames(values))) {
       const found = all[nth - 1];
       if (found !== undefined) names.set(keyOf(found), name);
     }
-  }
+  };
+  await onReachable(
+    splitByShard(database, [...usersAtTimes.values()], ({ id }) => id),
+    readNames,
+  );
   return (id: string, createdAt: string) => names.get(keyOf({ id, at: createdAt })) ?? null;
 }
 

@@ -43,10 +43,15 @@ export interface Page<Item> {
   readonly ends?: { readonly first: RowKey; readonly last: RowKey };
   /** Why items may be missing. The next page continues there. Undefined for a complete page. */
   readonly partial?: PartialReason;
+  /** The servers whose rows are missing. Undefined: none. */
+  readonly missingShards?: readonly string[];
 }
 
-/** `time`: the time limit ended the search. `index`: the same, because there is no index for the search. */
-export type PartialReason = 'time' | 'index';
+/**
+ * `time`: the time limit ended the search. `index`: the same, because there is no index for the search. `shard`: a server
+ * did not answer.
+ */
+export type PartialReason = 'time' | 'index' | 'shard';
 
 /** The SQL of a list. Each row has an `id` that is unique in the list, and the sort columns. */
 export interface ListSource<Of extends Scope> {

@@ -54,6 +54,8 @@ export interface Statement<Row extends object = object, Of extends Scope = Scope
   readonly values: unknown[];
   /** With the scope `user`: the id of the user whose rows it names, or the ids, as an array or as the text of one. */
   readonly users?: unknown;
+  /** See `divisible`. */
+  readonly isDivisible?: boolean;
   /** Never set: TypeScript reads the type of the rows from it. */
   readonly row?: Row;
 }
@@ -150,6 +152,24 @@ export function unprepared<Values extends object, Row extends object, Of extends
     const { name: _, ...unnamed } = statement(values);
     return unnamed;
   };
+}
+
+/**
+ * The same statement, which runs on each server with the ids of the users there, if its array names users of several. Only
+ * for a statement that finds rows by the ids of users: no other parameter may belong to a place of the array.
+ */
+export function divisible<Values extends object, Row extends object, Of extends Scope>(
+  statement: StatementWith<Values, Row, Of>,
+): StatementWith<Values, Row, Of> {
+  return (values) => ({ ...statement(values), isDivisible: true });
+}
+
+/** The statement on the server of a user, if its parameters do not name its users as text. */
+export function onServerOf<Row extends object, Of extends Scope>(
+  userId: string,
+  statement: Statement<Row, Of>,
+): Statement<Row, Of> {
+  return { ...statement, users: userId };
 }
 
 /**

@@ -52,8 +52,8 @@ export function findReachableDevices(
   userIds: readonly string[],
   channels: readonly PushChannel[],
 ): Promise<PushDevice[]> {
-  return handle.query(
-    compose<PushDevice, 'user'>(
+  return handle.query({
+    ...compose<PushDevice, 'user'>(
       'user',
       sql`
       select distinct on (d.user_id, d.id) d.user_id, d.id as device_id, target.channel
@@ -63,7 +63,8 @@ export function findReachableDevices(
       order by d.user_id, d.id, target.preference`,
       userIds,
     ),
-  );
+    isDivisible: true,
+  });
 }
 
 const selectTarget = userStatement<PushDevice, { token: string | null; unreachable: UnreachableReason | null }>(

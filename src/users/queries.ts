@@ -5,6 +5,7 @@ import {
   bound,
   compose,
   directoryStatement,
+  divisible,
   identifier,
   join,
   type Sql,
@@ -113,11 +114,13 @@ export async function findUser(handle: Queryable<'user'>, id: string): Promise<U
   return row;
 }
 
-const selectUsers = unprepared(
-  userStatement<{ ids: readonly string[] }, UserRow>(
-    'user_get_many',
-    (p) => sql`select ${userColumns} from users u where u.id = any(${p.ids}::uuid[])`,
-    'ids',
+const selectUsers = divisible(
+  unprepared(
+    userStatement<{ ids: readonly string[] }, UserRow>(
+      'user_get_many',
+      (p) => sql`select ${userColumns} from users u where u.id = any(${p.ids}::uuid[])`,
+      'ids',
+    ),
   ),
 );
 

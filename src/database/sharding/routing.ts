@@ -41,10 +41,19 @@ export async function routed<T>(
   for (let attempt = 1; ; attempt += 1) {
     const server = find();
     try {
-      return await run(server, () => find() === server);
+      return await run(server, () => isStill(find, server));
     } catch (error) {
       if (attempt === maxAttempts || !(await isOutdated(router, error))) throw error;
     }
+  }
+}
+
+function isStill(find: () => Server, server: Server): boolean {
+  try {
+    return find() === server;
+  } catch {
+    // The users of a statement are on several servers by now. The next attempt says so.
+    return false;
   }
 }
 
@@ -78,8 +87,28 @@ export function serverOfStatement(router: Router, statement: Statement, home: st
   const [server] = servers;
   if (server === undefined && usersOf(statement) !== undefined) return serverNamed(router.servers, mainShard);
   if (server === undefined) throw new Error(`the statement ${statement.name} names no user: run it on a handle of one`);
+  if (servers.size > 1 && statement.isDivisible) throw new Problem('storage_unavailable', { retryAfter: 1 });
   if (servers.size > 1) throw new Error(`the statement ${statement.name} names users of several servers: split them`);
   return server;
+}
+
+/** The statement for each server, if it can be divided and names users of several. Otherwise it is itself. */
+export function divide<Row extends object>(router: Router, statement: Statement<Row>): readonly Statement<Row>[] {
+  const { isDivisible, users, values } = statement;
+  if (isDivisible !== true || !Array.isArray(users)) return [statement];
+  const groups = new Map<Server, string[]>();
+  for (const userId of users.map(String)) {
+    const server = serverOf(router, userId);
+    const group = groups.get(server);
+    if (group === undefined) groups.set(server, [userId]);
+    else group.push(userId);
+  }
+  if (groups.size <= 1) return [statement];
+  return [...groups.values()].map((group) => ({
+    ...statement,
+    users: group,
+    values: values.map((value) => (value === users ? group : value)),
+  }));
 }
 
 /** Groups items by the shard of their user. With one shard, it is one group of the same array. */

@@ -4,8 +4,8 @@ import { createServer, nextDeadline, type Server, type ServerOptions } from '../
 import type { Scope, Statement } from '../sql.js';
 import { traceStatements } from '../traced.js';
 import type { ShardMap } from './map.js';
-import { type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
-import { firstFound, inDistributedTransaction } from './transaction.js';
+import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
+import { allRows, firstFound, inDistributedTransaction } from './transaction.js';
 
 export interface ShardedDatabase {
   readonly database: Database;
@@ -29,22 +29,27 @@ export function createShardedDatabase(
   const traced = (handle: ScopedDatabase<Scope>) => (tracing === undefined ? handle : traceStatements(handle, tracing));
   const find = (userId: string) => () => serverOf(router, userId);
 
-  /** On the directory, or on the server that `findUsers` gives. */
-  function queryByScope<Row extends object>(
+  /** @param home the user whose server runs a statement that names no user */
+  async function queryByScope<Row extends object>(
     statement: Statement<Row>,
     home: string | undefined,
-    run: (server: Server, isHere: () => boolean) => Promise<Row[]>,
+    deadline: number,
   ): Promise<Row[]> {
-    if (statement.scope === 'directory') return routed(router, () => main, run);
-    if (statement.scope === 'user') return routed(router, () => serverOfStatement(router, statement, home), run);
+    const runPart = (part: Statement<Row>, find: () => Server) =>
+      routed(router, find, (server, isHere) => server.query(part, deadline, isHere));
+    if (statement.scope === 'directory') return runPart(statement, () => main);
+    if (statement.scope === 'user') {
+      return allRows(
+        divide(router, statement).map((part) => runPart(part, () => serverOfStatement(router, part, home))),
+      );
+    }
     if (statement.scope === 'everyone') throw new Error('a statement about everyone runs on each of database.shards');
-    return firstFound([...servers.values()].map((server) => routed(router, () => server, run)));
+    return firstFound([...servers.values()].map((server) => runPart(statement, () => server)));
   }
 
   const spanning = traced({
     async query(statement) {
-      const deadline = nextDeadline();
-      return queryByScope(statement, undefined, (server, isHere) => server.query(statement, deadline, isHere));
+      return queryByScope(statement, undefined, nextDeadline());
     },
     transaction: (work) => inDistributedTransaction(router, undefined, work),
   });
@@ -63,9 +68,7 @@ export function createShardedDatabase(
     traced({
       query(statement) {
         const deadline = nextDeadline();
-        return serverOf(router, userId).runInQueue(userId, async () =>
-          queryByScope(statement, userId, (server, isHere) => server.query(statement, deadline, isHere)),
-        );
+        return serverOf(router, userId).runInQueue(userId, () => queryByScope(statement, userId, deadline));
       },
       transaction: (work) =>
         serverOf(router, userId).runInQueue(userId, () => inDistributedTransaction(router, userId, work)),

@@ -3,7 +3,7 @@ import { completeTransaction, mainShard, type Transaction } from '../database.js
 import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
 import { compose, type Scope, type Statement, sql } from '../sql.js';
 import { insertOutcome, prepareName, rawStatement } from './outcomes.js';
-import { type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
+import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
 
 /** The part of a transaction on one server. */
 interface Branch {
@@ -49,14 +49,18 @@ export async function inDistributedTransaction<T>(
     return (await branchOn(find)).transaction.query(statement);
   }
 
-  function query<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
+  async function query<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
     const { servers } = router;
     if (statement.scope === 'directory') return queryOn(() => serverNamed(servers, mainShard), statement);
-    if (statement.scope === 'user') return queryOn(() => serverOfStatement(router, statement, home), statement);
+    if (statement.scope === 'user') {
+      return allRows(
+        divide(router, statement).map((part) => queryOn(() => serverOfStatement(router, part, home), part)),
+      );
+    }
     if (statement.scope === 'spanning') {
       return firstFound([...servers.values()].map((server) => queryOn(() => server, statement)));
     }
-    return Promise.reject(new Error('a statement about everyone runs on each shard, and not in this transaction'));
+    throw new Error('a statement about everyone runs on each shard, and not in this transaction');
   }
 
   const openBranches = async () =>
@@ -73,6 +77,17 @@ export async function inDistributedTransaction<T>(
   } finally {
     for (const { transaction } of await openBranches()) transaction.release();
   }
+}
+
+/** The rows of all answers. It waits for each, so that none runs on when the transaction ends. @throws the first error */
+export async function allRows<Row>(answers: readonly Promise<Row[]>[]): Promise<Row[]> {
+  const [only] = answers;
+  if (only !== undefined && answers.length === 1) return only;
+  const results = await Promise.allSettled(answers);
+  return results.flatMap((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 }
 
 /**

@@ -85,9 +85,10 @@ function setPageHeaders<Item>(reply: FastifyReply, path: string, query: KeysetQu
     query.anchor === undefined && page.partial === undefined
       ? {}
       : { prev: previousCursor(query, query.page, page), next: nextCursor(query, query.page, page) };
-  const { total, totalIsExact, hasMore, partial } = page;
+  const { total, totalIsExact, hasMore, partial, missingShards } = page;
   const description = { path, ...query, total, totalIsExact, hasNext: hasMore };
   if (partial !== undefined) reply.header('X-Partial', partial);
+  if (missingShards !== undefined) reply.header('Postern-Missing-Shards', missingShards.join(', '));
   return reply.headers(
     describePage(description, (_page, relation) => {
       const cursor = cursors[relation] ?? undefined;

@@ -101,9 +101,10 @@ const listHeaders = {
   },
   'X-Total-Count-Capped': text('true if there are more items than the count, or if counting them took too long.'),
 };
-const searchHeaders = {
+const partialHeaders = {
+  'Postern-Missing-Shards': text('The names of the database servers whose rows are missing, if any.'),
   'X-Partial': text(
-    'Items may be missing; the next page continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet).',
+    'Items may be missing; the next page continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). shard: a database server with some of the users does not answer.',
   ),
 };
 const exactCountHeaders = { 'Preference-Applied': text('count=exact when the request preferred that.') };
@@ -117,7 +118,7 @@ function headersOf(operation: JsonObject, route: DescribedRoute): JsonObject {
   return {
     'Request-ID': text('The id of this request, also in the log and in problems.'),
     ...(isList(route) && listHeaders),
-    ...(hasParameter(route, 'search') && searchHeaders),
+    ...(isList(route) && isAdmin(route.url) && partialHeaders),
     ...(route.config?.countsExactly === true && exactCountHeaders),
     ...(isConditional(operation) && stateHeaders),
     ...(route.config?.idempotent === true && idempotencyHeaders),

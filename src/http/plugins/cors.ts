@@ -7,6 +7,7 @@ const exposedHeaders = [
     'X-Total-Count',
     'X-Total-Count-Capped',
     'X-Partial',
+    'Postern-Missing-Shards',
     'Preference-Applied',
     'Request-ID',
     'ETag',

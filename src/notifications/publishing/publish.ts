@@ -10,6 +10,7 @@ import { type Content, notificationOf } from '../inbox/row.js';
 import { type ContentRules, contentOf, imageUrls } from './content.js';
 import { type Deliveries, insertMany, type PendingInsert } from './publish-many.js';
 import { type Created, type CreatedRow, insertOne, type NewRow } from './publish-queries.js';
+import { type DividePlaces, insertSpread } from './publish-spread.js';
 import {
   type ExactNumbers,
   errorsOfGroups,
@@ -28,6 +29,8 @@ const partLength = 250;
 export interface PublishRules extends ContentRules {
   /** Whether notifications are pushed: then the database gets a row for the push relay. */
   readonly pushes: boolean;
+  /** Undefined with one server. */
+  readonly divide?: DividePlaces | undefined;
 }
 
 /** Called with each part of the notifications, in order. Do not publish a part before the transaction commits. */
@@ -62,7 +65,12 @@ export async function publish(
     await nextTurn();
     return deliveriesOf(validated);
   };
-  const pending = await insertMany(tx, validated.userIds, prepare, rules.pushes);
+  const { userIds } = validated;
+  const places = rules.divide?.(userIds);
+  const pending =
+    places === undefined
+      ? await insertMany(tx, userIds, prepare, rules.pushes)
+      : await insertSpread(tx, userIds, prepare, rules.pushes, places);
   if (pending.sequences.includes(0)) validated.refuseMissing(pending.sequences);
   const notifications = buildInParts(pending, validated.images, onPart);
   await Promise.allSettled([notifications, pending.inserted]);

@@ -5,6 +5,7 @@ import type { Counters } from '../../statistics/counters.js';
 import type { ContentRules } from './content.js';
 import { type OnPart, type PlannedNotification, planNotifications, publish, validateEach } from './publish.js';
 import { createOnePublisher } from './publish-one.js';
+import { placesByShard } from './publish-spread.js';
 import type { ExactNumbers, PublishRequest } from './validation.js';
 
 /**
@@ -56,7 +57,7 @@ export interface PublisherOptions extends ContentRules {
 /** Creates the publishing of one notification and of many. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { database, onChanged: changed, onPublished: published, batching, counters, ...content } = options;
-  const rules = { ...content, pushes: published !== undefined };
+  const rules = { ...content, pushes: published !== undefined, divide: placesByShard(database) };
   const publishAlone = createOnePublisher(database, rules, batching);
   /** Signals committed notifications to streams, caches and the push relay. */
   const signalCommitted = (notifications: readonly Notification[], isPushed: boolean) => {

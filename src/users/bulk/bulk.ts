@@ -139,11 +139,15 @@ async function* selectUsers(
     sort: [{ field: 'created_at', direction: 'asc' }],
   } satisfies UserListRequest;
   let page = await users.list(request);
+  let isIncomplete = false;
   for (;;) {
+    isIncomplete ||= page.missingShards !== undefined;
     if (page.items.length > 0) yield page.items.map(({ id }) => ({ id }));
-    if (!page.hasMore || page.ends === undefined) return;
+    if (!page.hasMore || page.ends === undefined) break;
     page = await users.list({ ...request, anchor: { side: 'after', key: page.ends.last } });
   }
+  // The users of the other servers are done. A repeat finds those of the server that does not answer now.
+  if (isIncomplete) throw new Problem('storage_unavailable', { retryAfter: 1 });
 }
 
 type Result = Omit<BulkOutcome, 'id'>;

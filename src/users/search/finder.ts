@@ -30,7 +30,7 @@ export interface FindRequest extends Omit<ListRequest, 'filter'> {
 export type FindMethod = 'trigram' | 'search' | 'scan' | 'filter';
 
 /** Finds the ids of one page of users that match a condition, within a time limit (decision 83). */
-export type FindUsers = (request: FindRequest) => Promise<Page<{ readonly id: string }>>;
+export type FindUsers = (request: FindRequest) => Promise<Page<FoundRow>>;
 
 export interface FinderOptions {
   readonly database: Database;
@@ -50,7 +50,7 @@ interface Limits {
   readonly count: number;
 }
 
-interface FoundRow {
+export interface FoundRow {
   readonly id: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -78,7 +78,7 @@ export function createFinder(options: FinderOptions): FindUsers {
   return (request) => limiter(() => find(options, request));
 }
 
-async function find(options: FinderOptions, request: FindRequest): Promise<Page<{ readonly id: string }>> {
+async function find(options: FinderOptions, request: FindRequest): Promise<Page<FoundRow>> {
   const { database, firstRows = defaultFirstRows, limits = defaultLimits } = options;
   const { page, limit, anchor, sort } = request;
   const order = rowOrder(sort, anchor?.side === 'before');
@@ -205,7 +205,7 @@ async function findIndexed(
   database: Database,
   request: FindRequest,
   { order, skipped, limits }: { readonly order: RowOrder; readonly skipped: number; readonly limits: Limits },
-): Promise<Page<{ readonly id: string }> | undefined> {
+): Promise<Page<FoundRow> | undefined> {
   const { limit, anchor, by } = request;
   const start = anchor === undefined ? sql`true` : order.isBeyond(anchor.key);
   const ordered = sql`order by ${order.terms} limit ${bound(limit + 1)} offset ${bound(skipped)}`;
@@ -332,13 +332,12 @@ async function isSearchIndexed(handle: Queryable<'everyone'>): Promise<boolean> 
 function pageOf(
   { limit, sort, anchor }: FindRequest,
   rows: readonly FoundRow[],
-): Pick<Page<{ readonly id: string }>, 'items' | 'hasMore' | 'ends'> {
+): Pick<Page<FoundRow>, 'items' | 'hasMore' | 'ends'> {
   const isBackwards = anchor?.side === 'before';
-  const shown = rows.slice(0, limit);
-  if (isBackwards) shown.reverse();
-  const [first, last] = [shown[0], shown.at(-1)];
-  const hasMore = isBackwards ? shown.length > 0 : rows.length > limit;
-  const items = shown.map(({ id }) => ({ id }));
+  const items = rows.slice(0, limit);
+  if (isBackwards) items.reverse();
+  const [first, last] = [items[0], items.at(-1)];
+  const hasMore = isBackwards ? items.length > 0 : rows.length > limit;
   if (first === undefined || last === undefined) return { items, hasMore };
   const { keyOf } = rowOrder(sort, false);
   return { items, hasMore, ends: { first: keyOf(first), last: keyOf(last) } };
@@ -350,7 +349,7 @@ function partialPage(
   { rows, reached }: Reading,
   skipped: number,
   partial: PartialReason,
-): Page<{ readonly id: string }> {
+): Page<FoundRow> {
   const { anchor } = request;
   const isBackwards = anchor?.side === 'before';
   const page = pageOf(request, rows.slice(skipped));

@@ -1,7 +1,8 @@
 import { externalIdPrefix } from '../../contract/common.js';
-import type { Queryable } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { likePattern } from '../../database/listing.js';
+import { onReachableShards } from '../../database/sharding/merge.js';
 import { bound, everyoneStatement, type Sql, sql } from '../../database/sql.js';
 import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
@@ -52,14 +53,16 @@ const phoneLike = /^\+?[\d\s()./-]{3,}$/;
  * other text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
  */
 export async function matchOf(
-  handle: Queryable<'directory' | 'everyone'>,
+  database: Pick<Database, 'directory' | 'shards'>,
   text: string,
   defaultRegion: string | undefined,
 ): Promise<Match> {
-  const usersWithExternalId = (externalId: string) => ownersOf(handle, 'external_id', [externalId], defaultRegion);
+  const usersWithExternalId = (externalId: string) =>
+    ownersOf(database.directory, 'external_id', [externalId], defaultRegion);
   const id = parseId(text);
   if (id !== undefined) {
-    const userIds = (await handle.query(findById({ id }))).map((row) => row.id);
+    const found = await onReachableShards(database, ({ everyone }) => everyone.query(findById({ id })));
+    const userIds = found.flat().map((row) => row.id);
     return { ids: [...new Set([...userIds, ...(await usersWithExternalId(text))])] };
   }
   if (isExternalReference(text)) {
@@ -67,8 +70,8 @@ export async function matchOf(
     if (userIds.length > 0) return { ids: userIds };
   }
   const owners = [
-    ...(text.includes('@') ? await ownersOf(handle, 'email', [text], defaultRegion) : []),
-    ...(phoneLike.test(text) ? await ownersOf(handle, 'phone', [text], defaultRegion) : []),
+    ...(text.includes('@') ? await ownersOf(database.directory, 'email', [text], defaultRegion) : []),
+    ...(phoneLike.test(text) ? await ownersOf(database.directory, 'phone', [text], defaultRegion) : []),
   ];
   if (owners.length > 0) return { ids: owners };
   const userIds = await usersWithExternalId(text);

@@ -1,0 +1,124 @@
+import { type Database, isStorageFailure, type Shard } from '../database.js';
+import { countCap, type ListRequest, type ListSource, type Page, type RowKey, readPage, rowOrder } from '../listing.js';
+
+/** Rows before a page that is found by its number. Further pages of a list over several servers need a cursor. */
+const maxSkippedRows = 10_000;
+
+type Request = Omit<ListRequest, 'filter'>;
+
+/**
+ * Reads one page of a list of all users. With several servers, each reads its part of the page, and the parts are merged. A
+ * page without the rows of a server that does not answer is partial.
+ * @param read reads a page of one server
+ * @throws Problem `storage_unavailable` if no server answers
+ */
+export async function readMergedPage<Item extends { readonly id: string }, Of extends Request>(
+  { shards }: Pick<Database, 'shards'>,
+  request: Of,
+  read: (shard: Shard, request: Of) => Promise<Page<Item>>,
+): Promise<Page<Item>> {
+  const [only, ...others] = shards;
+  if (only !== undefined && others.length === 0) return read(only, request);
+  const skipped = request.anchor === undefined ? (request.page - 1) * request.limit : 0;
+  if (skipped > maxSkippedRows) {
+    return { items: [], hasMore: false, total: 0, totalIsExact: false, partial: 'time' };
+  }
+  const part = { ...request, page: 1, limit: skipped + request.limit };
+  const answers = await Promise.allSettled(shards.map((shard) => read(shard, part)));
+  const pages: Page<Item>[] = [];
+  const failures: unknown[] = [];
+  const missing: string[] = [];
+  for (const [place, answer] of answers.entries()) {
+    if (answer.status === 'fulfilled') pages.push(answer.value);
+    else if (isStorageFailure(answer.reason)) missing.push(shards[place]?.name ?? '');
+    else throw answer.reason;
+    if (answer.status === 'rejected') failures.push(answer.reason);
+  }
+  if (pages.length === 0) throw failures[0];
+  const merged = mergePages(request, pages, skipped);
+  if (missing.length === 0) return merged;
+  return { ...merged, totalIsExact: false, partial: merged.partial ?? 'shard', missingShards: missing };
+}
+
+/** Reads one page of a table with rows of all users, as `readPage` does. */
+export function readPageOfAll<Row extends { readonly id: string }>(
+  database: Pick<Database, 'shards'>,
+  source: ListSource<'everyone'>,
+  request: ListRequest,
+): Promise<Page<Row>> {
+  return readMergedPage(database, request, (shard, part) => readPage<Row, 'everyone'>(shard.everyone, source, part));
+}
+
+/** @param pages of the servers, each from the start of the list or from the anchor */
+function mergePages<Item extends { readonly id: string }>(
+  { sort, limit, anchor }: Request,
+  pages: readonly Page<Item>[],
+  skipped: number,
+): Page<Item> {
+  const { keyOf } = rowOrder(sort, false);
+  const directions = [...sort, sort.at(-1)].map((column) => (column?.direction === 'asc' ? 1 : -1));
+  const compare = (one: RowKey, other: RowKey) => {
+    const place = one.findIndex((value, index) => value !== other[index]);
+    return place < 0 ? 0 : (directions[place] ?? 1) * ((one[place] ?? '') < (other[place] ?? '') ? -1 : 1);
+  };
+  // The distance from the start of reading, which is the end of the page before an anchor.
+  const isBackwards = anchor?.side === 'before';
+  const sign = isBackwards ? -1 : 1;
+  const compareRead = (one: RowKey, other: RowKey) => sign * compare(one, other);
+
+  // A search that ran out of time knows nothing about rows behind its end, so the page cannot contain them.
+  const stopped = pages.filter(({ partial }) => partial !== undefined);
+  const reached = stopped
+    .map(({ ends }) => (isBackwards ? ends?.first : ends?.last))
+    .filter((key) => key !== undefined)
+    .sort(compareRead)[0];
+  const rows = pages
+    .flatMap(({ items }) => items.map((item) => ({ item, key: keyOf(item) })))
+    .filter(({ key }) => reached === undefined || compareRead(key, reached) <= 0)
+    .sort((one, other) => compareRead(one.key, other.key))
+    // While a user is moved, two servers have the row.
+    .filter(({ item }, place, all) => item.id !== all[place - 1]?.item.id);
+  const shown = rows.slice(skipped, skipped + limit);
+  const isCut = stopped.length > 0 && rows.length < skipped + limit;
+  const hasMoreRows = rows.length > skipped + limit || pages.some(({ hasMore }) => hasMore);
+  if (isBackwards) shown.reverse();
+
+  const end = isCut ? reached : undefined;
+  const first = (isBackwards ? end : undefined) ?? shown[0]?.key ?? anchor?.key ?? end;
+  const last = (isBackwards ? undefined : end) ?? shown.at(-1)?.key ?? anchor?.key ?? end;
+  const hasEnds = shown.length > 0 || end !== undefined;
+  const total = pages.reduce((sum, page) => sum + page.total, 0);
+  return {
+    items: shown.map(({ item }) => item),
+    hasMore: isCut || (isBackwards ? shown.length > 0 : hasMoreRows),
+    total: Math.min(total, countCap),
+    totalIsExact: total <= countCap && pages.every(({ totalIsExact }) => totalIsExact),
+    ...(hasEnds && first !== undefined && last !== undefined && { ends: { first, last } }),
+    ...(isCut && { partial: stopped[0]?.partial ?? 'time' }),
+  };
+}
+
+/**
+ * Runs a read on each server. One that does not answer is left out, unless none answers.
+ * @throws Problem `storage_unavailable` if no server answers
+ */
+export function onReachableShards<T>(
+  { shards }: Pick<Database, 'shards'>,
+  read: (shard: Shard) => Promise<T>,
+): Promise<T[]> {
+  return onReachable(new Map(shards.map((shard) => [shard, undefined])), read);
+}
+
+/** The same with the items of each server, of which there may be none. */
+export async function onReachable<T, Part>(
+  parts: ReadonlyMap<Shard, Part>,
+  read: (shard: Shard, part: Part) => Promise<T>,
+): Promise<T[]> {
+  const answers = await Promise.allSettled([...parts].map(([shard, part]) => read(shard, part)));
+  const values = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [{ reason: answer.reason }] : []));
+  const failure = failures.find(({ reason }) => !isStorageFailure(reason));
+  if (failure !== undefined) throw failure.reason;
+  if (values.length === 0 && failures.length > 0) throw failures[0]?.reason;
+  return values;
+}
