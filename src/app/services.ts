@@ -2,6 +2,7 @@ import { createEventStreams } from '../audit/stream/event-streams.js';
 import { createPins } from '../credentials/pins/pins.js';
 import { createTestCodes } from '../credentials/test-identities/test-codes.js';
 import { createTestIdentities } from '../credentials/test-identities/test-identities.js';
+import { mainShard } from '../database/database.js';
 import { createIdempotency } from '../database/idempotency.js';
 import { compose, sql } from '../database/sql.js';
 import { createDevices } from '../devices/devices.js';
@@ -124,7 +125,18 @@ export async function createServices(
   return { services, messaging, push, notifications, webhooks, backups };
 }
 
-async function checkReadiness({ lifecycle, database }: Base): Promise<void> {
+/** @returns the names of the servers of users that do not answer. The directory must answer. */
+async function checkReadiness({ lifecycle, database }: Base): Promise<string[]> {
   if (lifecycle.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });
-  await database.everyone.query(compose('everyone', sql`select 1`));
+  const answers = await Promise.allSettled(
+    database.shards.map(({ everyone }) => everyone.query(compose('everyone', sql`select 1`))),
+  );
+  const missing: string[] = [];
+  for (const [place, answer] of answers.entries()) {
+    const name = database.shards[place]?.name ?? mainShard;
+    if (answer.status === 'fulfilled') continue;
+    if (name === mainShard) throw answer.reason;
+    missing.push(name);
+  }
+  return missing;
 }

@@ -10,6 +10,7 @@ import type { Base } from '../base/base.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
 import { checkImages } from '../doctor/images.js';
+import { shardFindings } from '../doctor/shards.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
 import { configuredProviders } from '../providers/providers.js';
@@ -48,6 +49,7 @@ export function createSystemInformation(
         ...(await checks.checkSecrets(database.everyone, config, maxCheckedValues)),
         ...(await checks.checkBackups(database.everyone, config)),
       ]),
+      attempt('shards', () => shardFindings(database.shards, config, maxCheckedValues)),
       attempt('sms', () => checks.checkSms(config)),
       attempt('providers', () => providerFindings(database.everyone, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),

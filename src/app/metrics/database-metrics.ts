@@ -1,6 +1,7 @@
 import { readBackupTimes } from '../../backups/state.js';
 import type { Config } from '../../config/config.js';
-import type { Database } from '../../database/database.js';
+import { type Database, mainShard } from '../../database/database.js';
+import { compose, sql } from '../../database/sql.js';
 import { readDatabaseMetrics } from '../../database/state.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
@@ -11,13 +12,28 @@ import { queueJobs } from './process-metrics.js';
  * @param config with BACKUP_TO, a missing backup is infinitely old, so that the alert rule for old backups fires
  */
 export async function readFromDatabase(
-  database: Pick<Database, 'everyone'>,
+  database: Pick<Database, 'everyone' | 'shards'>,
   { BACKUP_TO }: Pick<Config, 'BACKUP_TO'>,
 ): Promise<Family[]> {
+  const others = await Promise.all(
+    database.shards
+      .filter(({ name }) => name !== mainShard)
+      .map(async (shard): Promise<Sample> => {
+        const answer = shard.everyone.query(compose('everyone', sql`select 1`));
+        const value = await answer.then(
+          () => 1,
+          () => 0,
+        );
+        return { labels: { shard: shard.name }, value };
+      }),
+  );
   const upGauge = (value: 0 | 1) =>
-    gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), {
-      aggregator: 'min',
-    });
+    gauge(
+      'postern_database_up',
+      '1 if the database has answered this scrape. shard: an additional server of SHARDS.',
+      [...singleSample(value), ...others],
+      { aggregator: 'min' },
+    );
   try {
     const {
       jobs,

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type AuditFinding, type AuditReport, verifyAudit } from '../../audit/integrity/verify.js';
+import { mainShard } from '../../database/database.js';
 import { withDatabase } from '../support/dependencies.js';
 import { type Io, printJson, printLine } from '../support/io.js';
 
@@ -18,12 +19,24 @@ export function auditCommand(program: Command, io: Io, exitWith: (code: number) 
     .option('--anchor <day=hash>', 'a hash that you stored elsewhere; can be repeated', readAnchor)
     .option('--json', 'print the result as JSON')
     .action(async ({ anchor = new Map(), json }: Options) => {
-      const report = await withDatabase(io, (database, config) =>
-        verifyAudit(database, { eventsAge: config.EVENT_RETENTION, anchors: anchor }),
-      );
-      if (json === true) printJson(io.stdout, report);
-      else printReport(io, report);
-      if (report.findings.length > 0) exitWith(1);
+      const reports = await withDatabase(io, async (database, config) => {
+        const found = new Map<string, AuditReport>();
+        for (const shard of database.shards) {
+          // Each server has its own hashes. Stored hashes are compared with those of the directory's server.
+          const anchors = shard.name === mainShard ? anchor : new Map<string, string>();
+          found.set(shard.name, await verifyAudit(shard, { eventsAge: config.EVENT_RETENTION, anchors }));
+        }
+        return found;
+      });
+      if (json === true)
+        printJson(io.stdout, reports.size === 1 ? reports.get(mainShard) : Object.fromEntries(reports));
+      else {
+        for (const [name, report] of reports) {
+          if (reports.size > 1) printLine(io.stdout, `The server ${name}:`);
+          printReport(io, report);
+        }
+      }
+      if ([...reports.values()].some(({ findings }) => findings.length > 0)) exitWith(1);
     });
 }
 

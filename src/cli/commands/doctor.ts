@@ -21,6 +21,7 @@ import {
 } from '../../app/doctor/checks.js';
 import { providerFindings } from '../../app/doctor/delivery.js';
 import { checkImages } from '../../app/doctor/images.js';
+import { shardFindings } from '../../app/doctor/shards.js';
 import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
@@ -58,7 +59,8 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   for (const warning of config.warnings) yield warn('configuration', warning);
   yield* await attempt('data directory', () => checkDataDir(config));
   yield* await attempt('database', () =>
-    withDatabase(io, async ({ everyone: handle }) => [
+    withDatabase(io, async ({ everyone: handle, shards }) => [
+      ...(await shardFindings(shards, config)),
       await checkVersion(handle),
       await checkSchema(handle),
       ...(await checkIndexes(handle)),

@@ -6,11 +6,25 @@ import type { App } from '../requests/route.js';
 
 /** The check behind the readiness probe. */
 export interface Readiness {
-  /** Resolves when the database answers and this instance is not shutting down; rejects otherwise. */
-  check(): Promise<void>;
+  /**
+   * Resolves when the database answers and this instance is not shutting down; rejects otherwise.
+   * @returns the names of the additional servers of SHARDS that do not answer
+   */
+  check(): Promise<readonly string[]>;
 }
 
 const Ok = Type.Object({ status: Type.Literal('ok') }, { title: 'ProbeResult' });
+const Ready = Type.Object(
+  {
+    status: Type.Literal('ok'),
+    missing_shards: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'The names of the servers of SHARDS that do not answer. Requests of their users answer 503.',
+      }),
+    ),
+  },
+  { title: 'ReadinessResult' },
+);
 
 /** Routes for the probes and the OpenAPI document. */
 export function operationRoutes(app: App, { readiness }: { readiness: Readiness }): void {
@@ -35,12 +49,12 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       summary: 'Check that the instance can serve requests',
       description: 'The database responds and the instance is not shutting down.',
       tags: ['Operation'],
-      response: { 200: { ...Ok, description: 'The instance can serve requests.' } },
+      response: { 200: { ...Ready, description: 'The instance can serve requests.' } },
     },
     config: { access: 'public', isProbe: true, problems: ['shutting_down'] },
     async handler() {
-      await readiness.check();
-      return { status: 'ok' as const };
+      const missing = await readiness.check();
+      return { status: 'ok' as const, ...(missing.length > 0 && { missing_shards: [...missing] }) };
     },
   });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Event } from '../../../src/contract/administration.js';
+import type { System } from '../../../src/contract/operation/system.js';
 import type { User } from '../../../src/contract/user.js';
 import { startShardedApp, type TestApp } from '../../support/app.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
@@ -174,6 +175,10 @@ test('a server that does not answer is missing in lists, and its users get 503',
     expect((await get('/admin/v1/outbox')).headers['postern-missing-shards']).toBe('east');
     const refused = await get(`/admin/v1/users/${down?.id}`);
     expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect((await get('/readyz')).body).toEqual({ status: 'ok', missing_shards: ['east'] });
+    const { findings } = (await get<System>('/admin/v1/system')).body;
+    expect(findings).toContainEqual(expect.objectContaining({ level: 'fail', what: 'database of east' }));
+    expect(findings).toContainEqual(expect.objectContaining({ level: 'ok', what: 'encrypted values of west' }));
     for (const { id } of others) expect((await get(`/admin/v1/users/${id}`)).status).toBe(200);
   } finally {
     await start();
