@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 967a9ba7ed65f1b4857495820ffe7cef93dbde2b76cacad79f61ec3ead9505e9
+// sha256 of the document: e98b0d932ef64a6c21f8bbb325e6f8bdb1cfcf03da4c23ad9d964196dfae1886
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1648,7 +1648,7 @@ export type PageInfo = {
     total: number;
     total_is_exact: boolean;
     /**
-     * Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). Absent: the page is complete.
+     * Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). shard: a database server with some of the users does not answer; `Postern-Missing-Shards` names it. Absent: the page is complete.
      */
     partial?: PartialReason;
     /**
@@ -1657,7 +1657,7 @@ export type PageInfo = {
     next_cursor: string | null;
 };
 
-export type PartialReason = 'time' | 'index';
+export type PartialReason = 'time' | 'index' | 'shard';
 
 export type Passkey = {
     id: string;
