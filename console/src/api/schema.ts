@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: e98b0d932ef64a6c21f8bbb325e6f8bdb1cfcf03da4c23ad9d964196dfae1886
+// sha256 of the document: 89bc061df1aaa27aa6f8dda30cb97bd360e54484c1ac0c69fe3843f3338ee514
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1899,6 +1899,14 @@ export type QueueState = {
      * Jobs that failed and wait for their next attempt, counted up to 10,000.
      */
     retrying: number;
+};
+
+export type ReadinessResult = {
+    status: 'ok';
+    /**
+     * The names of the servers of SHARDS that do not answer. Requests of their users answer 503.
+     */
+    missing_shards?: Array<string>;
 };
 
 export type RecordedProof = {
@@ -12969,7 +12977,7 @@ export type ReadyResponses = {
     /**
      * The instance can serve requests.
      */
-    200: ProbeResult;
+    200: ReadinessResult;
 };
 
 export type ReadyResponse = ReadyResponses[keyof ReadyResponses];
