@@ -3,6 +3,7 @@ import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
 import { Problem } from '../lib/problem.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
+import { needsRenewal, renewSession } from './connections/map-renewal.js';
 import { poolConfig } from './connections/open-client.js';
 import { type MapCheck, requestSettings } from './connections/session-check.js';
 import { type DatabaseTarget, serversOf } from './connections/target.js';
@@ -99,7 +100,8 @@ export function createServer(options: ServerOptions, map: MapCheck): Server {
   pool.on('connect', (client) => client.on('error', ignore));
   const { tracing } = options;
   const trace = tracing && { tracing, causes: new WeakMap() };
-  const connections: Connections = { pool, readers: new Map(), onConnectFailed: servers.reportFailure, trace };
+  const connections: Connections = { pool, map, readers: new Map(), onConnectFailed: servers.reportFailure, trace };
+  map.onChange?.(() => renewIdle(pool, map));
   return {
     query: (statement, deadline, isHere) => queryOnce(connections, deadline, statement, isHere),
     begin: (deadline, isHere) => beginTransaction(connections, deadline, isHere),
@@ -117,8 +119,23 @@ export function poolState({ totalCount, idleCount, waitingCount }: pg.Pool): Poo
 /** For errors of a connection in use. Without a listener the process would exit. */
 const ignore = () => undefined;
 
+/** Checks the idle connections with a new map. Those in use are checked before their next use. */
+function renewIdle(pool: pg.Pool, map: MapCheck): void {
+  for (let count = pool.idleCount; count > 0; count -= 1) {
+    pool.connect((_error, client, release) => {
+      if (client === undefined) return;
+      if (!needsRenewal(client, map)) return release();
+      renewSession(client, map).then(
+        () => release(),
+        () => release(true),
+      );
+    });
+  }
+}
+
 interface Connections {
   readonly pool: pg.Pool;
+  readonly map: MapCheck;
   readonly readers: Readers;
   /** Called when a connection could not be opened. */
   readonly onConnectFailed: () => void;
@@ -130,7 +147,7 @@ interface Connections {
  * @param deadline, as a time of `performance.now()`
  */
 function queryOnce<Row extends object>(
-  { pool, readers, onConnectFailed, trace }: Connections,
+  { pool, map, readers, onConnectFailed, trace }: Connections,
   deadline: number,
   statement: Statement<Row>,
   isHere?: () => boolean,
@@ -142,6 +159,18 @@ function queryOnce<Row extends object>(
         onConnectFailed();
         return reject(toProblem(connectError));
       }
+      if (needsRenewal(client, map)) {
+        const onRenewed = () => send(client, release);
+        const onFailed = (error: unknown) => {
+          release(true);
+          reject(toProblem(error));
+        };
+        return void renewSession(client, map).then(onRenewed, onFailed);
+      }
+      send(client, release);
+    });
+
+    function send(client: pg.PoolClient, release: (destroys?: boolean) => void): void {
       const timeoutMs = deadline - performance.now();
       if (timeoutMs <= 0) {
         release();
@@ -160,7 +189,7 @@ function queryOnce<Row extends object>(
       // If it fails, the connection is broken, and the statement after it fails too.
       if (setCause !== undefined) client.query(new Query(readers, setCause, timeoutMs, ignore));
       client.query(new Query(readers, statement, timeoutMs, onResult));
-    });
+    }
   });
 }
 
@@ -168,7 +197,7 @@ const overdueMessage = 'the deadline passed before the statement was sent';
 const movedMessage = 'the user was moved before the statement was sent';
 
 async function beginTransaction(
-  { pool, readers, onConnectFailed, trace }: Connections,
+  { pool, map, readers, onConnectFailed, trace }: Connections,
   deadline: number,
   isHere?: () => boolean,
 ): Promise<OpenTransaction> {
@@ -176,6 +205,12 @@ async function beginTransaction(
     onConnectFailed();
     return refuse(error);
   });
+  if (needsRenewal(client, map)) {
+    await renewSession(client, map).catch((error: unknown) => {
+      client.release(true);
+      refuse(error);
+    });
+  }
   let timeoutMs = deadline - performance.now();
   if (timeoutMs <= 0 || isHere?.() === false) {
     client.release();

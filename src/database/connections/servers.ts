@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { urlsOfHosts } from '../../lib/postgres/hosts.js';
 import { waitAtMost } from '../../lib/time-limit.js';
+import { oldMapMessage, recordVersion } from './map-renewal.js';
 import {
   destroy,
   type MapCheck,
@@ -69,6 +70,11 @@ export function createServers(target: string | ServerFields): Servers {
   const all: readonly pg.ClientConfig[] =
     typeof target === 'string' ? urlsOfHosts(target).map((url) => ({ connectionString: url })) : [{ ...target }];
   const [first = {}] = all;
+  // PgDog sends the statements of a connection to this server. It must be set first.
+  const shardHint = typeof target === 'string' ? /[?&]pgdog_shard=(\d+)/.exec(target)?.[1] : undefined;
+  const chooseShard = async (client: pg.ClientBase) => {
+    if (shardHint !== undefined) await client.query(`set pgdog.shard = ${shardHint}`);
+  };
   let primary = all.length === 1 ? first : undefined;
   let newestTimeline = 0;
   let search: Promise<void> | undefined;
@@ -101,6 +107,7 @@ export function createServers(target: string | ServerFields): Servers {
     const client = createClient({ ...server, application_name: 'postern watch' }, times.connect);
     try {
       await client.connect();
+      await chooseShard(client);
       const state = await prepareSession(client, {});
       assertPrimary(client, state);
       return { server, timeline: state.timeline };
@@ -139,13 +146,15 @@ export function createServers(target: string | ServerFields): Servers {
       if (primary === undefined) await findPrimaryOnce();
     },
     async admit(client, settings, map) {
+      await chooseShard(client);
       const version = map?.version() ?? 0;
-      const state = await prepareSession(client, settings, map !== undefined);
+      const state = await prepareSession(client, settings, map && version);
       assertPrimary(client, state);
       if (map !== undefined && state.mapVersion > version) {
         map.onRefused();
         throw new OldMapError(oldMapMessage(nameOf(client), version, state.mapVersion));
       }
+      if (map !== undefined) recordVersion(client, version);
       connections.set(client, state.timeline);
       client.once('end', () => connections.delete(client));
     },
@@ -177,11 +186,6 @@ function createClient(config: pg.ClientConfig, connectTimeoutMs: number): pg.Cli
   client.on('error', () => undefined);
   return client;
 }
-
-const oldMapMessage = (server: string, version: number, needed: number) =>
-  version === 0
-    ? `${server} has users that are spread over several servers: set SHARDS as on the other instances`
-    : `${server} needs version ${needed} of the map of users, and this process has version ${version}`;
 
 /** The name of the server in messages. */
 const nameOf = (client: pg.ClientBase) =>

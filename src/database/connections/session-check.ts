@@ -29,6 +29,8 @@ export interface MapCheck {
   version(): number;
   /** Called when a server has refused this version. */
   onRefused(): void;
+  /** Calls the listener after each change of the version. */
+  onChange?(listener: () => void): void;
 }
 
 /** This process has an older map of users than the server, so it could read or write at the wrong place. */
@@ -59,19 +61,21 @@ interface StateRow {
 /**
  * Sets the settings of the session and reads the state of the server, in one statement. Not by the startup parameter
  * `options`, because PgBouncer refuses it. Closes the connection if there is no answer.
- * @param readsMap whether to read the version of the map too. A database that is not migrated yet has none.
+ * @param mapVersion the version of the map in this process: the server's is read too, and the connection shows this one
+ * by its name (see `map-renewal.ts`). A database that is not migrated yet has none.
  */
 export async function prepareSession(
   client: pg.ClientBase,
   settings: SessionSettings,
-  readsMap = false,
+  mapVersion?: number,
 ): Promise<ServerState> {
-  const settingColumns = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  const named = mapVersion ? { ...settings, application_name: nameWithMap(mapVersion) } : settings;
+  const settingColumns = Object.entries(named).map(([name, value]) => `set_config('${name}', '${value}', false)`);
   const columns = [stateColumns, ...settingColumns];
   const read = (texts: readonly string[]) => client.query<StateRow>(`select ${texts.join(', ')}`);
   const timer = setTimeout(() => destroy(client, 'the server does not answer'), answerTimeoutMs);
   try {
-    const { rows } = await (readsMap
+    const { rows } = await (mapVersion !== undefined
       ? read([...columns, mapColumn]).catch((error: { readonly code?: string }) => {
           if (error.code === missingTableCode) return read(columns);
           throw error;
@@ -87,6 +91,9 @@ export async function prepareSession(
     clearTimeout(timer);
   }
 }
+
+/** The name of a connection whose process had this version of the map when it was checked last. */
+export const nameWithMap = (version: number) => `postern map ${version}`;
 
 /** Closes a connection at once. Its running statement fails. */
 export function destroy(client: pg.ClientBase, reason: string): void {

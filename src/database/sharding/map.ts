@@ -22,10 +22,10 @@ interface Contents {
   readonly shards: ReadonlyMap<number, string>;
 }
 
-/** Milliseconds between two looks for a newer version. */
-const pollInterval = 1000;
+/** Milliseconds between two looks for a newer version. While users are moved, their writes wait for this process. */
+const pollIntervals = { usual: 1000, moving: 50 };
 
-const readVersion = 'select version from shard_map';
+const readVersion = 'select version, exists (select from shard_moves) as moving from shard_map';
 /** One statement, so that the version belongs to the assignments. */
 const readAll = 'select m.version, b.bucket, b.shard from shard_map m left join shard_buckets b on true';
 
@@ -37,15 +37,19 @@ export async function openShardMap(directory: DatabaseTarget, log: MapLog): Prom
   const pool = createPlainPool(directory, 1, () => undefined);
   let contents: Contents = { version: -1, shards: new Map() };
   let reading: Promise<void> | undefined;
+  let isMoving = false;
+  const listeners: (() => void)[] = [];
 
   async function read(): Promise<void> {
-    const { rows: versions } = await pool.query<{ version: string }>(readVersion);
+    const { rows: versions } = await pool.query<{ version: string; moving: boolean }>(readVersion);
+    isMoving = versions[0]?.moving === true;
     // A former primary may answer late, with an older version.
     if (Number(versions[0]?.version ?? 0) <= contents.version) return;
     const { rows } = await pool.query<{ version: string; bucket: number | null; shard: string | null }>(readAll);
     const shards = new Map<number, string>();
     for (const { bucket, shard } of rows) if (bucket !== null && shard !== null) shards.set(bucket, shard);
     contents = { version: Number(rows[0]?.version ?? 0), shards };
+    for (const listener of listeners) listener();
   }
 
   function reload(): Promise<void> {
@@ -62,24 +66,35 @@ export async function openShardMap(directory: DatabaseTarget, log: MapLog): Prom
     throw error;
   }
   let isFailing = false;
-  const timer = setInterval(() => {
-    reload().then(
-      () => {
-        isFailing = false;
-      },
-      (error: unknown) => {
-        if (!isFailing) log.warn({ err: error }, 'the map of users on servers could not be read');
-        isFailing = true;
-      },
-    );
-  }, pollInterval).unref();
+  let isClosed = false;
+  let timer: NodeJS.Timeout;
+  const poll = () => {
+    timer = setTimeout(
+      () =>
+        void reload()
+          .then(
+            () => {
+              isFailing = false;
+            },
+            (error: unknown) => {
+              if (!isFailing) log.warn({ err: error }, 'the map of users on servers could not be read');
+              isFailing = true;
+            },
+          )
+          .finally(() => isClosed || poll()),
+      isMoving ? pollIntervals.moving : pollIntervals.usual,
+    ).unref();
+  };
+  poll();
   return {
     version: () => contents.version,
+    onChange: (listener) => void listeners.push(listener),
     onRefused: () => void reload().catch(() => undefined),
     shardOf: (userId) => contents.shards.get(bucketOf(userId)) ?? mainShard,
     reload,
     async close() {
-      clearInterval(timer);
+      isClosed = true;
+      clearTimeout(timer);
       await pool.end();
     },
   };

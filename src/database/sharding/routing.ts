@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { Problem } from '../../lib/problem.js';
 import { OldMapError } from '../connections/session-check.js';
 import { type Database, mainShard, type Shard } from '../database.js';
@@ -59,10 +60,13 @@ function isStill(find: () => Server, server: Server): boolean {
 
 async function isOutdated({ map }: Router, error: unknown): Promise<boolean> {
   if (error instanceof MovedError) return true;
-  if (!(error instanceof Problem && error.cause instanceof OldMapError)) return false;
+  if (!(error instanceof Problem && (error.cause instanceof OldMapError || isRefusedByMove(error.cause)))) return false;
   await map.reload().catch(() => undefined);
   return true;
 }
+
+/** The user was moved while the statement waited. It was refused by the trigger of `migrations/0071_shard_moves.sql`. */
+const isRefusedByMove = (cause: unknown) => cause instanceof pg.DatabaseError && cause.code === 'PM001';
 
 /**
  * The users that a statement names. Undefined: it names none.

@@ -1,0 +1,37 @@
+import type pg from 'pg';
+import { type MapCheck, nameWithMap, OldMapError } from './session-check.js';
+
+/** The version of the map with which each connection was checked last. */
+const versions = new WeakMap<pg.ClientBase, number>();
+
+export function recordVersion(client: pg.ClientBase, version: number): void {
+  versions.set(client, version);
+}
+
+/** Whether the map of this process is newer than at the last check of a connection. */
+export const needsRenewal = (client: pg.ClientBase, map: MapCheck) => versions.get(client) !== map.version();
+
+/**
+ * Checks a connection again, and shows the version by its name. `postern shards move` waits until every connection to the
+ * former server of a user shows the new version, and ends those that do not.
+ * @throws OldMapError
+ */
+export async function renewSession(client: pg.ClientBase, map: MapCheck): Promise<void> {
+  const version = map.version();
+  const { rows } = await client.query<{ needed: string }>({
+    name: 'map_renewal',
+    text: `select version as needed, set_config('application_name', $1, false) from shard_map`,
+    values: [nameWithMap(version)],
+  });
+  const needed = Number(rows[0]?.needed ?? 0);
+  if (needed > version) {
+    map.onRefused();
+    throw new OldMapError(oldMapMessage('the server', version, needed));
+  }
+  recordVersion(client, version);
+}
+
+export const oldMapMessage = (server: string, version: number, needed: number) =>
+  version === 0
+    ? `${server} has users that are spread over several servers: set SHARDS as on the other instances`
+    : `${server} needs version ${needed} of the map of users, and this process has version ${version}`;

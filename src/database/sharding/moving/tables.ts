@@ -1,0 +1,52 @@
+/** A table whose rows each belong to one user. */
+export interface UserTable {
+  readonly name: string;
+  /** The column with the user's id. */
+  readonly column: 'id' | 'user_id';
+}
+
+const names = [
+  'authentications',
+  'challenges',
+  'devices',
+  'events',
+  'former_names',
+  'guess_budgets',
+  'imported_hashes',
+  'inbox_blocks',
+  'inboxes',
+  'markers',
+  'mutes',
+  'notices',
+  'notification_tombstones',
+  'notifications',
+  'outbox',
+  'passkeys',
+  'push_deliveries',
+  'recovery_codes',
+  'sessions',
+  'totp',
+  'used_proofs',
+  'webhook_deliveries',
+  'webhook_events',
+  'webhook_users',
+];
+
+/** The rows of users that move with them. */
+export const userTables: readonly UserTable[] = [
+  { name: 'users', column: 'id' },
+  ...names.map((name): UserTable => ({ name, column: 'user_id' })),
+];
+
+/** Work of the relays. It moves at once, as the jobs do: see `luggage.ts`. */
+export const workTables: readonly UserTable[] = ['undispatched_messages', 'webhook_queues'].map((name) => ({
+  name,
+  column: 'user_id',
+}));
+
+/** The tables of a move itself, and tables with a column `user_id` that stay: the directory's, and notes about one server. */
+export const stayingTables: readonly string[] = [
+  ...['external_identities', 'identities', 'images', 'setup_links', 'test_identities'],
+  ...['event_feed', 'session_changes'],
+  ...['shard_changes', 'shard_moving_users'],
+];
