@@ -12,6 +12,7 @@ import { migrateCommand } from './commands/migrate.js';
 import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
 import { serveCommand } from './commands/serve.js';
+import { shardsCommand } from './commands/shards/shards.js';
 import { backupCommand } from './commands/storage/backup.js';
 import { secretCommand } from './commands/storage/secret.js';
 import { testIdentitiesCommand } from './commands/test-identities/test-identities.js';
@@ -75,6 +76,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   messagesCommand(program, io);
   webhooksCommand(program, io, exitWith);
   schemesCommand(program, io);
+  shardsCommand(program, io);
   auditCommand(program, io, exitWith);
   backupCommand(program, io);
   secretCommand(program, io);
