@@ -174,11 +174,13 @@ function queryOnce<Row extends object>(
       const timeoutMs = deadline - performance.now();
       if (timeoutMs <= 0) {
         release();
-        return reject(toProblem(new Error(overdueMessage)));
+        reject(toProblem(new Error(overdueMessage)));
+        return;
       }
       if (isHere?.() === false) {
         release();
-        return reject(new MovedError(movedMessage));
+        reject(new MovedError(movedMessage));
+        return;
       }
       const onResult: OnResult<Row> = (error, rows) => {
         release(error !== undefined && isFatal(error));
