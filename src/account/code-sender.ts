@@ -71,8 +71,8 @@ export interface CodeSenderOptions {
   readonly limits: RequestLimits;
   /** The channels with a provider. */
   readonly channels: readonly MessageChannel[];
-  /** Called after a message was committed. */
-  readonly onQueued: () => void;
+  /** Called after a message of the user was committed. */
+  readonly onQueued: (userId: string) => void;
 }
 
 /** @param options.onQueued called after the transaction of a message has committed */
@@ -94,7 +94,7 @@ export function createCodeSender({ keys, limits, channels, onQueued }: CodeSende
     },
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });
-      tx.onCommit(onQueued);
+      tx.onCommit(() => onQueued(message.userId));
     },
   };
 }

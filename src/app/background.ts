@@ -1,11 +1,13 @@
 import { sealTask } from '../audit/integrity/seal.js';
 import { eventFeedTask } from '../audit/stream/feed-retention.js';
 import { unusedSchemesTask } from '../credentials/password-schemes.js';
+import { mainShard } from '../database/database.js';
 import { startIndexBuild } from '../database/late-indexes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
 import { reencryptionTask } from '../database/secrets/old-keys.js';
-import { type JobGroup, type Queue, startQueue } from '../delivery/queue.js';
+import { serverField } from '../database/sharding/routing.js';
+import { type JobGroup, type Queue, startQueues } from '../delivery/queue.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
@@ -24,7 +26,7 @@ const maxOtherJobs = 4;
 
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */
 export async function startBackgroundWork(base: Base, domains: Domains): Promise<{ readonly queue: Queue }> {
-  const { config, log, lifecycle, resources, target, database, keys, statistics, tracing } = base;
+  const { config, log, lifecycle, resources, database, keys, statistics, tracing } = base;
   const { messaging, push, notifications, webhooks, backups } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
@@ -36,28 +38,35 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     statistics.counters.add('queue.latency', task, waitSeconds);
   };
   const queue = lifecycle.add(
-    await startQueue({ target, log, groups: jobGroups, connections: resources.jobs, onJobStarted, tracing }),
+    await startQueues(
+      database.shards.map((shard) => shard.target),
+      { log, groups: jobGroups, connections: resources.jobs, onJobStarted, tracing },
+    ),
     (running) => running.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());
   lifecycle.add(webhooks.start(), (sending) => sending.stop());
   lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
-  lifecycle.add(startIndexBuild(target, log), (build) => build.stop());
   const tasks = [
     ...expiryTasks(config.EVENT_RETENTION),
     sessionChangesTask,
     eventFeedTask,
     sealTask(config.EVENT_RETENTION, (day) => log.info(day, 'the audit events of a day were sealed')),
-    unusedSchemesTask,
     tombstoneTask,
-    statisticsTask,
     ...notifications.retention.tasks,
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),
   ];
-  lifecycle.add(
-    startMaintenance(database, tasks, (error) => log.warn({ err: error }, 'expired rows could not be removed')),
-    (maintenance) => maintenance.stop(),
-  );
+  // The sums are in the directory. A scheme may only be removed if no user has it, on any server.
+  const mainTasks = [...tasks, statisticsTask, ...(database.shards.length === 1 ? [unusedSchemesTask] : [])];
+  for (const shard of database.shards) {
+    lifecycle.add(startIndexBuild(shard.target, log), (build) => build.stop());
+    lifecycle.add(
+      startMaintenance(shard, shard.name === mainShard ? mainTasks : tasks, (error) =>
+        log.warn({ err: error, ...serverField(database, shard) }, 'expired rows could not be removed'),
+      ),
+      (maintenance) => maintenance.stop(),
+    );
+  }
   await backups.start();
   lifecycle.add(
     startImageCleanup({ database, storage: notifications.storage }, (error) =>

@@ -116,6 +116,12 @@ export function poolState({ totalCount, idleCount, waitingCount }: pg.Pool): Poo
   return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
+/** The connections of several pools together. */
+export function sumOfPools(states: readonly PoolState[]): PoolState {
+  const sum = (of: keyof PoolState) => states.reduce((total, state) => total + state[of], 0);
+  return { used: sum('used'), idle: sum('idle'), waiting: sum('waiting') };
+}
+
 /** For errors of a connection in use. Without a listener the process would exit. */
 const ignore = () => undefined;
 

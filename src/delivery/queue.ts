@@ -4,7 +4,7 @@ import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'grap
 import type pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
 import { createPlainPool } from '../database/database.js';
-import { type PoolState, poolState } from '../database/server.js';
+import { type PoolState, poolState, sumOfPools } from '../database/server.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import { keepWorkerNames, type WorkerNames } from './worker-names.js';
@@ -70,6 +70,32 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
       await waitAtMost(timeouts.jobs, Promise.all(groups.map((group) => group.stop())));
       await waitAtMost(timeouts.close, Promise.all([names.end(), pool.end()]));
     },
+  };
+}
+
+/** Starts a queue on each server: jobs are on the server of their user. Jobs of a server that is down wait for it. */
+export async function startQueues(
+  targets: readonly DatabaseTarget[],
+  options: Omit<QueueOptions, 'target'>,
+): Promise<Queue> {
+  const queues: Queue[] = [];
+  const stop = async () => void (await Promise.all(queues.map((queue) => queue.stop())));
+  try {
+    for (const target of targets) queues.push(await startQueue({ ...options, target }));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    connections: () => sumOfPools(queues.map((queue) => queue.connections())),
+    running() {
+      const sums = new Map<string, number>();
+      for (const queue of queues) {
+        for (const [task, jobs] of queue.running()) sums.set(task, (sums.get(task) ?? 0) + jobs);
+      }
+      return sums;
+    },
+    stop,
   };
 }
 

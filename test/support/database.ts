@@ -42,7 +42,8 @@ function connectionString({ host, port, user, password, database }: TestTarget):
   return `postgres://${auth}@${host}:${port}/${database}`;
 }
 
-async function asAdmin(server: TestServer, statement: string): Promise<void> {
+/** Runs a statement in another database of the server. */
+export async function asAdmin(server: TestServer, statement: string): Promise<void> {
   const client = new pg.Client({ ...server, database: 'postgres' });
   await client.connect();
   try {

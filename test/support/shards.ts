@@ -1,7 +1,7 @@
 import { createServers } from '../../src/database/connections/servers.js';
 import type { Database } from '../../src/database/database.js';
 import { openDatabase } from '../../src/database/sharding/open.js';
-import { createTestDatabase, type TestDatabase } from './database.js';
+import { asAdmin, createTestDatabase, type TestDatabase, type TestTarget } from './database.js';
 
 /** Databases of the run's server that a service uses as several servers. */
 export interface TestShards {
@@ -11,6 +11,9 @@ export interface TestShards {
   readonly env: Readonly<Record<string, string>>;
   /** The routed database, after a service or `migrateAll` has registered the servers. Close it. */
   open(): Promise<Database>;
+  /** Makes a server refuse connections, and ends those that are open. */
+  stop(name: string): Promise<void>;
+  start(name: string): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -34,6 +37,24 @@ export async function createTestShards(count: number): Promise<TestShards> {
         },
         { size: 4, onConnectionError: () => undefined, log: { warn: () => undefined }, recovers: false },
       ),
+    async stop(name) {
+      const database = targetOf(databases, name);
+      await asAdmin(database, `alter database ${database.database} allow_connections false`);
+      await asAdmin(
+        database,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database.database}'`,
+      );
+    },
+    async start(name) {
+      const database = targetOf(databases, name);
+      await asAdmin(database, `alter database ${database.database} allow_connections true`);
+    },
     drop: async () => void (await Promise.all([...databases.values()].map((database) => database.drop()))),
   };
+}
+
+function targetOf(databases: ReadonlyMap<string, TestDatabase>, name: string): TestTarget {
+  const found = databases.get(name);
+  if (found === undefined) throw new Error(`there is no server ${name}`);
+  return found.target;
 }

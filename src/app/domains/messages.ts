@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
-import { type Relay, startRelay } from '../../database/relay.js';
+import { type ShardRelays, startShardRelays } from '../../database/relay.js';
+import { serverField } from '../../database/sharding/routing.js';
 import { createConsoleMail } from '../../delivery/console-messages.js';
 import { createSmtpMail } from '../../delivery/mail/smtp.js';
 import { withMailHealth } from '../../delivery/provider-health.js';
@@ -33,8 +34,8 @@ export interface Messaging {
   noticeTasks(show: ShowNotice): JobGroup['tasks'];
   /** The jobs of each channel. A provider that hangs blocks its own channel only. */
   jobGroups(concurrency: number): JobGroup[];
-  /** Call it after a message was written and committed. */
-  onMessageWritten(): void;
+  /** Call it after a message of a user was written and committed. */
+  onMessageWritten(userId: string): void;
   /** Starts moving written messages to the queue. */
   startDispatch(): { stop(): Promise<void> };
 }
@@ -64,7 +65,7 @@ export async function createMessaging(
   const notices = createNotices(config.NOTICES.filter(isConfigured));
   // The codes of the console providers are not secret.
   const consoleChannels = channels.filter((channel) => senders[channel]?.name === 'console');
-  let relay: Relay | undefined;
+  let relays: ShardRelays | undefined;
   return {
     channels,
     notices,
@@ -80,14 +81,15 @@ export async function createMessaging(
         tasks: { [messageTasks[channel]]: (job) => messages.send(job as MessageJob) },
         concurrency,
       })),
-    onMessageWritten: () => relay?.notify(),
+    onMessageWritten: (userId) => relays?.notify([userId]),
     startDispatch() {
       if (channels.length === 0) return { stop: async () => undefined };
-      relay = startRelay(
-        () => dispatchMessages(database.everyone),
-        (error) => log.warn({ err: error }, 'messages could not be queued'),
+      relays = startShardRelays(
+        database,
+        (shard) => dispatchMessages(shard.everyone),
+        (error, shard) => log.warn({ err: error, ...serverField(database, shard) }, 'messages could not be queued'),
       );
-      return relay;
+      return relays;
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.js';
 import type { PushChannel } from '../../contract/push.js';
-import { type Relay, startRelay } from '../../database/relay.js';
+import { type ShardRelays, startShardRelays } from '../../database/relay.js';
+import { serverField } from '../../database/sharding/routing.js';
 import { checkTargetUrl } from '../../delivery/outbound-guard.js';
 import { withPushHealth } from '../../delivery/provider-health.js';
 import { createPushSenders, type PushSettings } from '../../delivery/push/senders.js';
@@ -21,8 +22,8 @@ type Task = (payload: unknown) => Promise<void>;
 
 /** Push notifications by Web Push, FCM and APNs. */
 export interface PushDomain {
-  /** Call it after a notification was published and committed. Undefined if no channel is configured. */
-  readonly onPublished: (() => void) | undefined;
+  /** Call it after notifications of these users were published and committed. Undefined if no channel is configured. */
+  readonly onPublished: ((userIds: readonly string[]) => void) | undefined;
   readonly push: Push;
   readonly tokens: DevicePushTokens;
   /** Pushes a notice about the account itself. */
@@ -76,10 +77,10 @@ export async function createPushDomain({
   const tasksOf = (channel: PushChannel): Record<string, Task> => ({
     [sendTask(channel)]: (job) => send(channel, job as PushJob),
   });
-  let relay: Relay | undefined;
+  let relays: ShardRelays | undefined;
 
   return {
-    onPublished: channels.length === 0 ? undefined : () => relay?.notify(),
+    onPublished: channels.length === 0 ? undefined : (userIds) => relays?.notify(userIds),
     push: createPush({
       ...options,
       database,
@@ -94,11 +95,12 @@ export async function createPushDomain({
     jobGroups: channels.map((channel) => ({ tasks: tasksOf(channel), concurrency })),
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
-      relay = startRelay(
-        () => fanOutPushes(database, { ...options, counters }),
-        (error) => log.warn({ err: error }, 'the push fan-out failed'),
+      relays = startShardRelays(
+        database,
+        (shard) => fanOutPushes(shard, { ...options, counters }),
+        (error, shard) => log.warn({ err: error, ...serverField(database, shard) }, 'the push fan-out failed'),
       );
-      return relay;
+      return relays;
     },
   };
 }

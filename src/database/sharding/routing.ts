@@ -133,6 +133,11 @@ export function splitByShard<Item>(
   return groups;
 }
 
+/** The field of a log line that names the server. Without SHARDS there is none. */
+export function serverField(database: Database, shard: Shard): { readonly server?: string } {
+  return database.shards.length === 1 ? {} : { server: shard.name };
+}
+
 /** Creates a part for each shard, and finds the part of a user. */
 export function perShard<Part>(database: Database, create: (shard: Shard) => Part): (userId: string) => Part {
   const parts = new Map(database.shards.map((shard) => [shard, create(shard)]));

@@ -1,6 +1,6 @@
 import { createHandles, type Database, mainShard, type ScopedDatabase, type Shard } from '../database.js';
 import type { ShardTarget } from '../open.js';
-import { createServer, nextDeadline, type Server, type ServerOptions } from '../server.js';
+import { createServer, nextDeadline, type Server, type ServerOptions, sumOfPools } from '../server.js';
 import type { Scope, Statement } from '../sql.js';
 import { traceStatements } from '../traced.js';
 import type { ShardMap } from './map.js';
@@ -105,11 +105,7 @@ export function createShardedDatabase(
   const database: Database = {
     ...{ user, users: spanning, directory, spanning, spanningFor, shards, shardOf, close },
     everyone: createHandles(main, tracing).all,
-    connections: () => {
-      const states = [...servers.values()].map((server) => server.connections());
-      const sum = (of: 'used' | 'idle' | 'waiting') => states.reduce((total, state) => total + state[of], 0);
-      return { used: sum('used'), idle: sum('idle'), waiting: sum('waiting') };
-    },
+    connections: () => sumOfPools([...servers.values()].map((server) => server.connections())),
   };
   return { database, servers };
 }

@@ -47,8 +47,8 @@ export interface PublisherOptions extends ContentRules {
   readonly database: Database;
   /** Called after the commit with the users whose inboxes changed. */
   readonly onChanged: (userIds: readonly string[]) => void;
-  /** Called after the commit, so that the push fan-out runs. Without it nothing is pushed. */
-  readonly onPublished?: () => void;
+  /** Called after the commit with the users, so that the push fan-out runs. Without it nothing is pushed. */
+  readonly onPublished?: (userIds: readonly string[]) => void;
   /** Whether single notifications that are published at the same time share a statement. */
   readonly batching: boolean;
   readonly counters: Counters;
@@ -62,8 +62,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** Signals committed notifications to streams, caches and the push relay. */
   const signalCommitted = (notifications: readonly Notification[], isPushed: boolean) => {
     counters.add('notifications.published', '', notifications.length);
-    changed(notifications.map(({ user_id }) => user_id));
-    if (isPushed) published?.();
+    const userIds = notifications.map(({ user_id }) => user_id);
+    changed(userIds);
+    if (isPushed) published?.(userIds);
   };
   return {
     async publish(tx, request, numbers = [], onPart) {

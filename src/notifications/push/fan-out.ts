@@ -57,15 +57,15 @@ interface Item {
 }
 
 /**
- * Fan-out: computes the pushes of the oldest publications. Rows and jobs are inserted in the transaction that deletes
+ * Fan-out: computes the pushes of the oldest publications of a shard. Rows and jobs are inserted in the transaction that deletes
  * the publications, so no push is lost or sent twice.
  * @returns whether there was a publication
  */
 export function fanOutPushes(
-  database: Database,
+  { everyone }: Pick<Database, 'everyone'>,
   options: PushOptions & { readonly counters: Counters },
 ): Promise<boolean> {
-  return database.everyone.transaction(async (tx) => {
+  return everyone.transaction(async (tx) => {
     const publications = await tx.query(takePublications({}));
     if (publications.length === 0) return false;
     const items = publications.flatMap(itemsOf);

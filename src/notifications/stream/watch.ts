@@ -1,3 +1,5 @@
+import type { Database, Shard } from '../../database/database.js';
+import { serverField, splitByShard } from '../../database/sharding/routing.js';
 import { mustEnd, needsHeartbeat, type StreamTimes, write } from '../../lib/event-stream/connections.js';
 import { heartbeat } from '../../lib/event-stream/frames.js';
 import * as frames from './frames.js';
@@ -11,6 +13,7 @@ export interface Watch {
 }
 
 export interface WatchOptions {
+  readonly database: Database;
   readonly streams: ReadonlySet<Stream>;
   readonly queries: StreamQueries;
   readonly pump: Pump;
@@ -25,14 +28,14 @@ const batchSize = 1000;
 /**
  * One timer for all streams. It ends streams that do not read or that could not be checked, sends heartbeats, and asks
  * the database which sessions are no longer valid, which expire soon, and which inboxes have changes without a signal.
- * So revoking a session needs no signal, and a lost signal delays a notification only until the next check.
+ * So revoking a session needs no signal, and a lost signal delays a notification only until the next check. The streams of
+ * each shard are checked on their own, so that a server that is down ends only those of its own users.
  */
-export function startWatch({ streams, queries, pump, end, times, log }: WatchOptions): Watch {
-  let checking: Promise<void> | undefined;
-  let isUnavailable = false;
+export function startWatch({ database, streams, queries, pump, end, times, log }: WatchOptions): Watch {
+  const checking = new Map<Shard, Promise<void>>();
+  const unavailable = new Set<Shard>();
 
-  async function check(): Promise<void> {
-    const all = [...streams];
+  async function check(all: readonly Stream[]): Promise<void> {
     for (let from = 0; from < all.length; from += batchSize) {
       const batch = all.slice(from, from + batchSize).filter((stream) => !stream.hasEnded);
       const checkedAt = performance.now();
@@ -55,26 +58,30 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
       if (mustEnd(stream, now, times)) end(stream);
       else if (needsHeartbeat(stream, now, times)) sendHeartbeat(stream);
     }
-    checking ??= check()
-      .then(
-        () => {
-          isUnavailable = false;
-        },
-        (error: unknown) => {
-          if (!isUnavailable) log.warn({ err: error }, 'streams could not be checked');
-          isUnavailable = true;
-        },
-      )
-      .finally(() => {
-        checking = undefined;
-      });
+    for (const [shard, ofShard] of splitByShard(database, [...streams], ({ userId }) => userId)) {
+      if (!checking.has(shard)) checking.set(shard, checkOn(shard, ofShard));
+    }
+  }
+
+  /** Never rejects. */
+  async function checkOn(shard: Shard, ofShard: readonly Stream[]): Promise<void> {
+    try {
+      await check(ofShard);
+      unavailable.delete(shard);
+    } catch (error) {
+      const fields = { err: error, ...serverField(database, shard) };
+      if (!unavailable.has(shard)) log.warn(fields, 'streams could not be checked');
+      unavailable.add(shard);
+    } finally {
+      checking.delete(shard);
+    }
   }
 
   const timer = setInterval(tick, times.checkIntervalMs).unref();
   return {
     async stop() {
       clearInterval(timer);
-      await checking;
+      await Promise.all(checking.values());
     },
   };
 }
