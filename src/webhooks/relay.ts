@@ -31,10 +31,10 @@ type Tx = Transaction<Scope>;
  * rows: no event is lost or delivered for a change that did not happen. Without such rows, it continues a replay.
  * @returns whether there may be more
  */
-export async function relayEvents(database: Database): Promise<boolean> {
-  const [work] = await database.everyone.query(hasWork({}));
+export async function relayEvents({ everyone }: Pick<Database, 'everyone'>): Promise<boolean> {
+  const [work] = await everyone.query(hasWork({}));
   if (work?.exists !== true) return false;
-  return database.everyone.transaction(async (tx) => {
+  return everyone.transaction(async (tx) => {
     const [lock] = await tx.query(tryRelayLock({}));
     if (lock?.locked !== true) return false;
     const rows = await tx.query(takeOutbox({}));

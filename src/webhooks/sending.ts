@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from '../database/database.js';
+import type { Database, Shard } from '../database/database.js';
 import { type Relay, startRelay } from '../database/relay.js';
+import { serverField } from '../database/sharding/routing.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import type { OperatorMails } from '../messages/operators/mails.js';
@@ -9,6 +10,7 @@ import { disableFailing } from './endpoints.js';
 import { bodyOf, type ShownEvent, type WebhookResources } from './payload.js';
 import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
 import { relayEvents } from './relay.js';
+import { createEndpointCopies } from './relay-queries.js';
 import { type AttemptResult, createPace, type Pace } from './schedule.js';
 import { decryptSecret, signingKey, type WebhookSigningKey } from './secrets.js';
 import type { WebhookSender } from './sender.js';
@@ -47,18 +49,30 @@ const maxRunMs = (leaseSeconds - 20) * 1000;
 const healthInterval = 5000;
 
 /**
- * Starts to turn recorded events into deliveries, and to send these. Every instance does both. Each endpoint has its own
- * worker: it takes queues of users that are due, and sends the events of each user in order.
+ * Starts to turn recorded events into deliveries, and to send these, on each shard. Every instance does both. Each endpoint
+ * has its own worker: it takes queues of users that are due, and sends the events of each user in order.
  */
 export function startWebhooks(options: SendingOptions): { stop(): Promise<void> } {
-  const { database, log } = options;
+  const running = options.database.shards.map((shard) => startOn({ ...options, shard }));
+  return { stop: async () => void (await Promise.all(running.map((part) => part.stop()))) };
+}
+
+/** The options with the shard whose deliveries are sent. The endpoints and their health are in the directory. */
+interface ShardOptions extends SendingOptions {
+  readonly shard: Shard;
+}
+
+function startOn(options: ShardOptions): { stop(): Promise<void> } {
+  const { database, shard, log } = options;
+  const copyEndpoints = createEndpointCopies(database, shard);
+  const server = serverField(database, shard);
   const workers = new Map<string, Worker>();
   const paces = new Map<string, Pace>();
   const stopping = new AbortController();
 
   const sending: Relay = startRelay(
     async () => {
-      for (const { id } of await database.everyone.query(selectDueEndpoints({}))) {
+      for (const { id } of await shard.everyone.query(selectDueEndpoints({}))) {
         const known = workers.get(id);
         known?.notify();
         if (known !== undefined || stopping.signal.aborted) continue;
@@ -70,15 +84,16 @@ export function startWebhooks(options: SendingOptions): { stop(): Promise<void> 
       }
       return false;
     },
-    (error) => log.warn({ err: error }, 'due deliveries of webhooks could not be read'),
+    (error) => log.warn({ err: error, ...server }, 'due deliveries of webhooks could not be read'),
   );
   const relay: Relay = startRelay(
     async () => {
-      const hasMore = await relayEvents(database);
+      await copyEndpoints();
+      const hasMore = await relayEvents(shard);
       if (hasMore) sending.notify();
       return hasMore;
     },
-    (error) => log.warn({ err: error }, 'events for webhooks could not be read'),
+    (error) => log.warn({ err: error, ...server }, 'events for webhooks could not be read'),
   );
   return {
     async stop() {
@@ -104,7 +119,7 @@ interface Worker {
   readonly ended: Promise<void>;
 }
 
-function startWorker(options: SendingOptions, endpointId: string, pace: Pace, stopping: AbortSignal): Worker {
+function startWorker(options: ShardOptions, endpointId: string, pace: Pace, stopping: AbortSignal): Worker {
   let notify: () => void = () => undefined;
   const nextNotification = () =>
     new Promise<void>((resolve) => {
@@ -123,11 +138,11 @@ interface WorkOptions {
 }
 
 async function workOn(
-  options: SendingOptions,
+  options: ShardOptions,
   endpointId: string,
   { pace, stopping, nextNotification }: WorkOptions,
 ): Promise<void> {
-  const { database, keys } = options;
+  const { database, shard, keys } = options;
   const health = createHealth(options, endpointId);
   const running = new Set<Promise<void>>();
   const lease = randomUUID();
@@ -140,7 +155,7 @@ async function workOn(
       if (endpoint?.enabled !== true || stopping.aborted) return;
       const target = await targetOf(database, keys, endpoint);
       const limit = pace.step(concurrency - running.size);
-      const taken = await database.everyone.query(takeQueues({ endpointId, lease, limit }));
+      const taken = await shard.everyone.query(takeQueues({ endpointId, lease, limit }));
       for (const [userId, rows] of byUser(taken)) {
         const run = runOne(options, target, rows, pace, stopping)
           .then(async (result) => {
@@ -219,7 +234,7 @@ function runOne(
 }
 
 /** Returns the queues of runs. Runs that end while a statement runs share the next one. */
-function createSettlement({ database }: SendingOptions, endpointId: string, lease: string) {
+function createSettlement({ shard }: ShardOptions, endpointId: string, lease: string) {
   let waiting: { userId: string; run: QueueRun }[] = [];
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -237,7 +252,7 @@ function createSettlement({ database }: SendingOptions, endpointId: string, leas
     );
     const results = runs.flatMap(({ run }) => run.results);
     const values = { endpointId, queues: JSON.stringify(queues), results: JSON.stringify(results) };
-    await database.everyone.query(settleQueues(values));
+    await shard.everyone.query(settleQueues(values));
   }
   return (userId: string, run: QueueRun): Promise<void> => {
     waiting.push({ userId, run });

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
-import { type ShardRelays, startShardRelays } from '../../database/relay.js';
+import { type ShardRelays, startShardRelays } from '../../database/sharding/relays.js';
 import { serverField } from '../../database/sharding/routing.js';
 import { createConsoleMail } from '../../delivery/console-messages.js';
 import { createSmtpMail } from '../../delivery/mail/smtp.js';

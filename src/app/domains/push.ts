@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { PushChannel } from '../../contract/push.js';
-import { type ShardRelays, startShardRelays } from '../../database/relay.js';
+import { type ShardRelays, startShardRelays } from '../../database/sharding/relays.js';
 import { serverField } from '../../database/sharding/routing.js';
 import { checkTargetUrl } from '../../delivery/outbound-guard.js';
 import { withPushHealth } from '../../delivery/provider-health.js';
