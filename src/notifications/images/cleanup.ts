@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../database/database.js';
+import { type Database, mainShard, type Queryable } from '../../database/database.js';
 import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../../database/sql.js';
 import type { ImageStorage } from './storage.js';
 
@@ -45,6 +45,27 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }
     order by id
     for update skip locked`,
 );
+
+const selectShown = unprepared(
+  everyoneStatement<{ ids: readonly string[] }, { id: string }>(
+    'images_shown',
+    (p) => sql`
+    select wanted.id from unnest(${p.ids}::uuid[]) as wanted (id)
+    where exists (select from notifications n where n.image_id = wanted.id)`,
+  ),
+);
+
+/**
+ * The images that no notification on another server than the directory's shows. The images must be locked: a publisher on
+ * any server locks them in the directory until its transaction is complete on all servers.
+ */
+export async function notShownElsewhere(database: Database, ids: readonly string[]): Promise<readonly string[]> {
+  const others = database.shards.filter(({ name }) => name !== mainShard);
+  if (others.length === 0 || ids.length === 0) return ids;
+  const shown = await Promise.all(others.map((shard) => shard.everyone.query(selectShown({ ids }))));
+  const shownIds = new Set(idsOf(shown.flat()));
+  return ids.filter((id) => !shownIds.has(id));
+}
 
 /** Runs after the statement that locks these rows: it sees every notification that was committed before the lock. */
 export const deleteUnused = everyoneStatement<{ ids: readonly string[] }, { id: string }>(
@@ -107,7 +128,7 @@ export async function cleanUpImages({ database, storage }: ImageCleanupOptions):
     const stored = idsOf(unused.filter((image) => image.stored));
     for (const id of stored) await storage.markUnsettled(id);
     const { removed, checked } = await database.everyone.transaction((tx) =>
-      removeUnused(tx, idsOf(dueImages), idsOf(unused)),
+      removeUnused(database, tx, idsOf(dueImages), idsOf(unused)),
     );
     total += removed.size;
     // The other images stay unsettled: another instance may just have removed their rows.
@@ -125,6 +146,7 @@ const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }
  * unsettled, so nothing would find their files. A later run removes them.
  */
 async function removeUnused(
+  database: Database,
   tx: Queryable<'directory' | 'everyone'>,
   ids: readonly string[],
   unused: readonly string[],
@@ -133,7 +155,9 @@ async function removeUnused(
   if (lock?.acquired !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
   const locked = idsOf(await tx.query(lockImages({ ids })));
   const removable = locked.filter((id) => unused.includes(id));
-  const removedIds = new Set(idsOf(await tx.query(deleteUnused({ ids: removable }))));
+  const removedIds = new Set(
+    idsOf(await tx.query(deleteUnused({ ids: await notShownElsewhere(database, removable) }))),
+  );
   await tx.query(postponeShown({ ids: locked.filter((id) => !removedIds.has(id)) }));
   return { removed: removedIds, checked: locked.length };
 }

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.js';
 import { directoryStatement, everyoneStatement, literal, sql } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
-import { deleteUnused, type ImageCleanupOptions, imageRemovalLock } from './cleanup.js';
+import { deleteUnused, type ImageCleanupOptions, imageRemovalLock, notShownElsewhere } from './cleanup.js';
 
 /** The number of rows that one step reads. */
 const batch = 100;
@@ -46,13 +46,16 @@ export async function eraseImagesOf(
   for (;;) {
     const ids = idsOf(await database.directory.query(selectUploads({ userId })));
     if (ids.length === 0) return;
-    const showing = await database.everyone.query(selectShowing({ imageIds: ids }));
-    const hidden = await hideAll(database, hide, idsOf(showing));
+    let hidden = 0;
+    for (const shard of database.shards) {
+      const showing = await shard.everyone.query(selectShowing({ imageIds: ids }));
+      hidden += await hideAll(database, hide, idsOf(showing));
+    }
     for (const id of ids) await storage.markUnsettled(id);
     const removedIds = await database.everyone.transaction(async (tx) => {
       await tx.query(waitForBackup({}));
-      await tx.query(lockImages({ ids }));
-      return idsOf(await tx.query(deleteUnused({ ids })));
+      const locked = idsOf(await tx.query(lockImages({ ids })));
+      return idsOf(await tx.query(deleteUnused({ ids: await notShownElsewhere(database, locked) })));
     });
     for (const id of removedIds) await storage.remove(id);
     // Another user's notifications still show them, and that user is being erased too. The job is repeated later.
