@@ -133,8 +133,8 @@ export async function offerSetUpLink(options: {
   readonly consoleUrl: string;
 }): Promise<OfferedSetUpLink | undefined> {
   const { database, dataDir, isTerminal, consoleUrl } = options;
-  const [row] = await database.everyone.query(anyOperator({}));
-  if (row?.exists === true) return undefined;
+  const rows = await Promise.all(database.shards.map((shard) => shard.everyone.query(anyOperator({}))));
+  if (rows.flat().some(({ exists }) => exists)) return undefined;
   const file = join(dataDir, setupLinkFile);
   const url = await database.directory.transaction(async (tx) => {
     const link = setUpUrl(consoleUrl, await createSetUpLink(tx, 'operator', { actor: 'system' }));

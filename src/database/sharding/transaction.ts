@@ -19,7 +19,7 @@ const hasWritten = compose<{ written: boolean }, 'everyone'>(
 
 /**
  * Runs `work` in one transaction over the servers that its statements need, each begun by the first statement on it. If
- * one server has changes, its commit decides. If several have, it is a two-phase commit (decision 118): all but one are
+ * one server has changes, its commit decides. If several have, it is a two-phase commit (decision 119): all but one are
  * prepared, and the commit of that one decides. It writes the outcome too, so that `recovery.ts` can complete the others.
  * @param home the user of the transaction, whose server decides; undefined if there is none
  */

@@ -236,7 +236,7 @@ async function checkRequest(database: Database, references: UserReferences, requ
   const clauses = filter === undefined ? [] : collectFilter(filter, userFilterFields, errors);
   throwIfErrors(errors);
   const checkedLock = lock === undefined ? undefined : readLock(lock);
-  if (typeof checkedLock?.locked_until === 'string' && !(await isFuture(database.users, checkedLock.locked_until))) {
+  if (typeof checkedLock?.locked_until === 'string' && !(await isFuture(database.everyone, checkedLock.locked_until))) {
     throwIfErrors([{ field: 'until', code: 'time_in_past' }]);
   }
   return {

@@ -11,7 +11,7 @@ import { installGuard, inTransaction, isLockFailure, lockClass, removeGuard } fr
 import { BusyError, packLuggage, unpackLuggage } from './luggage.js';
 
 /** The events without a user have the bucket of this id, and stay. */
-export const fixedBucket = bucketOf(nilId);
+const fixedBucket = bucketOf(nilId);
 
 /**
  * Milliseconds. `notice`: until every instance looks often for a new map. `pause`: before a further attempt. `grace`: for
@@ -49,7 +49,7 @@ const moveLock = 7_203_415_003;
 export class MoveRunsError extends Error {}
 
 /**
- * Moves buckets of users while the service runs (decision 121). First it completes the moves of a command that has ended.
+ * Moves buckets of users while the service runs (decision 120). First it completes the moves of a command that has ended.
  * @throws MoveRunsError
  */
 export async function moveBuckets({ targets, to, buckets, onMoved }: Move): Promise<void> {
