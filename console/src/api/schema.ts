@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 89bc061df1aaa27aa6f8dda30cb97bd360e54484c1ac0c69fe3843f3338ee514
+// sha256 of the document: d358894fe4288d67a393ed8f56c7defbabd8f8f89fdd337e0bdd2ec8f40941c1
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1744,6 +1744,10 @@ export type PinRules = {
 
 export type ProbeResult = {
     status: 'ok';
+    /**
+     * Of `/readyz`, if there are any: the names of the servers of SHARDS that do not answer. Requests of their users answer 503.
+     */
+    missing_shards?: Array<string>;
 };
 
 export type Problem = {
@@ -1899,14 +1903,6 @@ export type QueueState = {
      * Jobs that failed and wait for their next attempt, counted up to 10,000.
      */
     retrying: number;
-};
-
-export type ReadinessResult = {
-    status: 'ok';
-    /**
-     * The names of the servers of SHARDS that do not answer. Requests of their users answer 503.
-     */
-    missing_shards?: Array<string>;
 };
 
 export type RecordedProof = {
@@ -12977,7 +12973,7 @@ export type ReadyResponses = {
     /**
      * The instance can serve requests.
      */
-    200: ReadinessResult;
+    200: ProbeResult;
 };
 
 export type ReadyResponse = ReadyResponses[keyof ReadyResponses];

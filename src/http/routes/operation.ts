@@ -13,17 +13,17 @@ export interface Readiness {
   check(): Promise<readonly string[]>;
 }
 
-const Ok = Type.Object({ status: Type.Literal('ok') }, { title: 'ProbeResult' });
-const Ready = Type.Object(
+const Result = Type.Object(
   {
     status: Type.Literal('ok'),
     missing_shards: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'The names of the servers of SHARDS that do not answer. Requests of their users answer 503.',
+        description:
+          'Of `/readyz`, if there are any: the names of the servers of SHARDS that do not answer. Requests of their users answer 503.',
       }),
     ),
   },
-  { title: 'ReadinessResult' },
+  { title: 'ProbeResult' },
 );
 
 /** Routes for the probes and the OpenAPI document. */
@@ -35,7 +35,7 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       operationId: 'live',
       summary: 'Check that the process runs',
       tags: ['Operation'],
-      response: { 200: { ...Ok, description: 'The process runs.' } },
+      response: { 200: { ...Result, description: 'The process runs.' } },
     },
     config: { access: 'public', isProbe: true },
     handler: async () => ({ status: 'ok' as const }),
@@ -49,7 +49,7 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       summary: 'Check that the instance can serve requests',
       description: 'The database responds and the instance is not shutting down.',
       tags: ['Operation'],
-      response: { 200: { ...Ready, description: 'The instance can serve requests.' } },
+      response: { 200: { ...Result, description: 'The instance can serve requests.' } },
     },
     config: { access: 'public', isProbe: true, problems: ['shutting_down'] },
     async handler() {
