@@ -70,7 +70,7 @@ export interface Database {
 }
 
 /**
- * One server with rows of users. `user`, `users` and `everyone` run on this server, whoever the user is, and the other
+ * One server with rows of users. `user`, `users` and `everyone` run on this server for any user, and the other
  * handles are those of the whole database. Without SHARDS the database is its only shard.
  */
 export interface Shard extends Database {

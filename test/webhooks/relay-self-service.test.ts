@@ -39,7 +39,7 @@ async function receivedOf({ id }: { id: string }, last: string) {
   return own();
 }
 
-test('a registration is told with the id of the new user, and is in the activity of this user', async () => {
+test('the events of a registration have the id of the new user, and are in the activity of this user', async () => {
   const email = newEmail();
   const { body: begun } = await postern.api('POST', '/v1/registrations', {
     body: { identity: { type: 'email', value: email } },
@@ -61,7 +61,7 @@ test('a registration is told with the id of the new user, and is in the activity
   ]);
 });
 
-test('a proven address is told, and so is the change of the user', async () => {
+test('a proven address sends an event, and so does the change of the user', async () => {
   const known = await person();
   const email = newEmail();
   const { body: begun } = await ask<{ id: string }>(known, 'POST', '/email', {
@@ -75,7 +75,7 @@ test('a proven address is told, and so is the change of the user', async () => {
   expect(received.find(({ type }) => type === 'user.updated')?.data).toMatchObject({ changed_fields: ['email'] });
 });
 
-test('a recovery is told with what was recovered', async () => {
+test('the event of a recovery says what was recovered', async () => {
   const email = newEmail();
   const { body: user } = await admin('POST', '/users', { username: `user${randomUUID()}`, email, password });
   const { body: begun } = await postern.api('POST', '/v1/recoveries', {

@@ -109,7 +109,7 @@ export function onReachableShards<T>(
   return onReachable(new Map(shards.map((shard) => [shard, undefined])), read);
 }
 
-/** The same with the items of each server, of which there may be none. */
+/** The same with the items of each server, which may have none. */
 export async function onReachable<T, Part>(
   parts: ReadonlyMap<Shard, Part>,
   read: (shard: Shard, part: Part) => Promise<T>,
