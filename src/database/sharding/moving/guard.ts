@@ -16,11 +16,7 @@ export const isLockFailure = (error: unknown) => ['55P03', '40P01'].includes((er
  * Runs work in a transaction that waits only shortly for locks, and repeats it until it gets them.
  * @param pause called before each repetition
  */
-async function withShortLocks<T>(
-  client: pg.Client,
-  pause: () => Promise<unknown>,
-  work: () => Promise<T>,
-): Promise<T> {
+async function withShortLocks<T>(client: pg.Client, pause: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await inTransaction(client, async () => {
