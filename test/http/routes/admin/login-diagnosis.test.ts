@@ -5,8 +5,10 @@ import type { LoginDiagnosis, Remedy } from '../../../../src/contract/login-diag
 import { loginReasons } from '../../../../src/contract/login-diagnosis/texts.js';
 import type { User } from '../../../../src/contract/user.js';
 import { createAdministration } from '../../../support/administration.js';
+import { eventually } from '../../../support/eventually.js';
 import { type Instances, newAddress, startInstances, wayOf } from '../../../support/login-prediction.js';
 import { createSituations } from '../../../support/login-situations.js';
+import { testSql } from '../../../support/sql.js';
 import { newPhone } from '../../../support/users.js';
 
 let instances: Instances;
@@ -105,6 +107,12 @@ describe('the diagnosis of a user', () => {
   test('is not sure about a code after one that was not sent', async () => {
     const user = await withPhone();
     const { body } = await startSms(instances.base, user.phone);
+    // The queue sends the message. Afterwards nothing else changes it.
+    await eventually('the message is sent', async () => {
+      const read = testSql<{ state: string }>('select state from outbox where authentication_id = $1', [body.id]);
+      const [message] = await instances.base.database.everyone.query(read);
+      return message?.state === 'sent' ? true : undefined;
+    });
     const failed = `state = 'failed', last_error = 'unreachable handset', created_at = created_at - interval '2 minutes'`;
     await write(`update outbox set ${failed} where authentication_id = $1`, [body.id]);
     await write(`update message_limits set sent_at = '{}' where $1 <> ''`, [user.id]);
