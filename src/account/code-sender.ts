@@ -32,7 +32,7 @@ export interface CountedCode {
   /** When the next code may be requested. */
   readonly resendAt: string;
   /** How many codes the client's address requested recently. */
-  readonly turn: number;
+  readonly recentCodes: number;
 }
 
 /** A request for a code. */
@@ -59,7 +59,7 @@ export interface CodeToSend {
   /** The language (BCP 47) for a recipient without an account. */
   readonly locale?: string | undefined;
   /** For a code that was requested without a session: see `CountedCode`. Codes of sessions are sent first. */
-  readonly turn?: number | undefined;
+  readonly recentCodes?: number | undefined;
   /** Seconds; by default the lifetime of a login code. */
   readonly lifetime?: number;
   /** Values of the template besides the code. */
@@ -80,7 +80,7 @@ export function createCodeSender({ keys, limits, channels, onQueued }: CodeSende
   return {
     supports: (type) => channels.includes(channelOf[type]),
     async countRequest({ userId, address, recipient, knownDevice, clientAddress: from }) {
-      const turn = await limits.countMessageByAddress(from);
+      const recentCodes = await limits.countMessageByAddress(from);
       const resendAt = await limits.countMessageByIdentity(identityDigest(address), knownDevice);
       const channel = address.type === 'email' ? 'email' : 'sms';
       const maySend = await limits.countMessageToRecipient({
@@ -90,7 +90,7 @@ export function createCodeSender({ keys, limits, channels, onQueued }: CodeSende
         address: recipient,
         knownDevice,
       });
-      return { recipient: maySend ? recipient : undefined, resendAt, turn };
+      return { recipient: maySend ? recipient : undefined, resendAt, recentCodes };
     },
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });

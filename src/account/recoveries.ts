@@ -83,8 +83,8 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
           type,
         },
       });
-      const { recipient: to, turn } = counted;
-      await codes.send(tx, { userId, type, kind: 'recovery_code', recipient: to, turn, code });
+      const { recipient: to, recentCodes } = counted;
+      await codes.send(tx, { userId, type, kind: 'recovery_code', recipient: to, recentCodes, code });
       await recordEvent(tx, { userId, type: 'recovery.started', origin, data: { recovers: purpose } });
       return challenge;
     });

@@ -57,7 +57,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     // Runs for an address without an account too, so that both take the same time.
     const [user] = await database.users.query(findLocale({ userId: owner?.user_id ?? userId }));
     const request = { userId, address, recipient: canonical, knownDevice: undefined, clientAddress: origin.address };
-    const { recipient, turn } = await codes.countRequest(request);
+    const { recipient, recentCodes } = await codes.countRequest(request);
     const id = newId();
     const code = newCode();
     const state = { code: codeDigest(keys, id, code), type, address: canonical };
@@ -74,7 +74,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
         owner === undefined
           ? ({ kind: 'registration_code', code, locale: locale ?? undefined } as const)
           : ({ kind: 'registration_taken', code: undefined, locale: user?.locale ?? undefined } as const);
-      await codes.send(tx, { userId, type, recipient, turn, ...message });
+      await codes.send(tx, { userId, type, recipient, recentCodes, ...message });
       await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
       return challenge;
     });

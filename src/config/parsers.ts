@@ -113,7 +113,9 @@ export const url =
   (text: string): Parsed<string> =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol)
       ? ok(text)
-      : invalid(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+      : invalid(
+          `must be a URL that starts with ${protocols.map((protocol) => (protocol === 'mailto:' ? protocol : `${protocol}//`)).join(' or ')}`,
+        );
 
 /** A connection string of PostgreSQL, with one host or several. Postern always connects to the one that accepts writes. */
 export function databaseUrl(text: string): Parsed<string> {

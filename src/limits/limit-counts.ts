@@ -41,7 +41,7 @@ export interface LimitCountsOptions {
 export interface LimitCounts {
   loginsFrom(address: string | undefined): RequestCount;
   loginsTo(userId: string, knownDevice: string | undefined): RequestCount;
-  messagesFrom(address: string | undefined): { readonly count: RequestCount; readonly turnKey: Buffer };
+  messagesFrom(address: string | undefined): { readonly count: RequestCount; readonly recentCodesKey: Buffer };
   /** The key of the codes of an identity, by its digest. */
   messagesOf(identity: Buffer, knownDevice: string | undefined): Buffer;
   /** The key of the codes to an address. */
@@ -74,7 +74,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
     messagesFrom(address) {
       const from = network(address);
       const count = requestCount('message-from', from, options.messagesPerAddress, hour);
-      return { count, turnKey: keyOf('message-turn', from) };
+      return { count, recentCodesKey: keyOf('message-turn', from) };
     },
     messagesOf: (identity, knownDevice) => keyOf('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`),
     messagesTo({ userId, address, knownDevice }) {

@@ -13,39 +13,44 @@ export interface UsedUpLimit {
 }
 
 const readRequests = directoryStatement<
-  { keys: readonly (Buffer | null)[]; sizes: readonly number[]; windows: readonly number[]; turns: readonly number[] },
+  {
+    keys: readonly (Buffer | null)[];
+    sizes: readonly number[];
+    windows: readonly number[];
+    positions: readonly number[];
+  },
   { readonly wait: number; readonly until: string }
 >(
   'limit_states',
   (p) => sql`
   select extract(epoch from free_at - now)::float8 as wait, ${timeText(sql`free_at`)} as until
   from (select db_now() as now) n
-  cross join unnest(${p.keys}::bytea[], ${p.sizes}::integer[], ${p.windows}::float8[], ${p.turns}::integer[])
-    with ordinality as requested (key, size, seconds, turn, place)
+  cross join unnest(${p.keys}::bytea[], ${p.sizes}::integer[], ${p.windows}::float8[], ${p.positions}::integer[])
+    with ordinality as requested (key, size, seconds, position, place)
   left join request_limits l on l.key = requested.key
   cross join lateral (
     select make_interval(secs => seconds / nullif(size, 0)) as step, make_interval(secs => seconds) as room) w
   cross join lateral (
     select case when l.refilled_at > now + room + interval '1 second' then now + room - step
-                else greatest(l.refilled_at, now) end + turn * step - room as free_at) s
+                else greatest(l.refilled_at, now) end + position * step - room as free_at) s
   order by place`,
 );
 
 /**
  * Reads request limits.
- * @param requested the limits; `turn`: 1 for the next request, 2 for the one after it
+ * @param requested the limits; `position`: 1 for the next request, 2 for the one after it
  * @returns for each limit, how long the request would have to wait; undefined if it would be accepted
  */
 export async function readRequestLimits(
   handle: Queryable<'directory'>,
-  requested: readonly (RequestCount & { readonly turn: number })[],
+  requested: readonly (RequestCount & { readonly position: number })[],
 ): Promise<(UsedUpLimit | undefined)[]> {
   const rows = await handle.query(
     readRequests({
       keys: requested.map(({ limitKey }) => limitKey),
       sizes: requested.map(({ limitSize }) => limitSize),
       windows: requested.map(({ limitWindow }) => limitWindow),
-      turns: requested.map(({ turn }) => turn),
+      positions: requested.map(({ position }) => position),
     }),
   );
   return rows.map(({ wait, until }) => (wait > 0 ? { wait, until } : undefined));

@@ -93,13 +93,13 @@ const takeAccountRequest = userStatement<RequestCount, WaitRow>(
  * the first statement of a login does (decision 52).
  */
 const countCodeRequest = directoryStatement<
-  RequestCount & { turnKey: Buffer },
-  WaitRow & { readonly turn: number | null }
+  RequestCount & { recentCodesKey: Buffer },
+  WaitRow & { readonly recent_codes: number | null }
 >(
-  'limit_turn',
+  'limit_code_request',
   (p) => sql`
   with counted as materialized (select ${countByParameters(p)} as wait)
-  select wait, case when wait is null then take_turn(${p.turnKey}) end as turn,
+  select wait, case when wait is null then take_turn(${p.recentCodesKey}) end as recent_codes,
          set_config('synchronous_commit', 'off', true) as flush
   from counted`,
 );
@@ -139,10 +139,10 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       refuseOverLimit(row?.wait);
     },
     async countMessageByAddress(address) {
-      const { count, turnKey } = counts.messagesFrom(address);
-      const [row] = await database.directory.query(countCodeRequest({ ...count, turnKey }));
+      const { count, recentCodesKey } = counts.messagesFrom(address);
+      const [row] = await database.directory.query(countCodeRequest({ ...count, recentCodesKey }));
       refuseOverLimit(row?.wait);
-      return row?.turn ?? 0;
+      return row?.recent_codes ?? 0;
     },
     async countMessageByIdentity(identity, knownDevice) {
       const { wait, free_at } = await countMessage(counts.messagesOf(identity, knownDevice));

@@ -184,7 +184,7 @@ interface OpenValues extends LoginValues {
   readonly kind: string | null;
   readonly recipient: string | null;
   readonly encryptedCode: Buffer | null;
-  readonly turn: number | null;
+  readonly recentCodes: number | null;
 }
 
 /** Inserts new rows only, so it waits for no lock. */
@@ -209,7 +209,7 @@ const insertOpen = userStatement<OpenValues, AuthenticationRecord>(
            a.challenge_ends_at, a.created_at, a.created_at
     from authentication a where ${p.messageId}::uuid is not null
     returning user_id, id, created_at),
-  queued as (${queueForDispatch({ from: sql`message`, turn: p.turn })}),
+  queued as (${queueForDispatch({ from: sql`message`, recentCodes: p.recentCodes })}),
   logged as (${insertEvent(sql`'login.started'`)})
   select ${recordColumns} from authentication`,
 );
@@ -222,7 +222,7 @@ export interface EncryptedMessage {
   readonly recipient: string | undefined;
   readonly encryptedCode: Buffer;
   /** How many codes the client's address requested lately. */
-  readonly turn: number;
+  readonly recentCodes: number;
 }
 
 /** The state of a login that waits for its next secret. */
@@ -257,7 +257,7 @@ export async function insertOpenAuthentication(
       kind: message?.kind ?? null,
       recipient: message?.recipient ?? null,
       encryptedCode: message?.encryptedCode ?? null,
-      turn: message?.turn ?? null,
+      recentCodes: message?.recentCodes ?? null,
     }),
   );
   if (row === undefined) throw new Error('an insert returned no row');

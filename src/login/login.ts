@@ -156,7 +156,7 @@ export function createLogin(options: LoginOptions): Login {
     { userId, knownDevice, origin }: NewAuthentication,
     identity: Identity,
   ) {
-    const turn = await limits.countMessageByAddress(origin.address);
+    const recentCodes = await limits.countMessageByAddress(origin.address);
     const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
     const mayBeSent = await limits.countMessageToRecipient({
       userId,
@@ -172,7 +172,7 @@ export function createLogin(options: LoginOptions): Login {
       kind: `${channel}.code`,
       recipient: mayBeSent && isDropped !== true ? recipient : undefined,
       encryptedCode: keys.encrypt(code, id),
-      turn,
+      recentCodes,
       resendAt,
     };
   }

@@ -18,8 +18,8 @@ export const messageTasks = {
 } as const satisfies Record<MessageChannel, string>;
 
 /** SQL: the priority of a code's job. The queue runs low numbers first, and all its other jobs have 0 or more. */
-export function codePriority(turn: SqlPart): Sql {
-  return sql`${turn} - 1001`;
+export function codePriority(recentCodes: SqlPart): Sql {
+  return sql`${recentCodes} - 1001`;
 }
 
 /** SQL: the settings of message jobs. */
@@ -54,12 +54,18 @@ export function addMessageJobs(from: SqlPart, jobs: MessageJobs): Sql {
  * SQL: queues rows of the outbox for `dispatchMessages`.
  *
  * @param rows.from the rows (user_id, id, created_at)
- * @param rows.turn how many codes the client's address requested recently: see `RequestLimits.countMessageByAddress`
+ * @param rows.recentCodes how many codes the client's address requested recently: see `RequestLimits.countMessageByAddress`
  */
-export function queueForDispatch({ from, turn }: { readonly from: SqlPart; readonly turn: SqlPart }): Sql {
+export function queueForDispatch({
+  from,
+  recentCodes,
+}: {
+  readonly from: SqlPart;
+  readonly recentCodes: SqlPart;
+}): Sql {
   return sql`
   insert into undispatched_messages (user_id, id, turn, created_at)
-  select user_id, id, ${turn}::smallint, created_at from ${from}`;
+  select user_id, id, ${recentCodes}::smallint, created_at from ${from}`;
 }
 
 /** A code to send. */
@@ -77,7 +83,7 @@ export interface NewCode {
   /** The language (BCP 47) for a recipient without an account. A user's own locale takes precedence. */
   readonly locale?: string | undefined;
   /** How many codes the client's address requested recently. Lower numbers are sent first. The default is 0. */
-  readonly turn?: number | undefined;
+  readonly recentCodes?: number | undefined;
   /** Values of the template, beside the code. */
   readonly values?: Readonly<Record<string, string>>;
 }
@@ -91,7 +97,7 @@ interface MessageValues {
   readonly encryptedCode: Buffer | null;
   readonly params: string | null;
   readonly lifetime: number;
-  readonly turn: number;
+  readonly recentCodes: number;
 }
 
 const insertMessage = userStatement<MessageValues>(
@@ -104,7 +110,7 @@ const insertMessage = userStatement<MessageValues>(
              ${p.params}::jsonb, now + ${p.lifetime} * interval '1 second', now, now
       from (select db_now() as now) clock
       returning user_id, id, created_at)
-    ${queueForDispatch({ from: sql`message`, turn: p.turn })}`,
+    ${queueForDispatch({ from: sql`message`, recentCodes: p.recentCodes })}`,
 );
 
 /**
@@ -114,7 +120,7 @@ const insertMessage = userStatement<MessageValues>(
  * @returns the id of the message in the outbox
  */
 export async function enqueueCode(handle: Queryable<'user'>, keys: SecretKeys, message: NewCode): Promise<string> {
-  const { userId, channel, kind, recipient = null, code, lifetime, locale, values, turn = 0 } = message;
+  const { userId, channel, kind, recipient = null, code, lifetime, locale, values, recentCodes = 0 } = message;
   const id = newId();
   const encryptedCode = code === undefined ? null : keys.encrypt(code, id);
   const params = locale === undefined && values === undefined ? null : JSON.stringify({ ...values, locale });
@@ -128,7 +134,7 @@ export async function enqueueCode(handle: Queryable<'user'>, keys: SecretKeys, m
       encryptedCode,
       params,
       lifetime,
-      turn,
+      recentCodes,
     }),
   );
   return id;

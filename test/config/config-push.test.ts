@@ -65,7 +65,7 @@ describe('the configuration of push', () => {
       'VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY',
     ],
     [{ ...web, VAPID_PRIVATE_KEY: 'short' }, 'VAPID_PRIVATE_KEY must be a private key of 32 bytes in base64url'],
-    [{ ...web, VAPID_SUBJECT: 'ops' }, 'VAPID_SUBJECT must be a URL that starts with mailto:// or https://'],
+    [{ ...web, VAPID_SUBJECT: 'ops' }, 'VAPID_SUBJECT must be a URL that starts with mailto: or https://'],
     [{ ...apple, APNS_KEY: pem('rsa') }, 'APNS_KEY must be a private key on P-256, as in a .p8 file of Apple'],
     [{ ...apple, APNS_KEY: '/no/such/file' }, 'APNS_KEY must be a key in PEM, or the path of a readable file'],
     [

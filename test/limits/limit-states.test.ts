@@ -32,7 +32,7 @@ test('a request limit is read as the next requests would find it', async () => {
       for (const step of clock) {
         now += step;
         await setClock(now);
-        const asked = [1, 2].map((turn) => ({ limitKey, limitSize: size, limitWindow: 60, turn }));
+        const asked = [1, 2].map((position) => ({ limitKey, limitSize: size, limitWindow: 60, position }));
         const [next, second] = await readRequestLimits(test_.database.directory, asked);
         const wait = await waitOf(`take_request($1, ${size}, 60)`, limitKey);
         expect(next?.wait).toEqual(wait === undefined ? undefined : expect.closeTo(wait, 3));
@@ -46,7 +46,7 @@ test('a request limit is read as the next requests would find it', async () => {
 });
 
 test('a limit of 0 never refuses', async () => {
-  const off = { limitKey: null, limitSize: 0, limitWindow: 60, turn: 3 };
+  const off = { limitKey: null, limitSize: 0, limitWindow: 60, position: 3 };
   expect(await readRequestLimits(test_.database.directory, [off])).toEqual([undefined]);
 });
 

@@ -20,14 +20,17 @@ afterEach(() => testDatabase.drop());
 const keys = createSecretKeys([randomBytes(32).toString('hex')]);
 
 /** Starts a login that sends a code. Without a recipient, the identity has no account. */
-async function startLogin(recipient?: string, turn = 1): Promise<{ userId: string; id: string; messageId: string }> {
+async function startLogin(
+  recipient?: string,
+  recentCodes = 1,
+): Promise<{ userId: string; id: string; messageId: string }> {
   const login = {
     ...{ userId: newId(), id: newId(), epoch: 0, authenticator: 'sms', device: { id: newId() } },
     ...{ keyThumbprint: undefined, knownDevice: undefined, origin: { actor: 'user' } },
   };
   const messageId = newId();
   const encryptedCode = keys.encrypt('123456', messageId);
-  const message = { id: messageId, channel: 'sms', kind: 'sms.code', recipient, encryptedCode, turn } as const;
+  const message = { id: messageId, channel: 'sms', kind: 'sms.code', recipient, encryptedCode, recentCodes } as const;
   await insertOpenAuthentication(
     testDatabase.database.everyone,
     login,
@@ -102,10 +105,10 @@ test('several instances give each message one job', async () => {
   expect((await jobs()).sort()).toEqual(started.map(({ messageId }) => messageId).sort());
 });
 
-test('the queue runs the codes of sessions first, then by turn, and within a turn by age', async () => {
-  const turns = [3, 1, 2, 1];
+test('the queue runs the codes of sessions first, then those of addresses with the fewest recent codes, then the oldest', async () => {
+  const counts = [3, 1, 2, 1];
   const started = [];
-  for (const turn of turns) started.push(await startLogin('+15551234567', turn));
+  for (const recentCodes of counts) started.push(await startLogin('+15551234567', recentCodes));
   const code = {
     channel: 'sms',
     kind: 'proof_code',
@@ -149,7 +152,7 @@ describe.each(['authentications', 'outbox'])('while a transaction locks a row of
   });
 });
 
-describe('the turn of a code', () => {
+describe('the number of recent codes', () => {
   const limits = () =>
     createRequestLimits({
       database: testDatabase.database,
@@ -161,23 +164,23 @@ describe('the turn of a code', () => {
     });
 
   test('is how many codes the client’s network requested recently, by the clock of the database', async () => {
-    const turnOf = (address: string) => limits().countMessageByAddress(address);
-    expect(await turnOf('192.0.2.1')).toBe(1);
-    expect(await turnOf('192.0.2.1')).toBe(2);
-    expect(await turnOf('192.0.2.2')).toBe(1);
-    expect((await many(20, () => turnOf('2001:db8::1'))).sort((a, b) => a - b)).toEqual(
+    const recentCodesOf = (address: string) => limits().countMessageByAddress(address);
+    expect(await recentCodesOf('192.0.2.1')).toBe(1);
+    expect(await recentCodesOf('192.0.2.1')).toBe(2);
+    expect(await recentCodesOf('192.0.2.2')).toBe(1);
+    expect((await many(20, () => recentCodesOf('2001:db8::1'))).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 20 }, (_, index) => index + 1),
     );
-    expect(await turnOf('2001:db8::2')).toBe(21);
+    expect(await recentCodesOf('2001:db8::2')).toBe(21);
     const stepClock = (offset: string) =>
       testDatabase.database.everyone.query(
         testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select clock_timestamp() + interval '${offset}' $$`),
       );
     await stepClock('10 minutes');
-    expect(await turnOf('2001:db8::1')).toBe(12);
+    expect(await recentCodesOf('2001:db8::1')).toBe(12);
     await stepClock('-1 year');
-    expect(await turnOf('2001:db8::1')).toBe(1000);
+    expect(await recentCodesOf('2001:db8::1')).toBe(1000);
   });
 
   test('increases with each code that is not refused', async () => {

@@ -4,17 +4,17 @@ import type { Config } from '../../config/config.js';
 /**
  * Checks that the ports are free before a start opens the database. Otherwise a start beside a running instance would
  * migrate and then fail, and the running release could not start again.
- * @throws Error with the code of the system, such as EADDRINUSE
+ * @throws Error with the code of the system, such as EADDRINUSE, and the name of the setting as `setting`
  */
 export async function refuseUsedPorts(config: Config): Promise<void> {
   const addresses = [
-    [config.HOST, config.PORT],
-    [config.CONSOLE_HOST, config.CONSOLE_PORT],
-    [config.METRICS_HOST, config.METRICS_PORT],
+    ['PORT', config.HOST, config.PORT],
+    ['CONSOLE_PORT', config.CONSOLE_HOST, config.CONSOLE_PORT],
+    ['METRICS_PORT', config.METRICS_HOST, config.METRICS_PORT],
   ] as const;
-  for (const [host, port] of addresses) {
+  for (const [setting, host, port] of addresses) {
     const error = port === undefined ? undefined : await portError(host, port);
-    if (error !== undefined) throw error;
+    if (error !== undefined) throw Object.assign(error, { setting });
   }
 }
 

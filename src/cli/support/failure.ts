@@ -39,12 +39,19 @@ function describeProblem(problem: Problem): string {
   return describeCode(cause) ?? `The database does not answer: ${messageOf(cause)}`;
 }
 
+interface SystemError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+  /** The setting that has the port. */
+  readonly setting?: string;
+}
+
 /** Failures of the system and of PostgreSQL, by errno or SQLSTATE. */
 function describeCode(error: Error): string | undefined {
-  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const { code, address, port, setting = 'PORT' } = error as SystemError;
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} of ${address} is in use: stop the program that uses it, or set PORT to another one.`;
+      return `Port ${port} of ${address} is in use: stop the program that uses it, or set ${setting} to another one.`;
     case 'EADDRNOTAVAIL':
       return `${address} is not an address of this machine: set HOST to one.`;
     case 'ECONNREFUSED':

@@ -9,7 +9,7 @@ import type { App } from '../requests/route.js';
  */
 export function handlerLimitPlugin(app: App, milliseconds: number): void {
   app.addHook('onRoute', (route) => {
-    if (route.config?.isBounded === true || route.handlerTimeout !== undefined) return;
+    if (route.config?.hasNoHandlerTimer === true || route.handlerTimeout !== undefined) return;
     route.handler = limited(route.handler, milliseconds);
   });
 }

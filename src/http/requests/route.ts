@@ -63,7 +63,7 @@ declare module 'fastify' {
      * The work of the route has its own, shorter limits, so its handler has no timer. A timer takes up to a tenth of
      * the time of the smallest request.
      */
-    isBounded?: boolean;
+    hasNoHandlerTimer?: boolean;
     /**
      * Parses the query as the handler does, and throws its errors, so that one answer reports them together with
      * others.

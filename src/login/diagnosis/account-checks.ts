@@ -31,7 +31,7 @@ export interface AccountCheckOptions {
 }
 
 /** The requests of the longest login: two steps and a second factor. */
-const turns = [1, 2, 3];
+const positions = [1, 2, 3];
 
 /** Reads the rules that concern every way to log in to an account. It changes nothing. */
 export async function checkAccount(
@@ -51,8 +51,8 @@ export async function checkAccount(
   };
   const code = knownDevice === undefined ? 'new_devices_locked_by_guesses' : 'device_locked_by_guesses';
   return {
-    address: (turn) => loginLimits.address(turn),
-    account: (turn) => loginLimits.account(turn),
+    address: (position) => loginLimits.address(position),
+    account: (position) => loginLimits.account(position),
     guessLock: refusal && { finding: blocker(code, lock), refusal: refusalWith(refusal), concernsEveryWay: true },
     noActiveUser: await findNoActiveUser(options, subject, request.identity),
     operatorLock: await operatorLockOf(options, subject),
@@ -74,23 +74,24 @@ async function readLoginLimits(
   address: string | undefined,
 ) {
   const ofAccount = limits.counts.loginsTo(userId, knownDevice);
-  const queries = turns.map((turn) => ({ ...ofAccount, turn }));
+  const queries = positions.map((position) => ({ ...ofAccount, position }));
   if (address !== undefined) {
     const ofAddress = limits.counts.loginsFrom(address);
-    queries.push(...turns.map((turn) => ({ ...ofAddress, turn })));
+    queries.push(...positions.map((position) => ({ ...ofAddress, position })));
   }
   const states = await readRequestLimits(database.directory, queries);
   const setting = [remedies.configure('LOGIN_LIMIT_PER_ADDRESS')];
   // A limit that refuses only a later step of the login belongs to the ways that have such a step.
-  const checkOf = (code: 'account_limit' | 'address_limit', limit: UsedUpLimit | undefined, turn: number) => {
+  const checkOf = (code: 'account_limit' | 'address_limit', limit: UsedUpLimit | undefined, position: number) => {
     const refusal = overLimitProblem(limit?.wait);
     if (limit === undefined || refusal === undefined) return undefined;
     const finding = blocker(code, { until: limit.until, remedies: setting });
-    return { finding, refusal: refusalWith(refusal), concernsEveryWay: turn === 1 };
+    return { finding, refusal: refusalWith(refusal), concernsEveryWay: position === 1 };
   };
   return {
-    account: (turn: number): Check | undefined => checkOf('account_limit', states[turn - 1], turn),
-    address: (turn: number): Check | undefined => checkOf('address_limit', states[turns.length + turn - 1], turn),
+    account: (position: number): Check | undefined => checkOf('account_limit', states[position - 1], position),
+    address: (position: number): Check | undefined =>
+      checkOf('address_limit', states[positions.length + position - 1], position),
   };
 }
 

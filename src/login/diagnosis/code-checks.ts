@@ -49,7 +49,7 @@ export async function checkCode(
   ]);
   const requestLimits = [counts.smsOfPrefix(identity), counts.smsInTotal];
   if (address !== undefined) requestLimits.push(counts.messagesFrom(address).count);
-  const queries = requestLimits.map((count) => ({ ...count, turn: 1 }));
+  const queries = requestLimits.map((count) => ({ ...count, position: 1 }));
   const [ofPrefix, inTotal, ofAddress] = await readRequestLimits(database.directory, queries);
 
   const start: Check[] = [];

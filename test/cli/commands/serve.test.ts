@@ -56,15 +56,15 @@ describe('serve', () => {
     await command.done;
   });
 
-  it('exits with 1 and one message when the port is in use', async () => {
+  it.each(['PORT', 'CONSOLE_PORT', 'METRICS_PORT'])('exits with 1 and one message when %s is in use', async (name) => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
     try {
-      expect(await runCommand(['serve'], { ...env, PORT: String(port) })).toEqual({
+      expect(await runCommand(['serve'], { ...env, [name]: String(port) })).toEqual({
         code: 1,
         stdout: '',
-        stderr: `Port ${port} of 127.0.0.1 is in use: stop the program that uses it, or set PORT to another one.\n`,
+        stderr: `Port ${port} of 127.0.0.1 is in use: stop the program that uses it, or set ${name} to another one.\n`,
       });
     } finally {
       other.close();

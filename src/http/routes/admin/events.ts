@@ -85,7 +85,7 @@ export function adminEventRoutes(
     },
     config: {
       access: { scope: 'admin' },
-      isBounded: true,
+      hasNoHandlerTimer: true,
       problems: ['validation_failed', 'too_many_streams', 'shutting_down'],
       checkQuery: readStreamQuery,
     },

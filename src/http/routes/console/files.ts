@@ -86,7 +86,7 @@ export function consoleEntryRoute(app: App): void {
     method: 'GET',
     url: '/',
     schema: { hide: true },
-    config: { access: 'public', isBounded: true },
+    config: { access: 'public', hasNoHandlerTimer: true },
     handler(request, reply) {
       if (request.headers.accept?.includes('text/html') !== true) throw new Problem('not_found');
       // Relative, so that it also works behind a proxy that removes a prefix of the path.
@@ -102,7 +102,7 @@ export function consoleFileRoutes(app: App, { page, assets }: ConsoleFiles): voi
       method: 'GET',
       url,
       schema: { hide: true },
-      config: { access: 'public', isBounded: true },
+      config: { access: 'public', hasNoHandlerTimer: true },
       handler(request, reply) {
         const path = request.params['*'] ?? '';
         // A page instead of a missing asset would be cached or run as one.

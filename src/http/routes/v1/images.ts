@@ -88,7 +88,7 @@ function uploadRoute(
       access: route.access,
       idempotent: true,
       // Image processing has its own limit. Otherwise the handler limit could answer 503 for an image that is stored.
-      isBounded: true,
+      hasNoHandlerTimer: true,
       problems: [
         'invalid_image',
         'image_not_stored',

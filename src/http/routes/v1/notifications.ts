@@ -50,7 +50,7 @@ export function notificationRoutes(
     },
     config: {
       access: 'session',
-      isBounded: true,
+      hasNoHandlerTimer: true,
       countsExactly: true,
       problems: ['too_many_requests', 'too_many_streams', 'shutting_down'],
       document: arrayForm,
@@ -82,7 +82,7 @@ export function notificationRoutes(
       tags: ['Notifications'],
       ...envelopeForm,
     },
-    config: { access: 'session', isBounded: true, countsExactly: true, problems: ['too_many_requests'] },
+    config: { access: 'session', hasNoHandlerTimer: true, countsExactly: true, problems: ['too_many_requests'] },
     async handler(request, reply) {
       const { user_id: userId } = sessionOf(request);
       const path = '/v1/notifications/page';
@@ -114,7 +114,7 @@ export function notificationRoutes(
     },
     config: {
       access: 'session',
-      isBounded: true,
+      hasNoHandlerTimer: true,
       problems: ['validation_failed', 'too_many_streams', 'shutting_down'],
     },
     async handler(request, reply) {

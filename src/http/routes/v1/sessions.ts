@@ -19,7 +19,7 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
     },
     config: {
       access: 'authentication-token',
-      isBounded: true,
+      hasNoHandlerTimer: true,
       problems: ['account_unusable', 'account_locked', 'invalid_dpop_proof', 'use_dpop_nonce'],
     },
     async handler(request, reply) {
@@ -31,7 +31,7 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
 
   const response = { ...Session, description: 'The session token is valid and active.' };
   const summary = 'Check a session token';
-  const config = { access: 'session', isBounded: true } as const;
+  const config = { access: 'session', hasNoHandlerTimer: true } as const;
   app.route({
     method: 'POST',
     url: '/v1/sessions/verify',

@@ -42,7 +42,7 @@ export function adminUserBulkRoutes(app: App, { userBulk }: { userBulk: UserBulk
       body: BulkRequest,
       response: { 200: bulkLines },
     },
-    config: { access: { scope: 'users:read' }, isBounded: true, problems: ['fresh_proof_required'] },
+    config: { access: { scope: 'users:read' }, hasNoHandlerTimer: true, problems: ['fresh_proof_required'] },
     async handler(request, reply) {
       const caller = callerOf(request);
       if (request.body.action !== 'export') requireScope(caller, 'users:write');

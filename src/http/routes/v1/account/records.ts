@@ -38,7 +38,7 @@ export function accountRecordRoutes(app: App, { activity, exports }: { activity:
       response: { 200: exportSchema },
     },
     // No handler timer: `sendExport` ends the request if the client stops reading.
-    config: { access: 'session', isBounded: true, problems: ['not_found', 'too_many_requests'] },
+    config: { access: 'session', hasNoHandlerTimer: true, problems: ['not_found', 'too_many_requests'] },
     async handler(request, reply) {
       await sendExport(request, reply, exports, sessionOf(request).user_id);
     },
