@@ -73,18 +73,31 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
   },
 };
 
+/** What the user can do, if the event was not caused by the user. */
+type Advice = 'change_password' | 'recover_account';
+
+const advices: Readonly<Record<Advice, Readonly<Record<TextLanguage, string>>>> = {
+  change_password: { en: 'change your password', es: 'cambie su contraseña' },
+  recover_account: { en: 'recover your account', es: 'recupere su cuenta' },
+};
+
+/** After these, the user may no longer know the password. */
+const leadToRecovery: ReadonlySet<NoticeKind> = new Set(['password_changed', 'account_recovered']);
+
 /** The text around the sentence, by channel. */
-const frames: Readonly<Record<TextChannel, Readonly<Record<TextLanguage, (sentence: string) => string>>>> = {
+const frames: Readonly<
+  Record<TextChannel, Readonly<Record<TextLanguage, (sentence: string, advice: string) => string>>>
+> = {
   push: {
-    en: (sentence) => `${sentence} If this was not you, change your password.`,
-    es: (sentence) => `${sentence} Si no ha sido usted, cambie su contraseña.`,
+    en: (sentence, advice) => `${sentence} If this was not you, ${advice}.`,
+    es: (sentence, advice) => `${sentence} Si no ha sido usted, ${advice}.`,
   },
   sms: {
-    en: (sentence) => `{app}: ${sentence} If this was not you, change your password.`,
-    es: (sentence) => `{app}: ${sentence} Si no ha sido usted, cambie su contraseña.`,
+    en: (sentence, advice) => `{app}: ${sentence} If this was not you, ${advice}.`,
+    es: (sentence, advice) => `{app}: ${sentence} Si no ha sido usted, ${advice}.`,
   },
   email: {
-    en: (sentence) => `Subject: {app}: ${sentence}
+    en: (sentence, advice) => `Subject: {app}: ${sentence}
 
 ${sentence}
 
@@ -92,8 +105,8 @@ When: {time}
 Device: {device}
 Network: {address}
 
-If this was you, you do not need to do anything. If not, change your password and log out all devices.`,
-    es: (sentence) => `Subject: {app}: ${sentence}
+If this was you, you do not need to do anything. If not, ${advice} and log out all devices.`,
+    es: (sentence, advice) => `Subject: {app}: ${sentence}
 
 ${sentence}
 
@@ -101,13 +114,14 @@ Cuándo: {time}
 Dispositivo: {device}
 Red: {address}
 
-Si ha sido usted, no tiene que hacer nada. Si no, cambie su contraseña y cierre la sesión en todos los dispositivos.`,
+Si ha sido usted, no tiene que hacer nada. Si no, ${advice} y cierre la sesión en todos los dispositivos.`,
   },
 };
 
 /** The template of a notice. */
 export function noticeText(channel: TextChannel, kind: NoticeKind, language: TextLanguage): string {
-  return frames[channel][language](sentences[kind][language]);
+  const advice = advices[leadToRecovery.has(kind) ? 'recover_account' : 'change_password'];
+  return frames[channel][language](sentences[kind][language], advice[language]);
 }
 
 /** The text of a mail about a disabled webhook, around the reason. */

@@ -60,6 +60,16 @@ describe('the built-in templates', () => {
     expect(templates.render('email.password_changed', 'en', { time: 'now' }).text).toContain('Device: unknown');
     expect(templates.render('email.password_changed', 'es', { time: 'now' }).text).toContain('Red: desconocido');
   });
+
+  test('advise to recover the account, if somebody else may have changed the password', () => {
+    const adviceOf = (
+      kind: 'sms.password_changed' | 'sms.account_recovered' | 'sms.new_device',
+      language: 'en' | 'es',
+    ) => templates.render(kind, language, {}).text.split('. ').at(-1);
+    expect(adviceOf('sms.password_changed', 'en')).toBe('If this was not you, recover your account.');
+    expect(adviceOf('sms.account_recovered', 'es')).toBe('Si no ha sido usted, recupere su cuenta.');
+    expect(adviceOf('sms.new_device', 'en')).toBe('If this was not you, change your password.');
+  });
 });
 
 describe('TEMPLATES_DIR', () => {
