@@ -31,18 +31,18 @@ export async function sample(pool, { users, owners }) {
  * @returns for each operation, a function that returns its next request
  */
 export function operations({ url, adminKey }, { anyone, owners }) {
-  const of = (users, make) => oneAfterAnother(users.map(make));
+  const requestsOf = (users, make) => oneAfterAnother(users.map(make));
   const admin = { authorization: bearer(adminKey) };
   const publish = (body) => request('POST', `${url}/admin/v1/notifications`, { ...admin, body });
   // Only some of the rows, because they are large.
   const batches = (size, make) =>
     oneAfterAnother(Array.from({ length: 8 }, (_, nth) => make(rotated(anyone, nth * 777).slice(0, size))));
   return {
-    verify: of(anyone, ({ session }) =>
+    verify: requestsOf(anyone, ({ session }) =>
       request('POST', `${url}/v1/sessions/verify`, { authorization: bearer(session) }),
     ),
     // Few users: a login takes long, and the rows of all of them must be cached.
-    login: of(anyone.slice(0, 300), ({ username, device }) =>
+    login: requestsOf(anyone.slice(0, 300), ({ username, device }) =>
       request('POST', `${url}/v1/tokens`, {
         body: {
           identity: { type: 'username', value: username },
@@ -52,27 +52,31 @@ export function operations({ url, adminKey }, { anyone, owners }) {
         },
       }),
     ),
-    session: of(anyone, ({ token }) => request('POST', `${url}/v1/sessions`, { authorization: basic(token) })),
-    status: of(anyone, ({ authentication }) => request('GET', `${url}/v1/tokens/${authentication}`)),
+    session: requestsOf(anyone, ({ token }) => request('POST', `${url}/v1/sessions`, { authorization: basic(token) })),
+    status: requestsOf(anyone, ({ authentication }) => request('GET', `${url}/v1/tokens/${authentication}`)),
     // Few inboxes: the service caches their pages.
-    listAgain: of(owners.slice(0, 500), ({ session }) =>
+    listAgain: requestsOf(owners.slice(0, 500), ({ session }) =>
       request('GET', `${url}/v1/notifications`, { authorization: bearer(session) }),
     ),
-    listKnown: of(owners.slice(0, 500), ({ session }) =>
+    listKnown: requestsOf(owners.slice(0, 500), ({ session }) =>
       request('GET', `${url}/v1/notifications`, { authorization: bearer(session), 'if-none-match': '*' }),
     ),
     // So many inboxes that the service drops each page before it is requested again.
-    list: of(owners, ({ session }) => request('GET', `${url}/v1/notifications`, { authorization: bearer(session) })),
-    filtered: of(owners, ({ session }) =>
+    list: requestsOf(owners, ({ session }) =>
+      request('GET', `${url}/v1/notifications`, { authorization: bearer(session) }),
+    ),
+    filtered: requestsOf(owners, ({ session }) =>
       request('GET', `${url}/v1/notifications?filter=notification_type:payment`, { authorization: bearer(session) }),
     ),
-    publish: of(anyone, ({ id }) => publish({ user_id: id, ...content })),
-    publishToOne: of(anyone.slice(0, 1), ({ id }) => publish({ user_id: id, ...content })),
+    publish: requestsOf(anyone, ({ id }) => publish({ user_id: id, ...content })),
+    publishToOne: requestsOf(anyone.slice(0, 1), ({ id }) => publish({ user_id: id, ...content })),
     publishItems: batches(1000, (users) => publish(users.map(({ id }) => ({ user_id: id, ...content })))),
     publishUsers: batches(10_000, (users) => publish({ user_ids: users.map(({ id }) => id), ...content })),
-    user: of(anyone, ({ id }) => request('GET', `${url}/admin/v1/users/${id}`, admin)),
+    user: requestsOf(anyone, ({ id }) => request('GET', `${url}/admin/v1/users/${id}`, admin)),
     users: oneAfterAnother([request('GET', `${url}/admin/v1/users`, admin)]),
-    search: of(anyone, ({ username }) => request('GET', `${url}/admin/v1/users?filter=username:eq:${username}`, admin)),
+    search: requestsOf(anyone, ({ username }) =>
+      request('GET', `${url}/admin/v1/users?filter=username:eq:${username}`, admin),
+    ),
   };
 }
 

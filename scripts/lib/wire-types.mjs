@@ -74,8 +74,8 @@ function plainType(type, schema, onReference, indent) {
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(([name, member]) => {
     const isRequired = required.includes(name);
-    const of = typeOf(member, onReference, inner);
-    return `${commentOf(member, inner)}${inner}readonly ${name}${isRequired ? '' : '?'}: ${of}${isRequired ? '' : ' | undefined'};\n`;
+    const memberType = typeOf(member, onReference, inner);
+    return `${commentOf(member, inner)}${inner}readonly ${name}${isRequired ? '' : '?'}: ${memberType}${isRequired ? '' : ' | undefined'};\n`;
   });
   const object = `{\n${members.join('')}${indent}}`;
   return schema.additionalProperties === true ? `${object} & Readonly<Record<string, unknown>>` : object;

@@ -48,8 +48,8 @@ describe('the built-in templates', () => {
 
   test('render without placeholders, also when a value looks like one', () => {
     for (const [kind] of textRules) {
-      const of = { host: 'example.com', id: '7', console: 'https://example.com/console' };
-      const values = { ...code, ...of, time: 'now', device: '{code} $& \r\nBcc: x', address: '' };
+      const detailsOfKinds = { host: 'example.com', id: '7', console: 'https://example.com/console' };
+      const values = { ...code, ...detailsOfKinds, time: 'now', device: '{code} $& \r\nBcc: x', address: '' };
       const { subject, text } = templates.render(kind, 'es', values);
       expect(subject).not.toMatch(/[\r\n]/);
       expect(`${subject} ${text}`.replaceAll('{code} $&', '')).not.toMatch(placeholder);

@@ -142,7 +142,7 @@ describe('publishing', () => {
     for (const id of ids) expect(await inboxOf(id)).toHaveLength(1);
   });
 
-  test('can be stopped and goes on, also after a reload, and reaches each person once', async () => {
+  test('can be stopped and continued, also after a reload, and reaches each person once', async () => {
     // The text is so long that one request takes about 60 people.
     const long = '\u{1f600}'.repeat(4096);
     const ids = await createInboxes(postern.database, 150);

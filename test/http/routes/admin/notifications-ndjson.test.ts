@@ -117,8 +117,9 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
 
   it('keeps 15 digits exactly and refuses 16', async () => {
     const reader = await createUser(postern);
-    const of = (digits: string) => line({ user_id: reader.id, object_data_number: 0 }).replace(':0}', `:${digits}}`);
-    const lines = await publish(['123456789012.345', '-0.1', '1234567890123456', '1e400'].map(of).join('\n'));
+    const lineWith = (digits: string) =>
+      line({ user_id: reader.id, object_data_number: 0 }).replace(':0}', `:${digits}}`);
+    const lines = await publish(['123456789012.345', '-0.1', '1234567890123456', '1e400'].map(lineWith).join('\n'));
     expect(outcomes(lines)).toEqual([
       [1, 201],
       [2, 201],

@@ -164,14 +164,14 @@ describe('the providers', () => {
 describe('the settings', () => {
   test('are shown with their effective texts', async () => {
     const { settings } = (await read()).body;
-    const of = (name: string) => settings.find((setting) => setting.name === name);
-    expect(of('SESSION_TTL')).toMatchObject({ value: '7m', is_set: true, is_hidden: false });
-    expect(of('LOG_LEVEL')).toMatchObject({ group: 'The service', is_set: true });
-    expect(of('GUESS_LOCK_MAX')).toMatchObject({ value: '1h', is_set: false });
-    expect(of('CORS_ORIGINS')?.value).toBe('https://a.example, https://b.example');
-    expect(of('MAIL_FROM')?.value).toBe('Example <a@example.com>');
-    expect(of('TEMPLATES_DIR')).toMatchObject({ value: null, is_set: false, is_hidden: false });
-    expect(of('SMS_WEBHOOK_URL')?.value).toBe('http://127.0.0.1:9/…');
+    const settingNamed = (name: string) => settings.find((setting) => setting.name === name);
+    expect(settingNamed('SESSION_TTL')).toMatchObject({ value: '7m', is_set: true, is_hidden: false });
+    expect(settingNamed('LOG_LEVEL')).toMatchObject({ group: 'The service', is_set: true });
+    expect(settingNamed('GUESS_LOCK_MAX')).toMatchObject({ value: '1h', is_set: false });
+    expect(settingNamed('CORS_ORIGINS')?.value).toBe('https://a.example, https://b.example');
+    expect(settingNamed('MAIL_FROM')?.value).toBe('Example <a@example.com>');
+    expect(settingNamed('TEMPLATES_DIR')).toMatchObject({ value: null, is_set: false, is_hidden: false });
+    expect(settingNamed('SMS_WEBHOOK_URL')?.value).toBe('http://127.0.0.1:9/…');
   });
 
   test('never contain a secret', async () => {

@@ -130,11 +130,11 @@ test('the metrics count messages by provider, also those that another provider s
 describe('receipts of Twilio', () => {
   test('say that a message has arrived, also when they are repeated or come in another order', async () => {
     const { id } = await messageIn('sent');
-    const of = (MessageStatus: string) => ({ MessageSid: lastReference(), MessageStatus, To: '+1 202&x=y' });
-    for (const status of ['queued', 'sent']) expect(await twilioReceipt(id, of(status))).toBe(204);
+    const receiptWith = (MessageStatus: string) => ({ MessageSid: lastReference(), MessageStatus, To: '+1 202&x=y' });
+    for (const status of ['queued', 'sent']) expect(await twilioReceipt(id, receiptWith(status))).toBe(204);
     expect(await read(id)).toMatchObject({ state: 'sent', provider: 'twilio' });
     for (const status of ['delivered', 'delivered', 'sent', 'undelivered'])
-      expect(await twilioReceipt(id, of(status))).toBe(204);
+      expect(await twilioReceipt(id, receiptWith(status))).toBe(204);
     expect(await read(id)).toMatchObject({ state: 'delivered', last_error: null });
   });
 

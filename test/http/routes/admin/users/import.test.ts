@@ -225,10 +225,13 @@ describe('POST /admin/v1/users/import', () => {
   });
 
   it('records the schemes of hashes, and refuses only the lines with a ninth scheme', async () => {
-    const of = (rounds: number) => ({ username: name(), password_hash: dummyHashFor(`$pbkdf2-sha256$${rounds}`) });
-    const hashes = Array.from({ length: 9 }, (_, index) => of(1000 + index));
-    const forecast = await importLines([...hashes, of(1000)], { query: '?dry_run=true' });
-    const lines = await importLines([...hashes, of(1000)]);
+    const userWith = (rounds: number) => ({
+      username: name(),
+      password_hash: dummyHashFor(`$pbkdf2-sha256$${rounds}`),
+    });
+    const hashes = Array.from({ length: 9 }, (_, index) => userWith(1000 + index));
+    const forecast = await importLines([...hashes, userWith(1000)], { query: '?dry_run=true' });
+    const lines = await importLines([...hashes, userWith(1000)]);
     const expected = Array.from({ length: 10 }, (_, index) => (index === 8 ? 'failed' : 'created'));
     expect(lines.map(({ result }) => result)).toEqual(expected);
     expect(forecast.map(({ result }) => result)).toEqual(expected.map((result) => result.replace('created', 'valid')));
