@@ -162,7 +162,7 @@ export function secretPairs(text: string): Parsed<SecretPairs> {
   return 'error' in parsed ? parsed : ok(new SecretPairs(parsed.value));
 }
 
-/** A bucket with the beginning of its keys, which is empty or ends with a slash. */
+/** A bucket and a prefix for the keys of its objects. The prefix is empty or ends with a slash. */
 export function bucketUrl(text: string): Parsed<{ readonly bucket: string; readonly prefix: string }> {
   const [, bucket, path = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[A-Za-z0-9._-]+)*)\/?$/.exec(text) ?? [];
@@ -346,4 +346,4 @@ export function hashList(path: string): Parsed<string> {
     : invalid('must be the path of a file of lines HASH:count, in the order of the SHA-1 hashes');
 }
 
-export const pattern = (form: RegExp, about: string) => (text: string) => (form.test(text) ? ok(text) : invalid(about));
+export const pattern = (form: RegExp, error: string) => (text: string) => (form.test(text) ? ok(text) : invalid(error));

@@ -15,7 +15,7 @@ export interface BackupBucket {
 /**
  * Backups in a bucket.
  * @param name of the bucket, for people
- * @param prefix the beginning of all keys: empty, or with a slash at the end
+ * @param prefix of the keys of all objects: empty, or with a slash at the end
  */
 export function createBackupBucket(
   bucket: BackupBucket,

@@ -8,7 +8,7 @@ import type { Text } from './text.js';
 interface ErrorDefinition {
   /** HTTP status of a problem with this code. */
   readonly status: number;
-  /** What went wrong, in one sentence. `{name}` is replaced by the parameter of that name. */
+  /** What went wrong, in one sentence. A placeholder such as `{scope}` is replaced by the parameter of that name. */
   readonly message: Text;
   /** For the documentation: the causes, and what the caller can do. */
   readonly remedy: string;

@@ -8,7 +8,7 @@ import { createUnsettledAges } from './unsettled-ages.js';
 
 export interface ImageBucketOptions {
   readonly bucket: S3Bucket;
-  /** The beginning of all keys: empty, or with a slash at the end. */
+  /** The prefix of the keys of all objects: empty, or with a slash at the end. */
   readonly prefix: string;
   /** Clients read from the store, by URLs that are valid for an hour. */
   readonly redirects: boolean;

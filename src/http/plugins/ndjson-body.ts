@@ -22,7 +22,7 @@ export function ndjsonBodyPlugin(app: App, withoutReceiveTimeout: WeakSet<Socket
   });
 }
 
-/** Whether an authorized request has an NDJSON body. */
+/** Whether the body of a request is NDJSON. */
 export function isNdjson(request: FastifyRequest): boolean {
   return isPlainNdjsonType(request.headers['content-type']);
 }

@@ -3,10 +3,10 @@ import type { AccountTexts } from '../account/texts.js';
 import type { InboxTexts } from '../inbox/texts.js';
 import type { SignInTexts } from '../sign-in/texts.js';
 
-/** Every text of the elements. `{name}` is replaced. */
+/** Every text of the elements. Placeholders in braces, such as `{name}`, are replaced by values. */
 export interface Texts extends InboxTexts, SignInTexts, AccountTexts {}
 
-/** Runs the library of an OpenID provider. Returns the id_token with the nonce, or null if the user closed the window. */
+/** Runs the library of an OpenID provider. Returns an id_token that contains the nonce, or null if the user closed the window. */
 export type OidcSignIn = (challenge: {
   readonly provider: OidcProvider;
   readonly issuer: string;
@@ -16,9 +16,12 @@ export type OidcSignIn = (challenge: {
 
 /** The options of all elements of a page. */
 export interface DefineOptions {
-  /** The client of all elements. The `postern` property of an element replaces it. */
+  /** The client of all elements. An element with its own `postern` property uses that client instead. */
   readonly postern: Postern;
-  /** By default each tab has its own stream, because policies with Trusted Types refuse shared workers. */
+  /**
+   * How the inbox gets new notifications. By default each tab has its own stream, because policies with Trusted Types
+   * refuse shared workers.
+   */
   readonly inbox?: InboxOptions | undefined;
   /** Your own texts and languages, by language, such as `es` or `es-MX`. A missing text is English. */
   readonly texts?: Readonly<Record<string, Partial<Texts>>> | undefined;
