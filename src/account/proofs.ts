@@ -114,7 +114,7 @@ export interface ProofsOptions {
 /** The proofs for most changes: all except the PIN, which is too short. */
 export const defaultProofs: AllowedProofs = () => ['password', 'code', 'passkey'];
 
-/** The proofs that include a second factor (decision 60). */
+/** The proofs that are a second factor (decision 60). */
 const secondFactorProofs: readonly ProofType[] = ['totp', 'passkey'];
 
 const readSession = userStatement<{ userId: string; sessionId: string }, { expires_at: string }>(

@@ -24,8 +24,9 @@ export interface Notices {
   /** The channels that the setting `NOTICES` lists and that have a provider. */
   readonly channels: readonly NoticeChannel[];
   /**
-   * Writes a row and a job in the transaction of the event. The row belongs to the user. It is written for derived ids
-   * too, so that an unknown account behaves like a known one, and the queue drops it. It must not contain a secret.
+   * Writes a row of the user and a job, in the transaction of the event. It does the same for the derived id of an
+   * identity without an account, so that a client sees no difference. The job then deletes the row and sends nothing. The
+   * row must not contain a secret.
    */
   notify(tx: Queryable<'user'>, notice: NewNotice): Promise<void>;
 }

@@ -64,7 +64,7 @@ const mailsAbout = ({ id }: { id: string }) =>
     );
     return mails.some(({ state }) => state === 'queued') ? undefined : mails;
   });
-const textsAbout = ({ id }: { id: string }) => smtp.received.filter(({ text }) => text.includes(id));
+const receivedAbout = ({ id }: { id: string }) => smtp.received.filter(({ text }) => text.includes(id));
 const host = () => new URL(receiver.url).host;
 
 test('without an operator with a mail address, no mail is written', async () => {
@@ -99,7 +99,7 @@ test('a webhook that answers 410 to two instances causes one mail to each active
     { kind: 'email.webhook_gone', recipient: 'eva@example.com', state: 'sent' },
   ]);
 
-  const mails = textsAbout(webhook);
+  const mails = receivedAbout(webhook);
   const [english, spanish] = ['ada@example.com', 'eva@example.com'].map((to) =>
     mails.find((mail) => mail.to[0] === to),
   );
@@ -133,7 +133,9 @@ test('a webhook without a success for five days causes a mail each time that it 
     'email.webhook_failing ada@example.com',
     'email.webhook_failing eva@example.com',
   ]);
-  expect(textsAbout(webhook)[0]?.text).toMatch(/has accepted nothing for five days|no ha aceptado nada en cinco días/);
+  expect(receivedAbout(webhook)[0]?.text).toMatch(
+    /has accepted nothing for five days|no ha aceptado nada en cinco días/,
+  );
   await admin('PATCH', `/webhooks/${webhook.id}`, { enabled: true });
   expect(await fail()).toHaveLength(4);
 });

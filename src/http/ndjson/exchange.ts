@@ -23,7 +23,7 @@ export interface NdjsonWork<Item> {
   toItem(input: unknown, text: string): Item;
   weightOf(item: Item): number;
   /**
-   * @param pace for loops over the entries of this exchange
+   * @param pace call it in each loop over the entries: it pauses a loop that takes long
    * @returns a result for each entry. Its effects are committed by then.
    */
   process(entries: readonly Entry<Item>[], pace: Pace): Promise<readonly object[]>;

@@ -6,7 +6,10 @@ const lockOne = userStatement<{ userId: string }, { user_id: string }>(
   (p) => sql`select user_id from inboxes where user_id = ${p.userId} for update`,
 );
 
-/** Heads are locked in the order of their users, so that two transactions never wait for each other in a cycle. */
+/**
+ * The head of an inbox is its row in `inboxes`, which numbers the changes of its notifications (decision 9). Heads are
+ * locked in the order of their users, so that two transactions never wait for each other in a cycle.
+ */
 const lockUnlocked = userStatement<{ userIds: readonly string[] }, { user_id: string }>(
   'inboxes_lock_unlocked',
   (p) => sql`

@@ -21,7 +21,8 @@ beforeAll(async () => {
   db = await createTestDatabase();
   notifications = createTestNotifications(db.database);
   users = await createInboxes(db.database, 20);
-  // More than one block for each user. The first block of the last user is not counted yet.
+  // Each user gets more rows than a block, which is a range of sequence numbers whose rows are counted together. The
+  // first block of the last user is full, but is marked as not counted.
   for (let count = 0; count < 1200; count += 400) {
     const items = Array.from({ length: 400 }, (_, nth) => ({
       user_ids: users,
@@ -43,7 +44,7 @@ async function nodesOf({ text, values = [] }: SentQuery): Promise<PlanNode[]> {
   return row === undefined ? [] : readsOf(row['QUERY PLAN'][0].Plan);
 }
 
-/** For a bitmap scan, the nodes that read its indexes. */
+/** The nodes below that read the table or an index of notifications. A bitmap scan is replaced by its index scans. */
 function readsOf(node: PlanNode): PlanNode[] {
   const below = (node.Plans ?? []).flatMap(readsOf);
   const isRead = node['Node Type'].endsWith('Scan') && node['Node Type'] !== 'Bitmap Heap Scan';

@@ -51,7 +51,7 @@ async function publicationTo({ database }: TestDatabase, userIds: readonly strin
   return sent.filter(({ name }) => name?.startsWith('notifications_publish'));
 }
 
-/** Runs these statements again and rolls back. @returns their plans, by the statements' names */
+/** Publishes to these users, then explains the same statements and rolls back. @returns the plans by statement name */
 async function plansOf({ db, client }: Installation, userIds: readonly string[]): Promise<Map<string, PlanNode>> {
   const publication = await publicationTo(db, userIds);
   const plans = new Map<string, PlanNode>();
@@ -93,12 +93,12 @@ describe.each(['never analyzed', 'analyzed'])('the plan of publishing, with tabl
     expect(new Set(byKey.map((node) => node['Index Name']))).toEqual(new Set(['inboxes_pkey']));
     // The parameters are read once: a loop over them for each row would take quadratic time.
     for (const node of reads.filter((each) => /^(Function|CTE|Subquery) Scan$/.test(each['Node Type']))) {
-      // 0: without a webhook, nothing is recorded.
+      // Nodes that record events for webhooks have 0 loops, because there is no webhook.
       expect(node['Actual Loops']).toBeLessThanOrEqual(1);
     }
   });
 
-  test.each([2, 1000])('locks the heads of %i users one by one, in sorted order', async (count) => {
+  test.each([2, 1000])('locks the head rows of %i inboxes one by one, in sorted order', async (count) => {
     const plans = await plansOf(large, large.users.slice(0, count).toReversed());
     const heads = [plans.get('notifications_publish_heads')].flatMap((plan) => (plan ? nodes(plan) : []));
     const [join, ...others] = heads.filter(({ 'Node Type': type }) => /Join|Nested Loop/.test(type));
@@ -110,7 +110,7 @@ describe.each(['never analyzed', 'analyzed'])('the plan of publishing, with tabl
     expect(inner).toMatchObject({ 'Node Type': 'Index Scan', 'Index Name': 'inboxes_pkey' });
   });
 
-  test('reads the heads in the order of their key, even with so few that a scan would be cheaper', async () => {
+  test('reads the head rows in the order of their key, even with so few that a scan would be cheaper', async () => {
     const plans = await plansOf(small, small.users.toReversed());
     const heads = [plans.get('notifications_publish_heads')].flatMap((plan) => (plan ? nodes(plan) : []));
     const reads = heads.filter((node) => node['Relation Name'] === 'inboxes' && node['Node Type'].endsWith('Scan'));

@@ -43,7 +43,7 @@ export async function* poll(
   }
 }
 
-/** The newest position, from which a client polls that starts now. */
+/** The position of the newest change. A client that starts to poll now reads only the changes after it. */
 async function newestPosition(core: Pick<Core, 'call'>, signal: AbortSignal): Promise<string> {
   let position = '0';
   for await (const event of changesOf(core, { limit: 1000, signal })) position = event.position;

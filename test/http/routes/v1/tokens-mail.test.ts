@@ -124,7 +124,7 @@ describe('a mail server', () => {
     expect(server.offered).toHaveLength(1);
   });
 
-  test('that answers 4xx gets a notice again, as the same mail without a code', async () => {
+  test('that answers 4xx to a notice gets the notice again', async () => {
     const server = await newServer();
     const postern = await newPostern(server.port);
     const user = await createUser(postern, { email: newEmail() });
@@ -135,7 +135,7 @@ describe('a mail server', () => {
     const { headers, text } = await mailTo(server, user.email);
     expect(headers.get('subject')).toBe('Example: Somebody logged in to your account on a new device: Fairphone FP5.');
     expect(text).toMatch(/^When: \d{4}-\d\d-\d\d \d\d:\d\d UTC\nDevice: Fairphone FP5\nNetwork: 127\.0\.0\.0\/24$/m);
-    const [message] = await eventually('the outbox to say so', async () => {
+    const [message] = await eventually('the notice to be sent', async () => {
       const query = `filter=user_id:${user.id},state:sent`;
       const { body } = await postern.api<object[]>('GET', `/admin/v1/outbox?${query}`, { bearer: postern.adminKey });
       return body.length > 0 ? body : undefined;
