@@ -79,7 +79,9 @@ describe('a CSV file', () => {
     expect(await page.getByLabel('What Correo becomes').inputValue()).toBe('email');
     expect(await page.getByLabel('What Passwort becomes').inputValue()).toBe('password_hash');
     expect(await page.getByText(hash).count()).toBe(0);
-    await page.getByLabel('What Kundennummer becomes').selectOption({ label: 'Metadata, under its heading' });
+    await page
+      .getByLabel('What Kundennummer becomes')
+      .selectOption({ label: 'Metadata member named like the heading' });
 
     await click(page, 'Check the file');
     await page.getByText('5 lines have errors').waitFor();

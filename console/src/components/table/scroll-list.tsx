@@ -13,7 +13,7 @@ interface ScrollListProps<Row> {
 
 /** The assumed height of a row that was never shown, in pixels. */
 const estimatedHeight = 52;
-/** Rows before the end at which the next ones are read. */
+/** Rows in the page before and after the visible ones. The next rows are read when fewer than this many are not in the page. */
 const rowsAhead = 10;
 
 /** A list that scrolls inside its box. Only the rows near the visible part are in the page. */

@@ -38,7 +38,7 @@ export const imports = {
   becomesOf: (column: string) => `What ${column} becomes`,
   hiddenValue: 'hidden',
   firstLines: 'First lines',
-  moreColumns: (n: number) => `${count(n)} more columns are left out.`,
+  moreColumns: (n: number) => `${count(n)} more columns are not shown.`,
   targets: {
     none: 'Leave out',
     username: 'Username',
@@ -54,7 +54,7 @@ export const imports = {
     password: 'Password',
     pin: 'PIN',
     metadata: 'Metadata (JSON object)',
-    member: 'Metadata, under its heading',
+    member: 'Metadata member named like the heading',
   },
   needsIdentity: 'Choose which column is the username, the mail address or the phone.',
   nameHint: 'If several columns are the name, they are joined.',
@@ -88,7 +88,7 @@ export const imports = {
       ? 'Interrupted before the first line was done.'
       : `Interrupted. All lines up to ${count(line)} are done.`,
   unsure: (from: number, to: number) =>
-    `The answer for lines ${count(from)} to ${count(to)} was lost, so their users may have been created. If you continue, no user is created twice. The report lists those that were created as existing.`,
+    `The answer for lines ${count(from)} to ${count(to)} was lost, so their users may have been created. If you continue, no user is created twice. In the report, users of these lines who were created have the result “exists”.`,
   fileChanged: 'The file has changed or was moved since you chose it. Choose it again.',
   toUsers: 'See the users',
   rows: 'Lines to check',

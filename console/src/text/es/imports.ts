@@ -40,7 +40,7 @@ export const imports: Texts['imports'] = {
   becomesOf: (column) => `En qué se convierte ${column}`,
   hiddenValue: 'oculto',
   firstLines: 'Primeras líneas',
-  moreColumns: (n) => `Se omiten ${count(n)} columnas más.`,
+  moreColumns: (n) => `No se muestran ${count(n)} columnas más.`,
   targets: {
     none: 'Omitir',
     username: 'Nombre de usuario',
@@ -56,7 +56,7 @@ export const imports: Texts['imports'] = {
     password: 'Contraseña',
     pin: 'PIN',
     metadata: 'Metadatos (objeto JSON)',
-    member: 'Metadatos, con su encabezado',
+    member: 'Miembro de los metadatos con el nombre del encabezado',
   },
   needsIdentity: 'Elija qué columna es el nombre de usuario, el correo o el teléfono.',
   nameHint: 'Si varias columnas son el nombre, se unen.',
@@ -92,7 +92,7 @@ export const imports: Texts['imports'] = {
       ? 'Interrumpido antes de terminar la primera línea.'
       : `Interrumpido. Todas las líneas hasta la ${count(line)} están hechas.`,
   unsure: (from, to) =>
-    `Se perdió la respuesta de las líneas ${count(from)} a ${count(to)}: puede que sus usuarios se hayan creado. Si continúa, ningún usuario se crea dos veces. El informe indica los ya creados como existentes.`,
+    `Se perdió la respuesta de las líneas ${count(from)} a ${count(to)}: puede que sus usuarios se hayan creado. Si continúa, ningún usuario se crea dos veces. En el informe, los usuarios de estas líneas que ya se crearon tienen el resultado «exists».`,
   fileChanged: 'El archivo ha cambiado o se ha movido desde que lo eligió. Elíjalo de nuevo.',
   toUsers: 'Ver los usuarios',
   rows: 'Líneas que revisar',
