@@ -112,7 +112,8 @@ export const tracingSettings = {
   OTEL_BSP_SCHEDULE_DELAY: {
     parse: integer(10, 60_000),
     fallback: '5000',
-    about: 'The maximum time in milliseconds that a finished span waits for others before Postern sends it.',
+    about:
+      'The maximum time in milliseconds before Postern exports a finished span. Spans that finish in this time are exported together.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

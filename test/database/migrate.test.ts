@@ -59,12 +59,12 @@ test('a start that waits for the lock of migrations names the connection that ho
   expect(await applied).toEqual([]);
 });
 
-test('a database of the first release of session invalidation gets the same schema as others', async () => {
+test('a migration gives a database with the former version of 0013_session_changes.sql the current schema', async () => {
   const former = await createTestDatabase();
   const client = new pg.Client({ ...former.target });
   await client.connect();
-  const shape = () => client.query(shapeOfNotes).then(({ rows }) => rows);
-  const wanted = await shape();
+  const readSchema = () => client.query(sessionChangesSchema).then(({ rows }) => rows);
+  const current = await readSchema();
   await client.query(`alter table session_changes set logged;
     alter table session_changes_floor set logged, drop column run;
     drop function note_every_session_change cascade;
@@ -75,10 +75,10 @@ test('a database of the first release of session invalidation gets the same sche
   await client.query("update schema_migrations set digest = $1 where name = '0013_session_changes.sql'", [
     'a2d67676bc9274e90fd34e86c20ff184903d3355d25af9004fce9c2c456a1427',
   ]);
-  expect(await shape()).not.toEqual(wanted);
+  expect(await readSchema()).not.toEqual(current);
 
   expect(await migrate(former.target, quiet)).toEqual([name]);
-  expect(await shape()).toEqual(wanted);
+  expect(await readSchema()).toEqual(current);
   await client.end();
   await former.drop();
 });
@@ -140,8 +140,8 @@ test('a migration that was changed after it was applied is refused', async () =>
   await expect(migrate(db.target, quiet)).rejects.toThrow('0013_session_changes.sql was changed after it was applied');
 });
 
-/** Tables, columns and triggers of what sessions that are remembered rest on. */
-const shapeOfNotes = `select relname as name, relpersistence::text as kind from pg_class
+/** The tables, indexes, columns and triggers that record changes of sessions. */
+const sessionChangesSchema = `select relname as name, relpersistence::text as kind from pg_class
     where relname like 'session_change%' and relkind in ('r', 'i')
   union all
   select attname, attrelid::regclass::text from pg_attribute where attrelid = 'session_changes_floor'::regclass

@@ -14,7 +14,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-test('a group that could not read the ids of its tasks at its start takes jobs once it can', async () => {
+test('a group of jobs whose tasks cannot be read at the start takes jobs after the tasks can be read', async () => {
   const { database, target } = own;
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_fields: object, message: string) => void warnings.push(message) };

@@ -38,7 +38,7 @@ export interface TracingOptions {
   readonly sampler: SamplerName;
   /** From 0 to 1: the share of traces that a sampler with a ratio records. */
   readonly ratio: number;
-  /** Milliseconds that a span waits for others. */
+  /** The maximum time in milliseconds between the end of a span and its export. Until then, more spans join its batch. */
   readonly delay: number;
   /** Called for the first failed export, and for the first one after a success. */
   readonly onError: (error: Error) => void;
@@ -96,7 +96,7 @@ function reportFailures(exporter: SpanExporter, onError: (error: Error) => void)
 }
 
 const kinds = { client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
-/** The methods of HTTP that are part of names. Others are `_OTHER`: a client may send any word. */
+/** The HTTP methods that spans are named after. Another method is `_OTHER`, because a client may send any word. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 function tracingOf(provider: TracerProvider): Tracing {

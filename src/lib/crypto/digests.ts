@@ -11,7 +11,7 @@ export function sha256Hex(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** SHA-1 of a password in UTF-8, in capitals: the key of lists of breached passwords. It protects nothing. */
+/** SHA-1 of a password in UTF-8, in capitals, to find it in lists of breached passwords. It is too weak for other uses. */
 export function sha1UpperHex(password: string): string {
   return hash('sha1', password, 'hex').toUpperCase();
 }
