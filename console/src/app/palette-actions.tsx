@@ -19,7 +19,7 @@ export function useOpenUser(): User | undefined {
 
 /** The actions on a user. An action with a dialog opens the page of the user with that dialog. */
 export function useUserActions(): (user: User) => PaletteEntry[] {
-  const { user: text, acts, notifications, shell } = useText();
+  const { user: text, userDialogs, notifications, shell } = useText();
   const navigate = useNavigate();
   const client = useQueryClient();
   const can = useHasScope();
@@ -30,8 +30,8 @@ export function useUserActions(): (user: User) => PaletteEntry[] {
       ...{ id: `${key}-${id}`, group: nameOf(user), name, icon, run },
     });
     const page = { to: '/users/$id', params: { id } } as const;
-    const openDialog = (act: string, name: string, icon: IconName) =>
-      entry(act, name, icon, () => void navigate({ ...page, search: { act } }));
+    const openDialog = (dialog: string, name: string, icon: IconName) =>
+      entry(dialog, name, icon, () => void navigate({ ...page, search: { act: dialog } }));
     const openPanel = (hash: string, name: string, icon: IconName) =>
       entry(`part-${hash}`, `${shell.palette.goTo} ${name}`, icon, () => void navigate({ ...page, search: {}, hash }));
     /** An action without a dialog. */
@@ -68,10 +68,10 @@ export function useUserActions(): (user: User) => PaletteEntry[] {
       }),
       ...(mayChange(user)
         ? [
-            openDialog('profile', acts.edit, 'pencil'),
-            openDialog('addresses', acts.editAddresses, 'mail'),
-            openDialog('password', acts.of(acts.set, text.factors.password), 'key'),
-            openDialog('pin', acts.of(acts.set, text.factors.pin), 'keyboard'),
+            openDialog('profile', userDialogs.edit, 'pencil'),
+            openDialog('addresses', userDialogs.editAddresses, 'mail'),
+            openDialog('password', userDialogs.of(userDialogs.set, text.factors.password), 'key'),
+            openDialog('pin', userDialogs.of(userDialogs.set, text.factors.pin), 'keyboard'),
             isActive
               ? openDialog('deactivate', text.deactivate, 'ban')
               : runAction('reactivate', text.reactivate, 'check', text.reactivated, () =>

@@ -24,7 +24,7 @@ const { open, admin, operator } = createConsolePages(
   () => browser,
 );
 const effect = (user: User, isDone: (user: User) => boolean) =>
-  eventually('the effect of an act', async () => {
+  eventually('the effect of an action', async () => {
     const { body } = await admin('GET', `/users/${user.id}`);
     return isDone(body) ? body : undefined;
   });

@@ -29,7 +29,7 @@ const pageOf = ({ id }: User, query = '') => `/console/users/${id}${query}`;
 const read = async ({ id }: User) => (await admin('GET', `/users/${id}`)).body;
 /** The user, once the API shows an effect. */
 const effect = (user: User, isDone: (user: User) => boolean) =>
-  eventually('the effect of an act', async () => {
+  eventually('the effect of an action', async () => {
     const now = await read(user);
     return isDone(now) ? now : undefined;
   });

@@ -42,9 +42,9 @@ const read = async ({ id }: { id: string }) => (await admin<Webhook>('GET', `/we
 const deliveries = async ({ id }: { id: string }) =>
   (await admin<WebhookDelivery[]>('GET', `/webhooks/${id}/deliveries`)).body;
 const dialog = (page: Page) => page.getByRole('dialog');
-const act = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const more = async (page: Page, name: string) => {
-  await act(page, 'More actions').click();
+  await button(page, 'More actions').click();
   await page.getByRole('menuitem', { name }).click();
 };
 
@@ -53,7 +53,7 @@ test('without a webhook, the page explains webhooks, and the form creates one wh
   await page.getByText('No webhook yet').waitFor();
   await page.getByText('Send a test event, and see the answer of your server here.').waitFor();
   await page.keyboard.press('c');
-  const create = act(page, 'Create the webhook');
+  const create = button(page, 'Create the webhook');
   expect(await create.isDisabled()).toBe(true);
   await dialog(page).getByLabel('URL', { exact: true }).fill('ftp://example.com');
   await dialog(page).getByLabel('Logins').check();
@@ -66,7 +66,7 @@ test('without a webhook, the page explains webhooks, and the form creates one wh
   const secret = (await page.getByText(/^whsec_/).textContent()) ?? '';
   await page.keyboard.press('Escape');
   expect(await page.getByText(secret).isVisible()).toBe(true);
-  await act(page, 'I have copied it').click();
+  await button(page, 'I have copied it').click();
   await page.getByRole('heading', { name: 'the warehouse' }).waitFor({ state: 'attached' });
   const [made] = (await admin<Webhook[]>('GET', '/webhooks')).body;
   expect(made).toMatchObject({ events: ['user.created', 'login.*'], url: `${receiver.url}/made`, payload: 'thin' });
@@ -122,19 +122,19 @@ test('a test event is sent, and the secret is rotated', async () => {
   const { webhook, path } = await subscribe();
   receiver.answer = (event) => (event.path === path ? { status: 418, body: 'short and stout' } : 204);
   const { page, expectClean } = await open(`/console/webhooks/${webhook.id}`, { as: person });
-  await act(page, 'Send a test…').waitFor();
+  await button(page, 'Send a test…').waitFor();
   await page.keyboard.press('t');
   await dialog(page).getByLabel('Event').selectOption('login.locked');
-  await act(page, 'Send the test').click();
+  await button(page, 'Send the test').click();
   await dialog(page).getByText('Your server did not accept the event.').waitFor();
   await dialog(page).getByText('short and stout').waitFor();
   expect(await receiver.wait(path, 'the test')).toMatchObject({ type: 'login.locked', data: { is_test: true } });
   await page.keyboard.press('Escape');
-  await act(page, 'Rotate secret…').click();
-  await act(page, 'Rotate the secret').click();
+  await button(page, 'Rotate secret…').click();
+  await button(page, 'Rotate the secret').click();
   const secret = (await page.getByText(/^whsec_/).textContent()) ?? '';
   expect(secret).not.toBe(webhook.secret);
-  await act(page, 'I have copied it').click();
+  await button(page, 'I have copied it').click();
   await page.getByText(/The previous secret also signs until/).waitFor();
   expect((await read(webhook)).previous_secret_until).not.toBeNull();
   receiver.answer = () => 204;
@@ -147,7 +147,7 @@ test('a webhook is edited, paused, enabled again, and deleted after its name was
   await more(page, 'Edit…');
   await dialog(page).getByLabel('user.updated').uncheck();
   await dialog(page).getByLabel('Payload').selectOption('Full');
-  await act(page, 'Save').click();
+  await button(page, 'Save').click();
   await page.getByText('The webhook is changed.').waitFor();
   expect(await read(webhook)).toMatchObject({
     events: ['user.created', 'user.deleted', 'user.locked', 'user.unlocked', 'user.deactivated'],
@@ -157,11 +157,11 @@ test('a webhook is edited, paused, enabled again, and deleted after its name was
   await page.getByText(/^Paused since/).waitFor();
   expect(await read(webhook)).toMatchObject({ enabled: false, disabled_reason: 'operator' });
   await page.getByRole('main').getByRole('button', { name: 'Enable…' }).click();
-  await act(page, 'Enable the webhook').click();
+  await button(page, 'Enable the webhook').click();
   await page.getByText('The webhook is enabled.').waitFor();
   expect(await read(webhook)).toMatchObject({ enabled: true });
   await more(page, 'Delete…');
-  const remove = act(page, 'Delete the webhook');
+  const remove = button(page, 'Delete the webhook');
   expect(await remove.isDisabled()).toBe(true);
   await dialog(page).getByRole('textbox').fill(name);
   await remove.click();

@@ -7,7 +7,7 @@ import { useText } from '../../text/text.js';
 import { Icon, type IconName, Spinner } from '../icon/icon.js';
 import styles from './button.module.css';
 
-/** `main`: the one main button of a view. `danger`: the last step of a destructive act; `warn` opens its question. */
+/** `main`: the one main button of a view. `danger`: the last step of a destructive action; `warn` opens its question. */
 export type ButtonKind = 'main' | 'plain' | 'ghost' | 'danger' | 'warn';
 
 interface ButtonLook {

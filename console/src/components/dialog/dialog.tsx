@@ -92,7 +92,7 @@ interface ConfirmProps {
   readonly title: string;
   /** The consequences, with numbers. */
   readonly children: ReactNode;
-  /** The verb, as on the button that asked, without "…". */
+  /** The verb, as on the button that opened the dialog, without "…". */
   readonly action: string;
   /** It destroys something. */
   readonly isDestructive?: boolean;
@@ -106,7 +106,7 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks before an action that cannot be undone at once. */
+/** Asks the operator to confirm an action, and shows its consequences. It can also contain the fields of the action. */
 export function ConfirmDialog(props: ConfirmProps) {
   const {
     title,

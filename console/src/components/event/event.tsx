@@ -57,7 +57,7 @@ export interface Sentence {
   readonly object?: string | undefined;
 }
 
-const isOwnAct = ({ actor, user_id }: AuditEvent) => actor === 'user' || actor === `user:${user_id}`;
+const isByTheUser = ({ actor, user_id }: AuditEvent) => actor === 'user' || actor === `user:${user_id}`;
 
 /** The name of the API key, the webhook or the address that an event about no user is about. */
 function objectName({ user_id, data }: AuditEvent): string | undefined {
@@ -82,11 +82,11 @@ export function useSentence(): (event: AuditEvent) => Sentence {
   return (event) => {
     const { type, user_id, user_name } = event;
     const user = user_id === noUserId ? undefined : (user_name ?? events.nobody);
-    if (isOwnAct(event)) return { actor: user ?? actor(event), verb: verb(type), object: objectName(event) };
+    if (isByTheUser(event)) return { actor: user ?? actor(event), verb: verb(type), object: objectName(event) };
     return {
       actor: actor(event),
       ...(event.actor.startsWith('key:') && { kind: events.apiKey }),
-      verb: user === undefined ? verb(type) : (events.acts[type] ?? verb(type)),
+      verb: user === undefined ? verb(type) : (events.doneToUser[type] ?? verb(type)),
       object: user ?? objectName(event),
     };
   };
@@ -100,7 +100,7 @@ export function useDetail(): (event: AuditEvent) => string {
   const actor = useActor();
   const actorText = (event: AuditEvent) => {
     // Messages are sent by Postern, and events about no user begin with the actor.
-    if (isOwnAct(event) || event.actor === 'system' || event.user_id === noUserId) return undefined;
+    if (isByTheUser(event) || event.actor === 'system' || event.user_id === noUserId) return undefined;
     if (event.actor === 'cli') return events.byCli;
     return event.actor.startsWith('key:') && event.actor_name !== null
       ? events.byKey(event.actor_name)

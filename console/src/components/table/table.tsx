@@ -114,7 +114,7 @@ export function Table<Row>(props: TableProps<Row>) {
 
   const latestHandlers = useRef({ onKeyDown, toggle, open, ids });
   latestHandlers.current = { onKeyDown, toggle, open, ids };
-  const acts = useMemo(
+  const rowHandlers = useMemo(
     (): RowHandlers => ({
       onKeyDown: (event, index) => latestHandlers.current.onKeyDown(event, index),
       onFocus: (index) => setActiveId(latestHandlers.current.ids[index]),
@@ -162,7 +162,7 @@ export function Table<Row>(props: TableProps<Row>) {
               <Fragment key={id}>
                 {gap > 0 && <Gap height={gap} width={width} />}
                 <TableRow
-                  {...{ row, index, columns, compact, handlers: acts, measure }}
+                  {...{ row, index, columns, compact, handlers: rowHandlers, measure }}
                   name={nameOf(row)}
                   canOpen={onOpen !== undefined}
                   selected={selection?.ids.has(id)}

@@ -163,8 +163,10 @@ function Answer({ value, diagnosis }: { value: string; diagnosis: LoginDiagnosis
   const { user_id: id, checked_at } = diagnosis;
   const checkAgain = () => client.invalidateQueries({ queryKey: ['login-check'] });
   const onRemedy = useRemedies({
-    onAct: (act, about) =>
-      void (id !== null && navigate({ to: '/users/$id', params: { id }, search: { act, ...(about && { about }) } })),
+    onOpenDialog: (dialog, about) =>
+      void (
+        id !== null && navigate({ to: '/users/$id', params: { id }, search: { act: dialog, ...(about && { about }) } })
+      ),
     onCreate: setMembers,
     onDone: checkAgain,
   });

@@ -135,7 +135,7 @@ export const activityList = (id: string, kind: Kind | undefined) => ({
     }),
 });
 
-/** Reads everything about the user again, after an act. */
+/** Reads everything about the user again, after a change. */
 export function refresh(client: QueryClient, id: string): Promise<void> {
   return client.invalidateQueries({ queryKey: userKey(id) });
 }

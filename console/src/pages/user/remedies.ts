@@ -4,10 +4,10 @@ import { useHasScope } from '../../app/operator.js';
 import type { RemedyAction } from '../../components/diagnosis/diagnosis.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
-import type { Act, OpenAct } from './acts/run.js';
+import type { DialogName, OpenDialog } from './dialogs/dialog-action.js';
 
 /** The remedies that a dialog of the user's page carries out, and the field of the dialog. */
-const dialogs: Readonly<Record<string, readonly [Act, about?: string]>> = {
+const dialogs: Readonly<Record<string, readonly [DialogName, about?: string]>> = {
   set_password: ['password'],
   set_pin: ['pin'],
   set_phone: ['addresses', 'phone'],
@@ -18,7 +18,7 @@ const dialogs: Readonly<Record<string, readonly [Act, about?: string]>> = {
 };
 
 interface Handlers {
-  readonly onAct: OpenAct;
+  readonly onOpenDialog: OpenDialog;
   /** Creates a user with these members. */
   readonly onCreate?: (members: Readonly<Record<string, unknown>>) => void;
   /** After a remedy that needs no dialog. */
@@ -26,15 +26,15 @@ interface Handlers {
 }
 
 /** The action of a remedy's button: a request, or a dialog. */
-export function useRemedies({ onAct, onCreate, onDone }: Handlers): RemedyAction {
+export function useRemedies({ onOpenDialog, onCreate, onDone }: Handlers): RemedyAction {
   const { user } = useText();
   const can = useHasScope();
   return (remedy) => {
     const { action, scope, body } = remedy;
     if (scope === null || !can(scope)) return undefined;
     if (action === 'create_user') return onCreate === undefined ? undefined : () => onCreate(body ?? {});
-    const [act, about] = dialogs[action] ?? [];
-    if (act !== undefined) return () => onAct(act, about ?? textOf(body?.provider));
+    const [dialog, about] = dialogs[action] ?? [];
+    if (dialog !== undefined) return () => onOpenDialog(dialog, about ?? textOf(body?.provider));
     return async () => {
       try {
         await run(remedy);

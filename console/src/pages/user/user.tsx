@@ -16,8 +16,8 @@ import { Avatar, nameOf, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
 import { useFormats, useText } from '../../text/text.js';
-import { ActDialog } from './acts/dialogs.js';
-import { acts, adminActs, type OpenAct } from './acts/run.js';
+import { adminDialogs, dialogNames, type OpenDialog } from './dialogs/dialog-action.js';
+import { UserDialog } from './dialogs/user-dialog.js';
 import { Activity, Inbox, Messages } from './history.js';
 import { Login } from './login.js';
 import { diagnosisQuery, type Kind, kinds, refresh } from './queries.js';
@@ -43,12 +43,12 @@ export function UserPage() {
 }
 
 function UserView({ user }: { user: User }) {
-  const { user: text, acts: actTexts, notifications } = useText();
+  const { user: text, userDialogs: dialogTexts, notifications } = useText();
   const can = useHasScope();
   const search = useSearch({ from: '/users/$id' });
   const navigate = useNavigate({ from: '/users/$id' });
   const client = useQueryClient();
-  const run = useActs(user);
+  const run = useActions(user);
   useAnchor(user.id);
   const mayChange = useMayChange()(user);
   const choose = (change: { readonly [Name in Member]?: string | undefined }) =>
@@ -57,8 +57,8 @@ function UserView({ user }: { user: User }) {
       replace: true,
       resetScroll: false,
     });
-  const openAct: OpenAct = (act, about) => choose({ act, about });
-  const onRemedy = useRemedies({ onAct: openAct, onDone: () => refresh(client, user.id) });
+  const openDialog: OpenDialog = (dialog, about) => choose({ act: dialog, about });
+  const onRemedy = useRemedies({ onOpenDialog: openDialog, onDone: () => refresh(client, user.id) });
   const unlock = () => void run(text.unlock, text.unlocked, () => unlockUser(user.id));
   const mayNotify = can('notifications:write');
   const notify = () => void navigate({ to: '/notifications', search: { to: user.id } });
@@ -67,16 +67,16 @@ function UserView({ user }: { user: User }) {
     ...(mayChange && isLocked(user) ? [{ keys: 'u', name: text.unlock, group, run: unlock }] : []),
     ...(mayChange
       ? [
-          { keys: 'l', name: text.lock, group, run: () => openAct('lock') },
-          { keys: 'e', name: actTexts.edit, group, run: () => openAct('profile') },
+          { keys: 'l', name: text.lock, group, run: () => openDialog('lock') },
+          { keys: 'e', name: dialogTexts.edit, group, run: () => openDialog('profile') },
         ]
       : []),
     ...(mayNotify ? [{ keys: 'n', name: notifications.send, group, run: notify }] : []),
   ]);
   const isAdmin = can('admin');
-  const act = acts.find((each) => each === search.act);
-  const mayAct = act !== undefined && mayChange && (isAdmin || !adminActs.includes(act));
-  const items = useMenuItems(user, openAct, run);
+  const dialog = dialogNames.find((each) => each === search.act);
+  const isDialogAllowed = dialog !== undefined && mayChange && (isAdmin || !adminDialogs.includes(dialog));
+  const items = useMenuItems(user, openDialog, run);
   const kind = Object.keys(kinds).find((each): each is Kind => each === search.kind);
   return (
     <Page
@@ -90,10 +90,10 @@ function UserView({ user }: { user: User }) {
           )}
           {mayChange && (
             <>
-              <Button icon="lock" changesData onClick={() => openAct('lock')}>
+              <Button icon="lock" changesData onClick={() => openDialog('lock')}>
                 {text.lock}
               </Button>
-              <Button icon="logout" changesData onClick={() => openAct('logOut')}>
+              <Button icon="logout" changesData onClick={() => openDialog('logOut')}>
                 {text.logOut}
               </Button>
             </>
@@ -112,17 +112,17 @@ function UserView({ user }: { user: User }) {
           <Messages id={user.id} mayChange={mayChange} />
         </div>
         <div className={styles.column}>
-          <Devices user={user} mayChange={mayChange} onLogOutAll={() => openAct('logOut')} />
+          <Devices user={user} mayChange={mayChange} onLogOutAll={() => openDialog('logOut')} />
           <Tokens user={user} />
-          <Who user={user} mayChange={mayChange} onAct={openAct} />
-          <Factors user={user} mayChange={mayChange} onAct={openAct} />
-          <Accounts user={user} mayChange={mayChange} onAct={openAct} />
+          <Who user={user} mayChange={mayChange} onOpenDialog={openDialog} />
+          <Factors user={user} mayChange={mayChange} onOpenDialog={openDialog} />
+          <Accounts user={user} mayChange={mayChange} onOpenDialog={openDialog} />
         </div>
       </div>
-      {mayAct && (
-        <ActDialog
-          key={`${act} ${search.about ?? ''}`}
-          {...{ act, user, about: search.about, onAct: openAct }}
+      {isDialogAllowed && (
+        <UserDialog
+          key={`${dialog} ${search.about ?? ''}`}
+          {...{ dialog, user, about: search.about, onOpenDialog: openDialog }}
           onClose={() => choose({ act: undefined, about: undefined })}
         />
       )}
@@ -130,9 +130,9 @@ function UserView({ user }: { user: User }) {
   );
 }
 
-/** The menu "…" with the less frequent acts. */
-function useMenuItems(user: User, openAct: OpenAct, run: ReturnType<typeof useActs>): MenuItem[] {
-  const { user: text, acts: actTexts } = useText();
+/** The menu "…" with the less frequent userDialogs. */
+function useMenuItems(user: User, openDialog: OpenDialog, run: ReturnType<typeof useActions>): MenuItem[] {
+  const { user: text, userDialogs: dialogTexts } = useText();
   const isAdmin = useHasScope()('admin');
   const mayChange = useMayChange()(user);
   const isActive = user.status === 'active';
@@ -141,7 +141,7 @@ function useMenuItems(user: User, openAct: OpenAct, run: ReturnType<typeof useAc
     ...(mayChange
       ? [
           isActive
-            ? { name: text.deactivate, icon: 'ban' as const, run: () => openAct('deactivate'), changesData: true }
+            ? { name: text.deactivate, icon: 'ban' as const, run: () => openDialog('deactivate'), changesData: true }
             : {
                 name: text.reactivate,
                 icon: 'check' as const,
@@ -149,15 +149,22 @@ function useMenuItems(user: User, openAct: OpenAct, run: ReturnType<typeof useAc
                 run: () => void run(text.reactivate, text.reactivated, () => changeUser(user.id, { status: 'active' })),
               },
           ...(isAdmin
-            ? [{ name: actTexts.role.open, icon: 'shield' as const, changesData: true, run: () => openAct('role') }]
+            ? [
+                {
+                  name: dialogTexts.role.open,
+                  icon: 'shield' as const,
+                  changesData: true,
+                  run: () => openDialog('role'),
+                },
+              ]
             : []),
           ...(isAdmin && user.role !== 'user' && !user.role_active
             ? [
                 {
-                  name: actTexts.activation.open,
+                  name: dialogTexts.activation.open,
                   icon: 'link' as const,
                   changesData: true,
-                  run: () => openAct('activation'),
+                  run: () => openDialog('activation'),
                 },
               ]
             : []),
@@ -166,7 +173,7 @@ function useMenuItems(user: User, openAct: OpenAct, run: ReturnType<typeof useAc
             icon: 'trash' as const,
             destructive: true,
             changesData: true,
-            run: () => openAct('erase'),
+            run: () => openDialog('erase'),
           },
         ]
       : []),
@@ -185,8 +192,8 @@ function useAnchor(id: string): void {
   }, [hash, isArriving]);
 }
 
-/** Runs an act that needs no dialog, and shows its result. */
-function useActs(user: User) {
+/** Runs an action that needs no dialog, and shows its result. */
+function useActions(user: User) {
   const client = useQueryClient();
   const { user: text } = useText();
   return async (name: string, done: string, work: () => Promise<unknown>): Promise<void> => {

@@ -7,7 +7,7 @@ import { Facts, Panel, Rows } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { None, Time, UserText } from '../../components/text/values.js';
 import { useFormats, useText } from '../../text/text.js';
-import type { Act, OpenAct } from './acts/run.js';
+import type { DialogName, OpenDialog } from './dialogs/dialog-action.js';
 import { accountsQuery, useProviders } from './queries.js';
 import styles from './user.module.css';
 
@@ -15,12 +15,12 @@ interface WhoProps {
   readonly user: User;
   /** Whether the operator may change this user. */
   readonly mayChange: boolean;
-  readonly onAct: OpenAct;
+  readonly onOpenDialog: OpenDialog;
 }
 
 /** The profile of the user. */
-export function Who({ user, mayChange, onAct }: WhoProps) {
-  const { user: text, acts, users } = useText();
+export function Who({ user, mayChange, onOpenDialog }: WhoProps) {
+  const { user: text, userDialogs, users } = useText();
   const { who } = text;
   const shown = (value: string | null) => (value === null ? <None /> : <UserText text={value} />);
   return (
@@ -30,11 +30,11 @@ export function Who({ user, mayChange, onAct }: WhoProps) {
       actions={
         mayChange && (
           <>
-            <Button small changesData onClick={() => onAct('profile')}>
-              {acts.edit}
+            <Button small changesData onClick={() => onOpenDialog('profile')}>
+              {userDialogs.edit}
             </Button>
-            <Button small changesData onClick={() => onAct('addresses')}>
-              {acts.editAddresses}
+            <Button small changesData onClick={() => onOpenDialog('addresses')}>
+              {userDialogs.editAddresses}
             </Button>
           </>
         )
@@ -42,7 +42,7 @@ export function Who({ user, mayChange, onAct }: WhoProps) {
     >
       <Facts
         facts={[
-          [acts.profile.name, shown(user.name === '' ? null : user.name)],
+          [userDialogs.profile.name, shown(user.name === '' ? null : user.name)],
           [who.username, shown(user.username)],
           [who.phone, shown(user.phone)],
           [who.email, shown(user.email)],
@@ -75,35 +75,46 @@ function Metadata({ metadata }: { metadata: User['metadata'] }) {
 }
 
 /** The password, the PIN and the second factors of the user. */
-export function Factors({ user, mayChange, onAct }: WhoProps) {
-  const { user: text, acts } = useText();
+export function Factors({ user, mayChange, onOpenDialog }: WhoProps) {
+  const { user: text, userDialogs } = useText();
   const { time } = useFormats();
   const { factors } = text;
-  const policy = acts.policy.values[user.second_factor ?? 'byDefault'];
-  const open = (act: Act, verb: string, what: string) =>
+  const policy = userDialogs.policy.values[user.second_factor ?? 'byDefault'];
+  const open = (dialog: DialogName, verb: string, what: string) =>
     mayChange ? (
-      <Button key={act} kind="ghost" small changesData label={acts.of(verb, what)} onClick={() => onAct(act)}>
+      <Button
+        key={dialog}
+        kind="ghost"
+        small
+        changesData
+        label={userDialogs.of(verb, what)}
+        onClick={() => onOpenDialog(dialog)}
+      >
         {verb}
       </Button>
     ) : null;
   return (
     <Panel anchor="factors" title={factors.title} hasNoPadding>
       <Rows label={factors.title}>
-        <FactorRow icon="key" name={factors.password} more={user.has_password ? factors.onFile : acts.factor.notSet}>
-          {open('password', user.has_password ? acts.change : acts.set, factors.password)}
-          {user.has_password && open('noPassword', acts.remove, factors.password)}
+        <FactorRow
+          icon="key"
+          name={factors.password}
+          more={user.has_password ? factors.onFile : userDialogs.factor.notSet}
+        >
+          {open('password', user.has_password ? userDialogs.change : userDialogs.set, factors.password)}
+          {user.has_password && open('noPassword', userDialogs.remove, factors.password)}
         </FactorRow>
-        <FactorRow icon="keyboard" name={factors.pin} more={user.has_pin ? factors.onFile : acts.factor.notSet}>
-          {open('pin', user.has_pin ? acts.change : acts.set, factors.pin)}
-          {user.has_pin && open('noPin', acts.remove, factors.pin)}
+        <FactorRow icon="keyboard" name={factors.pin} more={user.has_pin ? factors.onFile : userDialogs.factor.notSet}>
+          {open('pin', user.has_pin ? userDialogs.change : userDialogs.set, factors.pin)}
+          {user.has_pin && open('noPin', userDialogs.remove, factors.pin)}
         </FactorRow>
         {user.pin_recovery !== null && (
           <FactorRow
             icon="clock"
             name={factors.pin}
-            more={acts.factor.pinChanges(time(user.pin_recovery.effective_at))}
+            more={userDialogs.factor.pinChanges(time(user.pin_recovery.effective_at))}
           >
-            {open('pinRecovery', acts.cancel, factors.pin)}
+            {open('pinRecovery', userDialogs.cancel, factors.pin)}
           </FactorRow>
         )}
         {user.second_factors.map(({ type, created_at }) => (
@@ -114,9 +125,9 @@ export function Factors({ user, mayChange, onAct }: WhoProps) {
             more={factors.since(time(created_at))}
           />
         ))}
-        <FactorRow icon="shield" name={acts.factor.second} more={`${acts.policy.label}: ${policy}`}>
-          {open('policy', acts.change, acts.factor.second)}
-          {user.second_factors.length > 0 && open('factors', factors.remove, acts.factor.second)}
+        <FactorRow icon="shield" name={userDialogs.factor.second} more={`${userDialogs.policy.label}: ${policy}`}>
+          {open('policy', userDialogs.change, userDialogs.factor.second)}
+          {user.second_factors.length > 0 && open('factors', factors.remove, userDialogs.factor.second)}
         </FactorRow>
       </Rows>
     </Panel>
@@ -144,8 +155,8 @@ function FactorRow({ icon, name, more, children }: FactorRowProps) {
 }
 
 /** The accounts at OpenID providers with which the user can log in. Nothing without a provider. */
-export function Accounts({ user, mayChange, onAct }: WhoProps) {
-  const { accounts: text } = useText().acts;
+export function Accounts({ user, mayChange, onOpenDialog }: WhoProps) {
+  const { accounts: text } = useText().userDialogs;
   const { time } = useFormats();
   const query = useQuery(accountsQuery(user.id));
   const providers = useProviders(user.id);
@@ -157,7 +168,7 @@ export function Accounts({ user, mayChange, onAct }: WhoProps) {
       actions={
         mayChange &&
         providers.length > 0 && (
-          <Button small changesData onClick={() => onAct('link')}>
+          <Button small changesData onClick={() => onOpenDialog('link')}>
             {text.link}
           </Button>
         )
@@ -183,7 +194,7 @@ export function Accounts({ user, mayChange, onAct }: WhoProps) {
                       small
                       changesData
                       label={`${text.unlink} ${provider} ${subject}`}
-                      onClick={() => onAct('unlink', id)}
+                      onClick={() => onOpenDialog('unlink', id)}
                     >
                       {text.unlink}
                     </Button>

@@ -23,7 +23,7 @@ export const readWebhooks = (cursor: string | undefined, signal: AbortSignal) =>
     signal,
   });
 
-/** All queries of webhooks begin with this key, so that an act can read them again. */
+/** All queries of webhooks begin with this key, so that a change can read them again. */
 export const webhooksKey = ['webhooks'] as const;
 
 /** All webhooks, with their health. */

@@ -10,7 +10,7 @@ import { Page } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
-import { DeleteWebhook, EnableWebhook, RotateSecret } from './acts.js';
+import { DeleteWebhook, EnableWebhook, RotateSecret } from './confirm-dialogs.js';
 import { Deliveries } from './deliveries.js';
 import { Health, Trouble } from './health.js';
 import { changeWebhook, webhookName, webhookQuery, webhooksKey } from './queries.js';
@@ -43,14 +43,13 @@ function Above() {
   );
 }
 
-const acts = ['test', 'rotate', 'edit', 'enable', 'replay', 'delete'] as const;
-type Act = (typeof acts)[number];
+type DialogName = 'test' | 'rotate' | 'edit' | 'enable' | 'replay' | 'delete';
 
 function WebhookView({ webhook }: { webhook: Webhook }) {
   const { webhooks: text } = useText();
-  const [act, setAct] = useState<Act>();
+  const [dialog, setDialog] = useState<DialogName>();
   const client = useQueryClient();
-  const close = () => setAct(undefined);
+  const close = () => setDialog(undefined);
   const refresh = () => client.invalidateQueries({ queryKey: webhooksKey });
   const pause = () =>
     void changeWebhook(webhook.id, { enabled: false })
@@ -67,16 +66,16 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
       .then(refresh);
   const group = 'thisPage' as const;
   useShortcuts([
-    { keys: 't', name: text.test, group, run: () => setAct('test') },
-    { keys: 'e', name: text.edit, group, run: () => setAct('edit') },
-    { keys: 'r', name: text.replay, group, run: () => setAct('replay') },
+    { keys: 't', name: text.test, group, run: () => setDialog('test') },
+    { keys: 'e', name: text.edit, group, run: () => setDialog('edit') },
+    { keys: 'r', name: text.replay, group, run: () => setDialog('replay') },
   ]);
   const items: MenuItem[] = [
-    { name: text.edit, icon: 'pencil', run: () => setAct('edit') },
+    { name: text.edit, icon: 'pencil', run: () => setDialog('edit') },
     webhook.enabled
       ? { name: text.pause, icon: 'pause', changesData: true, run: pause }
-      : { name: text.enable, icon: 'play', run: () => setAct('enable') },
-    { name: text.delete, icon: 'trash', destructive: true, run: () => setAct('delete') },
+      : { name: text.enable, icon: 'play', run: () => setDialog('enable') },
+    { name: text.delete, icon: 'trash', destructive: true, run: () => setDialog('delete') },
   ];
   return (
     <Page
@@ -84,25 +83,25 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
       breadcrumbs={<Above />}
       actions={
         <>
-          <Button icon="send" onClick={() => setAct('test')}>
+          <Button icon="send" onClick={() => setDialog('test')}>
             {text.test}
           </Button>
-          <Button icon="key" onClick={() => setAct('rotate')}>
+          <Button icon="key" onClick={() => setDialog('rotate')}>
             {text.rotate}
           </Button>
           <Menu label={text.more} items={items} />
         </>
       }
     >
-      <Trouble webhook={webhook} onReplay={() => setAct('replay')} onEnable={() => setAct('enable')} />
+      <Trouble webhook={webhook} onReplay={() => setDialog('replay')} onEnable={() => setDialog('enable')} />
       <Health webhook={webhook} />
-      <Deliveries webhook={webhook} onReplay={() => setAct('replay')} />
-      {act === 'test' && <TestDialog webhook={webhook} onClose={close} />}
-      {act === 'rotate' && <RotateSecret webhook={webhook} onClose={close} />}
-      {act === 'edit' && <EditWebhook webhook={webhook} onClose={close} />}
-      {act === 'enable' && <EnableWebhook webhook={webhook} onClose={close} />}
-      {act === 'replay' && <ReplayDialog webhook={webhook} onClose={close} />}
-      {act === 'delete' && (
+      <Deliveries webhook={webhook} onReplay={() => setDialog('replay')} />
+      {dialog === 'test' && <TestDialog webhook={webhook} onClose={close} />}
+      {dialog === 'rotate' && <RotateSecret webhook={webhook} onClose={close} />}
+      {dialog === 'edit' && <EditWebhook webhook={webhook} onClose={close} />}
+      {dialog === 'enable' && <EnableWebhook webhook={webhook} onClose={close} />}
+      {dialog === 'replay' && <ReplayDialog webhook={webhook} onClose={close} />}
+      {dialog === 'delete' && (
         <DeleteWebhook webhook={webhook} onPause={webhook.enabled ? pause : undefined} onClose={close} />
       )}
     </Page>

@@ -72,7 +72,7 @@ export const events = {
     'test_identity.used': 'used the fixed code for tests',
   } as Readonly<Record<string, string>>,
   /** What somebody else did to the user, after the name of that person: "Inés Carrascosa locked". */
-  acts: {
+  doneToUser: {
     'token.deleted': 'logged out a device',
     'device.changed': 'changed a device',
     'device.removed': 'removed a device',

@@ -1,5 +1,4 @@
 import { access } from './access.js';
-import { acts } from './acts.js';
 import { audit } from './audit.js';
 import { backups } from './backups.js';
 import { check } from './check.js';
@@ -16,12 +15,12 @@ import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 import { system } from './system.js';
 import { user } from './user.js';
+import { userDialogs } from './user-dialogs.js';
 import { users } from './users.js';
 import { webhooks } from './webhooks.js';
 
 export const texts = {
   access,
-  acts,
   audit,
   backups,
   check,
@@ -39,6 +38,7 @@ export const texts = {
   signIn,
   system,
   user,
+  userDialogs,
   users,
   webhooks,
 };

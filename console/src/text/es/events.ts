@@ -71,7 +71,7 @@ export const events: Texts['events'] = {
     'test_identity.deleted': 'ya no tiene un código fijo para pruebas',
     'test_identity.used': 'usó el código fijo para pruebas',
   },
-  acts: {
+  doneToUser: {
     'token.deleted': 'cerró la sesión de un dispositivo',
     'device.changed': 'cambió un dispositivo',
     'device.removed': 'quitó un dispositivo',

@@ -1,6 +1,5 @@
 import type { Texts } from '../en/index.js';
 import { access } from './access.js';
-import { acts } from './acts.js';
 import { audit } from './audit.js';
 import { backups } from './backups.js';
 import { check } from './check.js';
@@ -17,12 +16,12 @@ import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 import { system } from './system.js';
 import { user } from './user.js';
+import { userDialogs } from './user-dialogs.js';
 import { users } from './users.js';
 import { webhooks } from './webhooks.js';
 
 export const texts: Texts = {
   access,
-  acts,
   audit,
   backups,
   check,
@@ -40,6 +39,7 @@ export const texts: Texts = {
   signIn,
   system,
   user,
+  userDialogs,
   users,
   webhooks,
 };
