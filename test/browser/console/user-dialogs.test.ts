@@ -96,6 +96,8 @@ describe('the profile', () => {
     await inDialog(one.page, 'Save').click();
     await one.page.getByText('Somebody changed this to “Countess” in the meantime.').waitFor();
     expect((await read(user)).name).toBe('Countess');
+    // The message appears before the page has read the user again. Until then, the button ignores clicks.
+    await dialog(one.page).locator('[aria-busy]').waitFor({ state: 'detached' });
     await inDialog(one.page, 'Save').click();
     await closed(one.page);
     expect((await read(user)).name).toBe('Ada Lovelace');
