@@ -116,7 +116,7 @@ const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
  * Changes the members that are present. The change is numbered and timed under the lock of the user's head, as a new
  * notification is. The sequence stays.
  *
- * @param number of `exactNumbers`
+ * @param exactNumber of `exactNumbers`
  * @throws Problem `not_found`, `validation_failed`
  */
 export async function change(
@@ -124,9 +124,9 @@ export async function change(
   rules: ContentRules,
   id: string,
   input: NotificationChange,
-  number: string | undefined,
+  exactNumber: string | undefined,
 ): Promise<Notification> {
-  const item = { input, number, path: '' };
+  const item = { input, exactNumber, path: '' };
   throwIfErrors(contentErrors(item, rules, await findAndLockImages(tx, imageIds([item]), rules.imageUrlsOf)));
 
   const userId = await lockInboxOf(tx, id);

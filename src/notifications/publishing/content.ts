@@ -15,14 +15,14 @@ export interface ContentRules {
 /** A notification or a change that matches its schema, with its exact number where the parsed one may be inexact. */
 export interface InputItem<Input extends NotificationInput | NotificationChange> {
   readonly input: Input;
-  readonly number?: string | undefined;
+  readonly exactNumber?: string | undefined;
   /** The prefix of field names in errors: `3.`, or empty. */
   readonly path: string;
 }
 
 /** Errors that the schema does not find. @param images those of `imageIds` that exist */
 export function contentErrors(
-  { input, number, path }: InputItem<NotificationInput | NotificationChange>,
+  { input, exactNumber, path }: InputItem<NotificationInput | NotificationChange>,
   { types, checkUrl }: ContentRules,
   images: ReadonlyMap<string, Image>,
 ): FieldError[] {
@@ -31,7 +31,7 @@ export function contentErrors(
   if (type !== undefined && !types.includes(type)) {
     errors.push(choiceError(`${path}notification_type`, types));
   }
-  if (isGiven(value) && decimal(number ?? String(value)) === undefined) {
+  if (isGiven(value) && decimal(exactNumber ?? String(value)) === undefined) {
     errors.push({ field: `${path}object_data_number`, code: 'invalid_number' });
   }
   if (isGiven(imageId) && isGiven(imageUrl)) {
@@ -84,7 +84,7 @@ export function changedContent(
 
 /** The columns of an input; undefined where a member is absent. */
 function writtenColumns(
-  { input, number }: InputItem<NotificationInput | NotificationChange>,
+  { input, exactNumber }: InputItem<NotificationInput | NotificationChange>,
   newImages: ReadonlyMap<string, Image>,
 ): { readonly [Column in keyof Content]: Content[Column] | undefined } {
   const value = input.object_data_number;
@@ -94,7 +94,7 @@ function writtenColumns(
     notification_type: input.notification_type,
     notification_key: input.notification_key,
     object_id: lowerCase(input.object_id),
-    object_data_number: isGiven(value) ? decimal(number ?? String(value)) : value,
+    object_data_number: isGiven(value) ? decimal(exactNumber ?? String(value)) : value,
     object_data_string: input.object_data_string,
     description: input.description,
     image_id: imageIdOf(input, newImages),

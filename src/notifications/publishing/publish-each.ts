@@ -7,7 +7,7 @@ import { countDeliveries } from './validation.js';
 export interface Publication {
   readonly input: NotificationInput;
   /** The text of `object_data_number`, where the parsed number may be inexact. */
-  readonly number: string | undefined;
+  readonly exactNumber: string | undefined;
 }
 
 /** The ids of the published notifications, or the errors for which the publication was refused. */
@@ -71,7 +71,7 @@ export async function validatePublications(
   publications: readonly Publication[],
 ): Promise<PublicationRefusal[]> {
   const inputs = publications.map(({ input }) => input);
-  const numbers = publications.map(({ number }) => number);
+  const numbers = publications.map(({ exactNumber }) => exactNumber);
   const outcomes = await notifications.validateEach(inputs, numbers);
   return outcomes.map((errors) => (errors.length === 0 ? undefined : { errors }));
 }
@@ -81,7 +81,7 @@ async function publishAll(
   publications: readonly Publication[],
 ): Promise<[Publication, Outcome][]> {
   const inputs = publications.map(({ input }) => input);
-  const numbers = publications.map(({ number }) => number);
+  const numbers = publications.map(({ exactNumber }) => exactNumber);
   const notificationIds = await database.spanning.transaction((tx) => notifications.publish(tx, inputs, numbers));
   let next = 0;
   return publications.map((publication) => {

@@ -92,7 +92,7 @@ export async function publishOne(
   numbers: ExactNumbers,
   insert: (row: NewRow) => Promise<Created | undefined>,
 ): Promise<Notification> {
-  const item = readItem({ input: request, path: '', number: numbers[0] });
+  const item = readItem({ input: request, path: '', exactNumber: numbers[0] });
   const [delivery] = item.deliveries;
   if (delivery === undefined || requestErrors([item], rules, noImages).length > 0) {
     return refuseItems(handle, [item], rules, noImages);
@@ -114,7 +114,7 @@ export async function validateEach(
   requests: readonly NotificationInput[],
   numbers: ExactNumbers,
 ): Promise<FieldError[][]> {
-  const items = requests.map((input, index) => readItem({ input, path: '', number: numbers[index] }));
+  const items = requests.map((input, index) => readItem({ input, path: '', exactNumber: numbers[index] }));
   return errorsOfGroups(
     handle,
     items.map((item) => [item]),

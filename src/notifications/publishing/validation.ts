@@ -48,8 +48,8 @@ const selectUsers = divisible(
 /** Reads a request. The fields of an array's items are named with the item's index: `3.description`. */
 export function readItems(request: PublishRequest, numbers: ExactNumbers): Item[] {
   return isMany(request)
-    ? request.map((input, index) => readItem({ input, path: `${index}.`, number: numbers[index] }))
-    : [readItem({ input: request, path: '', number: numbers[0] })];
+    ? request.map((input, index) => readItem({ input, path: `${index}.`, exactNumber: numbers[index] }))
+    : [readItem({ input: request, path: '', exactNumber: numbers[0] })];
 }
 
 function isMany<T>(value: T | readonly T[]): value is readonly T[] {
@@ -57,11 +57,11 @@ function isMany<T>(value: T | readonly T[]): value is readonly T[] {
 }
 
 /** Reads one item. */
-export function readItem({ input, path, number }: InputItem<NotificationInput>): Item {
+export function readItem({ input, path, exactNumber }: InputItem<NotificationInput>): Item {
   const delivery = (id: string, place?: number) => ({ userId: id.toLowerCase(), place });
   const deliveries = input.user_ids?.map(delivery) ?? [];
   if (input.user_id !== undefined) deliveries.unshift(delivery(input.user_id));
-  return { input, number, path, deliveries };
+  return { input, exactNumber, path, deliveries };
 }
 
 /**

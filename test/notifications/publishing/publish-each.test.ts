@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fresh.drop());
 
-const publication = (userId: string) => ({ input: input(userId), number: undefined });
+const publication = (userId: string) => ({ input: input(userId), exactNumber: undefined });
 
 test('a user who is deleted after validation does not affect the other publications', async () => {
   const { database } = fresh;

@@ -50,7 +50,7 @@ export function createItemPublisher(
     };
     return {
       chunk,
-      toItem: (input, text) => ({ input: input as NotificationInput, number: exactNumbers(text)[0] }),
+      toItem: (input, text) => ({ input: input as NotificationInput, exactNumber: exactNumbers(text)[0] }),
       weightOf: ({ input }) => countDeliveries(input),
       process: (entries, pace) => resultsOf(request, publish, entries, pace),
     };
