@@ -78,7 +78,7 @@ export interface DatabaseMetrics {
   readonly jobs: readonly { readonly task: string; readonly state: JobState; readonly count: number }[];
   /** Seconds for which the oldest job has been due. */
   readonly oldest_job: number;
-  /** Seconds by which the maintenance task that is most behind is late. */
+  /** How late the most delayed maintenance task is, in seconds. */
   readonly maintenance_lag: number;
 }
 

@@ -168,7 +168,7 @@ describe('the location of the files', () => {
     expect(await query(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('an unprivileged Postern copies binaries of another account that lack their links', async () => {
+  test('an unprivileged Postern copies binaries that it may not change, if their symbolic links are missing', async () => {
     const foreign = installed({ binaries: 'copy' });
     chmodSync(join(foreign.native, 'lib'), 0o555);
     const own = mkdtempSync(join(tmpdir(), 'postern-embedded-'));
@@ -187,25 +187,25 @@ describe('the location of the files', () => {
     const url = pathToFileURL(join(hidden.root, 'database', 'embedded', 'binaries.js')).href;
     const installedModule: typeof import('../../src/database/embedded/binaries.js') = await import(url);
     const locate = installedModule.locateBinaries;
-    const [honest, forged] = [
-      mkdtempSync(join(tmpdir(), 'postern-place-')),
-      mkdtempSync(join(tmpdir(), 'postern-place-')),
+    const [safeFolder, unsafeFolder] = [
+      mkdtempSync(join(tmpdir(), 'postern-copies-')),
+      mkdtempSync(join(tmpdir(), 'postern-copies-')),
     ];
-    for (const place of [honest, forged]) {
-      chmodSync(place, 0o755);
-      cleanUps.push(() => rm(place, { recursive: true }));
+    for (const copyFolder of [safeFolder, unsafeFolder]) {
+      chmodSync(copyFolder, 0o755);
+      cleanUps.push(() => rm(copyFolder, { recursive: true }));
     }
-    const { directory } = await locate(isRoot ? NOBODY : undefined, [honest]);
-    expect(directory.startsWith(honest)).toBe(true);
+    const { directory } = await locate(isRoot ? NOBODY : undefined, [safeFolder]);
+    expect(directory.startsWith(safeFolder)).toBe(true);
 
-    const copy = join(forged, basename(dirname(directory)));
+    const copy = join(unsafeFolder, basename(dirname(directory)));
     renameSync(dirname(directory), copy);
     const account = isRoot ? NOBODY : { uid: statSync(copy).uid, gid: statSync(copy).gid };
     chmodSync(copy, 0o777);
-    await expect(locate(account, [forged])).rejects.toThrow('could be changed by another account');
+    await expect(locate(account, [unsafeFolder])).rejects.toThrow('could be changed by another account');
     chmodSync(copy, 0o755);
     if (isRoot) chownSync(copy, NOBODY.uid, NOBODY.gid);
-    await expect(locate(account, [forged])).rejects.toThrow('could be changed by another account');
+    await expect(locate(account, [unsafeFolder])).rejects.toThrow('could be changed by another account');
     chmodSync(join(hidden.native, 'lib'), 0o755);
   });
 });
@@ -283,8 +283,8 @@ describe('an error that says what to do', () => {
 });
 
 describe.runIf(isRoot)('a server that root has started', () => {
-  /** Connects as superuser from a program of the server's account. Returns `in`, or the code of the error. */
-  async function byAccountOf(at = dataDir): Promise<string> {
+  /** A program of the server's account connects as superuser. Returns `in`, or the code of the error. */
+  async function connectAsServerAccount(at = dataDir): Promise<string> {
     const { root } = installed({ binaries: 'none' });
     const pid = serverPid(at);
     const { uid, gid } = statSync(`/proc/${pid}`);
@@ -328,9 +328,9 @@ describe.runIf(isRoot)('a server that root has started', () => {
   const reloadTime = async (server: EmbeddedPostgres) =>
     (await query(server, 'select pg_conf_load_time()::text as at'))[0];
 
-  test('admits root without a password, and no program of the account that the server runs as', async () => {
+  test('admits root without a password, and refuses programs of the account that the server runs as', async () => {
     const server = await start();
-    expect(await byAccountOf()).toBe(invalidAuthorization);
+    expect(await connectAsServerAccount()).toBe(invalidAuthorization);
     expect(await query(server, 'select current_user as name')).toEqual([{ name: 'postern' }]);
   });
 
@@ -344,15 +344,15 @@ describe.runIf(isRoot)('a server that root has started', () => {
       const after = await reloadTime(server);
       return JSON.stringify(after) === JSON.stringify(before) ? undefined : true;
     });
-    expect(await byAccountOf()).toBe(invalidAuthorization);
+    expect(await connectAsServerAccount()).toBe(invalidAuthorization);
     expect(await query(server, 'select error from pg_hba_file_rules')).toEqual([{ error: null }]);
 
     await server.stop();
     await start();
-    expect(await byAccountOf()).toBe(invalidAuthorization);
+    expect(await connectAsServerAccount()).toBe(invalidAuthorization);
   });
 
-  test('keeps the rules in files of root without a name, which the account can only read', async () => {
+  test('keeps the rules in deleted files that belong to root, and that the account can only read', async () => {
     await start();
     const pid = serverPid(dataDir);
     const { uid, gid } = statSync(`/proc/${pid}`);
@@ -371,10 +371,12 @@ describe.runIf(isRoot)('a server that root has started', () => {
 
   test('restricts a running server of an older release that it joins', async () => {
     await startOlderServer();
-    await eventually('the server of an older release', async () => ((await byAccountOf()) === 'in' ? true : undefined));
+    await eventually('the server of an older release', async () =>
+      (await connectAsServerAccount()) === 'in' ? true : undefined,
+    );
     const server = await start();
     await eventually('its restriction', async () =>
-      (await byAccountOf()) === invalidAuthorization ? true : undefined,
+      (await connectAsServerAccount()) === invalidAuthorization ? true : undefined,
     );
     expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
   });

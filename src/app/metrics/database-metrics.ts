@@ -52,7 +52,7 @@ export async function readFromDatabase(
       ),
       gauge(
         'postern_maintenance_lag_seconds',
-        'Seconds by which the maintenance task that is most behind is late.',
+        'How late the most delayed maintenance task is, in seconds.',
         singleSample(maintenanceLag),
       ),
       gauge(

@@ -114,11 +114,11 @@ async function readMajorVersion(directory: string, account: Account | undefined)
   return Number(version);
 }
 
-/** Returns the copy of `original` in `place`. Creates it if missing. The copy of another release has another name. */
-function copyInto(place: string, original: string, account: Account | undefined): string {
+/** Returns the copy of `original` in `folder`. Creates it if missing. The copy of another release has another name. */
+function copyInto(folder: string, original: string, account: Account | undefined): string {
   const fingerprint = fingerprintOf(original);
   // All paths in pg-symlinks.json start with `native/`, so the copy needs a folder of this name.
-  const copy = join(realpathSync(place), `postern-postgres-${fingerprint.slice(0, 16)}`);
+  const copy = join(realpathSync(folder), `postern-postgres-${fingerprint.slice(0, 16)}`);
   if (!existsSync(copy)) makeCopy(original, copy);
   if (account !== undefined) assertNobodyElseCanChange(copy);
   if (fingerprintOf(join(copy, 'native')) !== fingerprint) {

@@ -1,4 +1,7 @@
-/** The age at which an unsettled image must be checked, in milliseconds: far longer than any request takes. */
+/**
+ * An image is *unsettled* while it may have files without a row: see `ImageStorage`. At this age, in milliseconds, it must
+ * be checked. That is far longer than any request takes.
+ */
 const unsettledAfterMs = 3_600_000;
 /** The maximum number of images that one check returns. */
 const maxUnsettled = 1000;

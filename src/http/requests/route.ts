@@ -55,7 +55,7 @@ declare module 'fastify' {
     access?: Access;
     /** Codes of the problems that this route can answer, in addition to those that its access, body and parameters imply. */
     problems?: readonly ErrorCode[];
-    /** A probe of the environment of the service: neither blocks nor limits apply. */
+    /** The route is a probe, such as `/livez`: neither blocks nor limits apply. */
     isProbe?: boolean;
     /** The route honours Idempotency-Key. */
     idempotent?: boolean;

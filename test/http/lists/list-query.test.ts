@@ -40,7 +40,7 @@ describe('parseListQuery', () => {
     });
   });
 
-  it('parses every parameter, and keeps the text of the client', () => {
+  it('parses every parameter, and keeps the parameters as the client sent them', () => {
     const query = {
       page: '3',
       limit: '100',
@@ -63,13 +63,13 @@ describe('parseListQuery', () => {
     expect(parseListQuery(query, spec)).toEqual(parseListQuery({}, spec));
   });
 
-  const notWholeNumbers = ['', '0', '-1', '+1', '01', '1.0', '1e1', ' 1', '1 ', '0x1', '١', 'one', '9'.repeat(400)];
+  const invalidNumbers = ['', '0', '-1', '+1', '01', '1.0', '1e1', ' 1', '1 ', '0x1', '١', 'one', '9'.repeat(400)];
 
-  it.each([...notWholeNumbers, String(maxPage + 1)])('refuses the page "%s"', (page) => {
+  it.each([...invalidNumbers, String(maxPage + 1)])('refuses the page "%s"', (page) => {
     expect(errorsOf({ page })).toEqual([invalidPage]);
   });
 
-  it.each([...notWholeNumbers, '101'])('refuses the limit "%s"', (limit) => {
+  it.each([...invalidNumbers, '101'])('refuses the limit "%s"', (limit) => {
     expect(errorsOf({ limit })).toEqual([invalidLimit]);
   });
 

@@ -197,7 +197,7 @@ describe('describing a device', () => {
     },
   );
 
-  test('accepts the response of GET as the device of a login with one or two steps', async () => {
+  test('a login with one or two steps accepts the response of GET as its device', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     const { session } = await signIn(postern, user, { model: 'One', apn_device_token: 'secret-apn-token' });
     const shown = (await get(session.token, 'current')).body;
