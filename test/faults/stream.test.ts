@@ -6,7 +6,6 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
 import type { User } from '../../src/contract/user.js';
 import type { Database } from '../../src/database/database.js';
-import { createTestDatabase } from '../support/database.js';
 import { type EventStream, endOf, eventsOf, openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -16,6 +15,7 @@ import {
   isLong,
 } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { createTestStorage } from '../support/shards.js';
 import { testSql } from '../support/sql.js';
 import { createUser, signIn } from '../support/users.js';
 
@@ -33,11 +33,11 @@ async function start(installation: Installation): Promise<FaultyService> {
 }
 
 async function newInstallation(): Promise<{ installation: Installation; database: Database }> {
-  const created = await createTestDatabase();
-  onTestFinished(() => created.drop());
-  const installation = await createInstallation({ DATABASE_URL: created.url, SESSION_TTL: '30d' });
+  const storage = await createTestStorage();
+  onTestFinished(() => storage.drop());
+  const installation = await createInstallation({ ...storage.env, SESSION_TTL: '30d' });
   onTestFinished(() => installation.remove());
-  return { installation, database: created.database };
+  return { installation, database: await storage.open() };
 }
 
 /** A client that reconnects whenever it loses its stream, with the last id that it has seen. */

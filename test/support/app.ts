@@ -6,9 +6,8 @@ import type { Database } from '../../src/database/database.js';
 import type { App } from '../../src/http/requests/route.js';
 import type { Services } from '../../src/http/routes/routes.js';
 import { createConformance, type OpenApi } from './conformance.js';
-import { createTestDatabase } from './database.js';
 import { fastHashes } from './fast-hashes.js';
-import { createTestShards, type TestShards } from './shards.js';
+import { createSpreadStorage, createTestStorage, type TestShards, type TestStorage } from './shards.js';
 
 export interface ApiOptions {
   readonly body?: unknown;
@@ -64,22 +63,12 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** How many servers the services of tests have: `TEST_SHARDS=3 npm test -- test/acceptance`. */
-const serverCount = Number(process.env.TEST_SHARDS ?? 1);
-
-/** A Postern on a free port of 127.0.0.1 with a database of its own. Close it in `afterAll`. */
+/** A Postern on a free port of 127.0.0.1 with storage of its own. Close it in `afterAll`. */
 export async function startTestApp(
   env: Readonly<Record<string, string>> = {},
   options: StartOptions = {},
 ): Promise<TestApp> {
-  if (serverCount > 1) return startShardedApp(await createTestShards(serverCount), env, options);
-  const test = await createTestDatabase();
-  return startInstance(
-    { ...ownEnv(), DATABASE_URL: test.url, ...env },
-    async () => test.database,
-    () => test.drop(),
-    options,
-  );
+  return startWith(await createTestStorage(), env, options);
 }
 
 /** The same on several databases, over which its users are spread. Closing it drops them. */
@@ -88,16 +77,11 @@ export async function startShardedApp(
   env: Readonly<Record<string, string>> = {},
   options: StartOptions = {},
 ): Promise<TestApp> {
-  let database: Promise<Database> | undefined;
-  const open = () => {
-    database ??= shards.open();
-    return database;
-  };
-  const drop = async () => {
-    await (await database)?.close();
-    await shards.drop();
-  };
-  return startInstance({ ...ownEnv(), ...shards.env, ...env }, open, drop, options);
+  return startWith(createSpreadStorage(shards), env, options);
+}
+
+function startWith(storage: TestStorage, env: Readonly<Record<string, string>>, options: StartOptions) {
+  return startInstance({ ...ownEnv(), ...storage.env, ...env }, storage.open, storage.drop, options);
 }
 
 function ownEnv(): Record<string, string> {

@@ -2,6 +2,7 @@ import { createServers } from '../../src/database/connections/servers.js';
 import type { Database } from '../../src/database/database.js';
 import { openDatabase } from '../../src/database/sharding/open.js';
 import { asAdmin, createTestDatabase, type TestDatabase, type TestTarget } from './database.js';
+import { onEveryServer } from './every-server.js';
 
 /** Databases of the run's server that a service uses as several servers. */
 export interface TestShards {
@@ -50,6 +51,41 @@ export async function createTestShards(count: number): Promise<TestShards> {
       await asAdmin(database, `alter database ${database.database} allow_connections true`);
     },
     drop: async () => void (await Promise.all([...databases.values()].map((database) => database.drop()))),
+  };
+}
+
+/** What a service of a test stores its data in. */
+export interface TestStorage {
+  /** The environment of the service. */
+  readonly env: Readonly<Record<string, string>>;
+  /** After the first start of a service. With several servers, its `everyone` is that of `onEveryServer`. */
+  open(): Promise<Database>;
+  drop(): Promise<void>;
+}
+
+/** How many servers the services of tests have: `TEST_SHARDS=3 npm test -- test/acceptance`. */
+const serverCount = Number(process.env.TEST_SHARDS ?? 1);
+
+/** A fresh database with the product's schema or, with TEST_SHARDS, several that the users are spread over. */
+export async function createTestStorage(): Promise<TestStorage> {
+  if (serverCount > 1) return createSpreadStorage(await createTestShards(serverCount));
+  const { url, database, drop } = await createTestDatabase();
+  return { env: { DATABASE_URL: url }, open: async () => database, drop };
+}
+
+/** The databases as the storage of a service. Dropping it drops them. */
+export function createSpreadStorage(shards: TestShards): TestStorage {
+  let database: Promise<Database> | undefined;
+  return {
+    env: shards.env,
+    open() {
+      database ??= shards.open().then(onEveryServer);
+      return database;
+    },
+    async drop() {
+      await (await database)?.close();
+      await shards.drop();
+    },
   };
 }
 
