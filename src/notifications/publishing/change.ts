@@ -57,6 +57,7 @@ function updateRow(userId: string, id: string, columns: Partial<Content>): State
     )}
     )
     select ${notificationColumns} from changed`,
+    userId,
   );
 }
 
