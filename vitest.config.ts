@@ -13,6 +13,7 @@ const withMore = [
   'test/faults/failover*',
   'test/faults/pooler*',
   'test/faults/rolling-upgrade*',
+  'test/faults/shard-servers*',
   'test/proxies/**',
 ];
 const needsMore = process.env.CI_FULL === '1' ? [] : withMore;

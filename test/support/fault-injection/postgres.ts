@@ -61,6 +61,8 @@ export interface PostgresServer {
   query(text: string, database?: string): Promise<Record<string, unknown>[]>;
   /** Ends the server and all its connections at once, like a power failure. */
   kill(): void;
+  /** Starts it again, on the same port. */
+  restart(): Promise<PostgresServer>;
 }
 
 export async function freePort(): Promise<number> {
@@ -71,12 +73,16 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Creates and starts a primary. */
-export async function startPrimary(folder: ServerFolder): Promise<PostgresServer> {
-  const data = join(folder.path, 'primary');
+/** Creates and starts a primary. @param settings of its command line */
+export async function startPrimary(
+  folder: ServerFolder,
+  name = 'primary',
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
+  const data = join(folder.path, name);
   const options = ['-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8', '-A', 'trust', '--no-sync'];
   await folder.run(`${programs()}/initdb`, '-D', data, ...options);
-  const server = await startServer(folder, data);
+  const server = await startServer(folder, data, await freePort(), settings);
   await server.query('create database postern');
   return server;
 }
@@ -94,7 +100,7 @@ export async function startStandby(
   const data = join(folder.path, name);
   const from = ['-h', '127.0.0.1', '-p', `${of.port}`, '-U', 'postgres'];
   await folder.run(`${programs()}/pg_basebackup`, ...from, '-D', data, '-R', '-c', 'fast', '--no-sync');
-  const standby = await startServer(folder, data, port);
+  const standby = await startServer(folder, data, port ?? (await freePort()));
   await of.query("alter system set synchronous_standby_names = '*'");
   await of.query('select pg_reload_conf()');
   await eventually('the standby to be synchronous', async () =>
@@ -103,10 +109,18 @@ export async function startStandby(
   return standby;
 }
 
-async function startServer(folder: ServerFolder, data: string, formerPort?: number): Promise<PostgresServer> {
-  const port = formerPort ?? (await freePort());
-  const options = ['-h', '127.0.0.1', '-p', `${port}`, '-k', '', '-c', 'fsync=off', '-c', 'max_connections=200'];
-  const child = folder.start(`${programs()}/postgres`, '-D', data, ...options);
+async function startServer(
+  folder: ServerFolder,
+  data: string,
+  port: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
+  const options = Object.entries({ fsync: 'off', max_connections: '200', ...settings });
+  const child = folder.start(
+    `${programs()}/postgres`,
+    ...['-D', data, '-h', '127.0.0.1', '-p', `${port}`, '-k', ''],
+    ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  );
   const query = async (text: string, database = 'postgres') => {
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database });
     client.on('error', () => undefined);
@@ -126,6 +140,7 @@ async function startServer(folder: ServerFolder, data: string, formerPort?: numb
       child.kill('SIGKILL');
       for (const pid of children) endProcess(pid);
     },
+    restart: () => startServer(folder, data, port, settings),
   };
 }
 
