@@ -40,7 +40,8 @@ function note(client: pg.Client, query: SentQuery): void {
 
 /**
  * The statements that this process sends to the database while `work` runs, one for each round trip. Without those of the
- * queue, of the dispatch and sending of messages and webhooks, of statistics and of maintenance tasks, which run at any time.
+ * queue, of the dispatch and sending of messages and webhooks, of statistics, of maintenance tasks and of the recovery of
+ * transactions over several servers, which run at any time.
  */
 export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery[]> {
   const sent: Sent = [];
@@ -64,7 +65,7 @@ interface Part {
 function isQuery(query: unknown): query is SentQuery {
   if (typeof query !== 'object' || query === null || !('text' in query)) return false;
   const { text } = query;
-  if ('name' in query && String(query.name).startsWith('statistics_')) return false;
+  if ('name' in query && /^(?:statistics_|outcome_prepared$|outcome_delete$)/.test(String(query.name))) return false;
   return (
     typeof text === 'string' && !text.includes('"graphile_worker"') && !text.includes('from undispatched_messages')
   );

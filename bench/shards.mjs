@@ -1,0 +1,163 @@
+// The cost of operations with users on three PostgreSQL servers, relative to one server:
+// `npm run build && node bench/shards.mjs [rounds] [seconds] [former]`. former: the folder of a built former version, which
+// runs on one server too. All servers share this machine, so the CPU time of a request shows what a server could carry.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { connectionFields } from '../dist/database/connections/target.js';
+import { startEmbeddedPostgres } from '../dist/database/embedded.js';
+import { closedLoop, request } from './load.mjs';
+import { shown, table, takeTurns } from './measure.mjs';
+import { content, oneAfterAnother } from './operations.mjs';
+import { record } from './results.mjs';
+import { startProcess } from './service.mjs';
+
+const [rounds = 5, seconds = 2] = process.argv.slice(2, 4).map(Number);
+const former = process.argv[4];
+const own = fileURLToPath(new URL('..', import.meta.url));
+const users = 300;
+const password = 'a battery of horses';
+const adminKey = 'admin-key-of-the-benchmark-of-servers';
+const silent = { info() {}, warn: console.error, error: console.error };
+
+const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'));
+const stops = [() => rm(folder, { recursive: true, force: true })];
+try {
+  await main();
+} finally {
+  for (const stop of stops) await stop();
+}
+
+async function main() {
+  const services = [
+    { name: 'one server', ...(await startOn(own, ['one'])) },
+    { name: 'three servers', ...(await startOn(own, ['main', 'east', 'west'])) },
+    ...(former === undefined ? [] : [{ name: 'former version', ...(await startOn(former, ['former'])) }]),
+  ];
+  for (const service of services) service.operations = await prepare(service);
+  const lines = [];
+  for (const [operation, connections] of [
+    ...[
+      ['verify', 64],
+      ['session', 64],
+      ['login', 16],
+    ],
+    ...[
+      ['list', 64],
+      ['publish', 64],
+      ['publish to 50 users', 4],
+      ['create a user', 16],
+    ],
+  ]) {
+    const results = await takeTurns(
+      services.map(({ name, url, pid, dataDir, operations }) => ({
+        ...{ name, pid, dataDir },
+        run: () => closedLoop({ url, next: operations[operation], connections, seconds }),
+      })),
+      rounds,
+    );
+    lines.push(...results.map((result, index) => lineOf(index === 0 ? operation : '', result, results[0])));
+  }
+  const heads = [
+    'Operation',
+    'With',
+    'a second',
+    'to one server',
+    'by CPU',
+    'of PostgreSQL',
+    'CPU µs',
+    'PostgreSQL µs',
+  ];
+  const text = `${users} users each. Medians of ${rounds} rounds of ${seconds} s, after one round to warm up. The services alternate, and all share this machine. "to one server" is the rate divided by that with one server. "by CPU" is the CPU time of a request with one server, of the service and of PostgreSQL, divided by that in this row, and "of PostgreSQL" is the same for PostgreSQL only: how much of a server's throughput is left when it is one of three.
+
+${table([heads, ...lines])}`;
+  console.log(text);
+  await record('shards', text);
+}
+
+function lineOf(title, result, one) {
+  const all = ({ cpu, databaseCpu }) => cpu + databaseCpu;
+  const ratios = [1 / result.ratio, all(one) / all(result), one.databaseCpu / result.databaseCpu];
+  const shownRatios = result === one ? ['', '', ''] : ratios.map(shown);
+  return [title, result.name, shown(result.rate), ...shownRatios, shown(result.cpu), shown(result.databaseCpu)];
+}
+
+/** A service of the version in a folder, with a PostgreSQL server for each name. */
+async function startOn(version, names) {
+  const servers = [];
+  for (const name of names) servers.push(await startServer(join(folder, name)));
+  const [main, ...others] = servers.map(({ url }) => url);
+  const service = await startProcess([join(version, 'dist/cli/bin.js'), 'serve'], {
+    ...{ PORT: '0', DATABASE_URL: main, SECRET_KEY: 'ab'.repeat(32), ADMIN_API_KEY: adminKey },
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', LOG_LEVEL: 'warn' },
+    ...(others.length > 0 && { SHARDS: others.map((url, at) => `${names[at + 1]}=${url}`).join(';') }),
+  });
+  stops.unshift(() => service.stop());
+  return { ...service, dataDir: servers.map(({ dataDir }) => dataDir) };
+}
+
+/** A server with fsync and prepared transactions, which it allows after a restart. */
+async function startServer(dataDir) {
+  const first = await startEmbeddedPostgres({ dataDir, log: silent });
+  const client = new pg.Client({ ...first.address, database: 'postgres' });
+  await client.connect();
+  await client.query('alter system set max_prepared_transactions = 100');
+  await client.end();
+  await first.stop();
+  const server = await startEmbeddedPostgres({ dataDir, log: silent });
+  stops.unshift(() => server.stop());
+  const { host, port, user, database } = connectionFields(server.address);
+  // Another process finds the socket's folder through a descriptor of this one.
+  const socket = encodeURIComponent(host.replace('/proc/self/', `/proc/${process.pid}/`));
+  return { dataDir, url: `postgres://${user}@localhost:${port}/${database}?host=${socket}` };
+}
+
+/** Creates users, who are signed in. @returns for each operation, a function that returns its next request */
+async function prepare({ url }) {
+  const admin = { authorization: `Bearer ${adminKey}` };
+  const ask = async (path, body, headers) => {
+    const sent = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
+    const answer = await fetch(url + path, { ...sent, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+  const loginOf = (value) => ({
+    identity: { type: 'username', value },
+    authenticator: 'password',
+    secret: password,
+    device: {},
+  });
+  const all = [];
+  const create = async () => {
+    while (all.length < users) {
+      const person = {};
+      all.push(person);
+      const { id, username } = await ask('/admin/v1/users', { username: `user${all.length}`, password }, admin);
+      const { token, device_id: device } = await ask('/v1/tokens', loginOf(username));
+      const basic = `Basic ${Buffer.from(token).toString('base64')}`;
+      const { token: session } = await ask('/v1/sessions', {}, { authorization: basic });
+      Object.assign(person, { id, username, device, basic, session });
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, create));
+
+  const post = (path, body, headers) => request('POST', url + path, { ...headers, body });
+  const of = (make) => oneAfterAnother(all.map(make));
+  let created = 0;
+  const publishTo = (to) => post('/admin/v1/notifications', { ...to, ...content }, admin);
+  return {
+    verify: of(({ session }) => post('/v1/sessions/verify', undefined, { authorization: `Bearer ${session}` })),
+    session: of(({ basic }) => post('/v1/sessions', undefined, { authorization: basic })),
+    login: of(({ username, device }) => post('/v1/tokens', { ...loginOf(username), device: { id: device } })),
+    list: of(({ session }) =>
+      request('GET', `${url}/v1/notifications`, { authorization: `Bearer ${session}`, 'if-none-match': '*' }),
+    ),
+    publish: of(({ id }) => publishTo({ user_id: id })),
+    'publish to 50 users': of((_, at) =>
+      publishTo({ user_ids: Array.from({ length: 50 }, (_, nth) => all[(at + nth) % users].id) }),
+    ),
+    'create a user': () => post('/admin/v1/users', { username: `new${++created}` }, admin),
+  };
+}
