@@ -38,10 +38,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     statistics.counters.add('queue.latency', task, waitSeconds);
   };
   const queue = lifecycle.add(
-    await startQueues(
-      database.shards.map((shard) => shard.target),
-      { log, groups: jobGroups, connections: resources.jobs, onJobStarted, tracing },
-    ),
+    await startQueues(database.shards, { log, groups: jobGroups, connections: resources.jobs, onJobStarted, tracing }),
     (running) => running.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());

@@ -3,8 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
-import { createPlainPool } from '../database/database.js';
+import { createPlainPool, type Shard } from '../database/database.js';
 import { type PoolState, poolState, sumOfPools } from '../database/server.js';
+import { compose, sql } from '../database/sql.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import { keepWorkerNames, type WorkerNames } from './worker-names.js';
@@ -73,19 +74,24 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
   };
 }
 
-/** Starts a queue on each server: jobs are on the server of their user. Jobs of a server that is down wait for it. */
-export async function startQueues(
-  targets: readonly DatabaseTarget[],
-  options: Omit<QueueOptions, 'target'>,
-): Promise<Queue> {
+/** Milliseconds between two attempts to start the queue of a server of SHARDS. */
+const startPauseMs = 1000;
+
+/**
+ * Starts a queue on each server: jobs are on the server of their user. Jobs of a server that is down wait for it. The start
+ * waits for the queue of the server of DATABASE_URL only.
+ */
+export async function startQueues(shards: readonly Shard[], options: Omit<QueueOptions, 'target'>): Promise<Queue> {
   const queues: Queue[] = [];
-  const stop = async () => void (await Promise.all(queues.map((queue) => queue.stop())));
-  try {
-    for (const target of targets) queues.push(await startQueue({ ...options, target }));
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const [main, ...others] = shards;
+  if (main !== undefined) queues.push(await startQueue({ ...options, target: main.target }));
+  const stopping = new AbortController();
+  const starting = Promise.all(
+    others.map(async (shard) => {
+      const queue = await startWhenBack(shard, options, stopping.signal);
+      if (queue !== undefined) queues.push(queue);
+    }),
+  );
   return {
     connections: () => sumOfPools(queues.map((queue) => queue.connections())),
     running() {
@@ -95,8 +101,31 @@ export async function startQueues(
       }
       return sums;
     },
-    stop,
+    async stop() {
+      stopping.abort();
+      await starting;
+      await Promise.all(queues.map((queue) => queue.stop()));
+    },
   };
+}
+
+/** @returns undefined if it was stopped before the server answered */
+async function startWhenBack(
+  { everyone, name, target }: Shard,
+  options: Omit<QueueOptions, 'target'>,
+  stop: AbortSignal,
+): Promise<Queue | undefined> {
+  for (let isLogged = false; !stop.aborted; isLogged = true) {
+    try {
+      // The service has checked the server when it runs statements there.
+      await everyone.query(compose('everyone', sql`select 1`));
+      return await startQueue({ ...options, target });
+    } catch (error) {
+      if (!isLogged) options.log.warn({ err: error, server: name }, 'the queue of a server waits for the server');
+    }
+    await wait(startPauseMs, undefined, { signal: stop, ref: false }).catch(() => undefined);
+  }
+  return undefined;
 }
 
 interface Shared {

@@ -36,7 +36,12 @@ export async function createTestShards(count: number): Promise<TestShards> {
           shards: others.map(({ name, url }) => ({ name, target: createServers(url) })),
           close: async () => undefined,
         },
-        { size: 4, onConnectionError: () => undefined, log: { warn: () => undefined }, recovers: false },
+        {
+          size: 4,
+          onConnectionError: () => undefined,
+          log: { info: () => undefined, warn: () => undefined },
+          recovers: false,
+        },
       ),
     async stop(name) {
       const database = targetOf(databases, name);

@@ -92,12 +92,12 @@ export async function openBase(
   if (worker === undefined) await refuseUsedPorts(config);
   const opened = lifecycle.add(await openTarget(config, log), (open) => open.close());
   const { target } = opened;
-  const applied = await migrateAll(opened, log);
+  const { applied, away } = await migrateAll(opened, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
   const keys = createSecretKeys(await readSecretKeys(config));
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const database = lifecycle.add(
-    await openDatabase(opened, { size: resources.connections, onConnectionError, tracing, log, recovers: true }),
+    await openDatabase(opened, { size: resources.connections, onConnectionError, tracing, log, recovers: true, away }),
     (pool) => pool.close(),
   );
   // Before the reporter, because the time of the record is compared with the start of each process.

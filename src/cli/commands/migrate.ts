@@ -3,6 +3,7 @@ import { readConfig } from '../../config/config.js';
 import { openExistingTarget } from '../../database/open.js';
 import { migrateAll } from '../../database/sharding/open.js';
 import { quietLog } from '../support/dependencies.js';
+import { refuseAway } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
 
 /** Registers `postern migrate`. */
@@ -14,8 +15,9 @@ export function migrateCommand(program: Command, io: Io): void {
       const log = quietLog(io);
       const opened = await openExistingTarget(readConfig(io.env), log);
       try {
-        const applied = await migrateAll(opened, log);
+        const { applied, away } = await migrateAll(opened, log);
         for (const name of applied) printLine(io.stdout, `applied ${name}`);
+        refuseAway(away);
         printLine(io.stdout, 'The schema is up to date.');
       } finally {
         await opened.close();

@@ -57,11 +57,11 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   await refuseUnusablePlugins(config);
   const openedTarget = await openTarget(config, log);
   try {
-    const applied = await migrateAll(openedTarget, log);
+    const { applied, away } = await migrateAll(openedTarget, log);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
     // This process rarely queries the database. node-postgres closes a connection that was idle for ten seconds.
-    const database = await openDatabase(openedTarget, { size: 2, onConnectionError, log, recovers: false });
+    const database = await openDatabase(openedTarget, { size: 2, onConnectionError, log, recovers: false, away });
     try {
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
     } finally {

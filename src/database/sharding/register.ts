@@ -17,26 +17,51 @@ interface Identity {
 /**
  * Registers the servers of SHARDS in the directory, and checks that each is the server that it was before. In an
  * installation without users, it spreads the buckets evenly. Otherwise a new server gets users by `postern shards move`.
- * @param targets with `main` first
+ * @param away the servers that do not answer. They must be registered already
  * @throws UnfitDatabaseError
  */
-export async function registerShards([main, ...others]: readonly ShardTarget[]): Promise<void> {
-  if (main === undefined) return;
+export async function registerShards(
+  main: ShardTarget,
+  others: readonly ShardTarget[],
+  away: ReadonlyMap<ShardTarget, unknown>,
+): Promise<void> {
   const directory = await connect(main);
   try {
-    for (const shard of [main, ...others]) await refuseWithoutPreparedTransactions(shard);
+    await refuseWithoutPreparedTransactions(directory, main);
     await directory.query('select pg_advisory_lock($1)', [registrationLock]);
     const { rows: registered } = await directory.query<{ name: string }>('select name from shards');
     const unknown = registered.find(({ name }) => [main, ...others].every((shard) => shard.name !== name));
     if (unknown !== undefined) {
       throw new UnfitDatabaseError(`Users may be on the server ${unknown.name}, and SHARDS does not name it: add it`);
     }
+    for (const [{ name }, error] of away) {
+      if (registered.every((shard) => shard.name !== name)) refuseNewServer(name, error);
+    }
     const installation = await identify(directory, main, undefined);
-    for (const shard of others) await registerOne(shard, installation);
+    for (const shard of others) if (!away.has(shard)) await registerOne(shard, installation);
     await addToMap(
       directory,
       [main, ...others].map(({ name }) => name),
     );
+  } finally {
+    await directory.end();
+  }
+}
+
+/** A server that is registered may have users, and they wait for it. A new one that does not answer may have a wrong address. */
+function refuseNewServer(name: string, error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new UnfitDatabaseError(
+    `The server ${name} of SHARDS is new, and cannot be used (${reason}): check its address, or remove it from SHARDS`,
+    { cause: error },
+  );
+}
+
+/** Checks a server that is back as the start would have done. @throws UnfitDatabaseError */
+export async function registerReturned(main: ShardTarget, shard: ShardTarget): Promise<void> {
+  const directory = await connect(main);
+  try {
+    await registerOne(shard, await identify(directory, main, undefined));
   } finally {
     await directory.end();
   }
@@ -48,6 +73,7 @@ const connect = ({ target }: ShardTarget) =>
 async function registerOne(shard: ShardTarget, installation: string): Promise<void> {
   const client = await connect(shard);
   try {
+    await refuseWithoutPreparedTransactions(client, shard);
     await identify(client, shard, installation);
   } finally {
     await client.end();
@@ -104,18 +130,13 @@ async function addToMap(directory: pg.Client, names: readonly string[]): Promise
 }
 
 /** A transaction over several servers is prepared on all but one of them. */
-async function refuseWithoutPreparedTransactions(shard: ShardTarget): Promise<void> {
-  const client = await connect(shard);
-  try {
-    const { rows } = await client.query<{ max: number }>(
-      `select current_setting('max_prepared_transactions')::int as max`,
-    );
-    if (rows[0]?.max !== 0) return;
-    const where = shard.name === mainShard ? 'The server of DATABASE_URL' : `The server ${shard.name} of SHARDS`;
-    throw new UnfitDatabaseError(
-      `${where} has max_prepared_transactions = 0, and transactions over several servers need it: set it to at least 100, and restart that PostgreSQL`,
-    );
-  } finally {
-    await client.end();
-  }
+async function refuseWithoutPreparedTransactions(client: pg.Client, { name }: ShardTarget): Promise<void> {
+  const { rows } = await client.query<{ max: number }>(
+    `select current_setting('max_prepared_transactions')::int as max`,
+  );
+  if (rows[0]?.max !== 0) return;
+  const where = name === mainShard ? 'The server of DATABASE_URL' : `The server ${name} of SHARDS`;
+  throw new UnfitDatabaseError(
+    `${where} has max_prepared_transactions = 0, and transactions over several servers need it: set it to at least 100, and restart that PostgreSQL`,
+  );
 }

@@ -4,6 +4,7 @@ import { createServer, nextDeadline, type Server, type ServerOptions, sumOfPools
 import type { Scope, Statement } from '../sql.js';
 import { traceStatements } from '../traced.js';
 import type { ShardMap } from './map.js';
+import { closeServer, openWhenBack, type ReturnLog } from './returning.js';
 import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
 import { allRows, firstFound, inDistributedTransaction } from './transaction.js';
 
@@ -11,19 +12,33 @@ export interface ShardedDatabase {
   readonly database: Database;
   /** By their names, for the recovery of transactions. */
   readonly servers: ReadonlyMap<string, Server>;
+  /** Ends the attempts to open servers that are away. */
+  stopOpening(): Promise<void>;
 }
 
-/**
- * Opens a pool for each server, and routes each statement by its scope and its user.
- * @param options.targets with `main` first
- */
-export function createShardedDatabase(
-  options: Omit<ServerOptions, 'target'> & { readonly targets: readonly ShardTarget[]; readonly map: ShardMap },
-): ShardedDatabase {
-  const { targets, map, tracing, ...poolOptions } = options;
-  const servers = new Map(
-    targets.map(({ name, target }) => [name, createServer({ ...poolOptions, tracing, target }, map)]),
-  );
+interface ShardedOptions extends Omit<ServerOptions, 'target'> {
+  /** With `main` first. */
+  readonly targets: readonly ShardTarget[];
+  readonly map: ShardMap;
+  /** Those of the targets that are opened when they are back. */
+  readonly away: ReadonlyMap<ShardTarget, unknown>;
+  readonly log: ReturnLog;
+}
+
+/** Opens a pool for each server, and routes each statement by its scope and its user. */
+export function createShardedDatabase(options: ShardedOptions): ShardedDatabase {
+  const { targets, map, tracing, away, log, ...poolOptions } = options;
+  const [directoryTarget] = targets;
+  const stops: (() => Promise<void>)[] = [];
+  const servers = new Map<string, Server>();
+  for (const shard of targets) {
+    const server = createServer({ ...poolOptions, tracing, target: shard.target }, map);
+    if (directoryTarget !== undefined && away.has(shard)) {
+      const closed = closeServer(server);
+      stops.push(openWhenBack(directoryTarget, shard, closed, log));
+      servers.set(shard.name, closed.server);
+    } else servers.set(shard.name, server);
+  }
   const router: Router = { map, servers };
   const main = serverNamed(servers, mainShard);
   const traced = (handle: ScopedDatabase<Scope>) => (tracing === undefined ? handle : traceStatements(handle, tracing));
@@ -107,5 +122,5 @@ export function createShardedDatabase(
     everyone: createHandles(main, tracing).all,
     connections: () => sumOfPools([...servers.values()].map((server) => server.connections())),
   };
-  return { database, servers };
+  return { database, servers, stopOpening: async () => void (await Promise.all(stops.map((stop) => stop()))) };
 }

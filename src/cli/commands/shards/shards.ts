@@ -5,9 +5,9 @@ import { mainShard } from '../../../database/database.js';
 import { openExistingTarget, type ShardTarget } from '../../../database/open.js';
 import { bucketCount } from '../../../database/sharding/bucket.js';
 import { MoveRunsError, moveBuckets } from '../../../database/sharding/moving/move.js';
-import { migrateAll } from '../../../database/sharding/open.js';
+import { type Migrated, migrateAll } from '../../../database/sharding/open.js';
 import { quietLog } from '../../support/dependencies.js';
-import { CommandError } from '../../support/failure.js';
+import { CommandError, refuseAway } from '../../support/failure.js';
 import { type Io, printLine, printTable } from '../../support/io.js';
 import { pgdogConfig } from './pgdog.js';
 
@@ -23,11 +23,11 @@ export function shardsCommand(program: Command, io: Io): void {
   shards
     .command('status')
     .description('show the servers, their buckets of users, and moves that are not complete')
-    .action(() => withTargets(io, (targets) => status(io, targets)));
+    .action(() => withTargets(io, (targets, away) => status(io, targets, away)));
   shards
     .command('add')
     .description('prepare and register new servers of SHARDS (a start of the service does this too)')
-    .action(() => withTargets(io, (targets) => status(io, targets)));
+    .action(() => withTargets(io, (targets, away) => status(io, targets, away)));
   shards
     .command('move')
     .description('move users while the service runs; run it again to complete a move that was interrupted')
@@ -35,7 +35,12 @@ export function shardsCommand(program: Command, io: Io): void {
     .option('--buckets <list>', 'buckets from 0 to 4095, such as 0-99,200', parseBuckets)
     .option('--share <percent>', 'move buckets until the server has this share of all, such as 25%', parseShare)
     .addHelpText('after', '\nExample:\n  postern shards move --to east --share 25%')
-    .action((options: MoveOptions) => withTargets(io, (targets) => move(io, targets, options)));
+    .action((options: MoveOptions) =>
+      withTargets(io, (targets, away) => {
+        refuseAway(away);
+        return move(io, targets, options);
+      }),
+    );
   shards
     .command('pgdog-config')
     .description('print a configuration of PgDog for the servers of DATABASE_URL and SHARDS')
@@ -59,14 +64,17 @@ function parseShare(text: string): number {
 }
 
 /** Opens the servers, and registers those that are new. */
-async function withTargets(io: Io, work: (targets: readonly ShardTarget[]) => Promise<void>): Promise<void> {
+async function withTargets(
+  io: Io,
+  work: (targets: readonly ShardTarget[], away: Migrated['away']) => Promise<void>,
+): Promise<void> {
   const config: Config = readConfig(io.env);
   if (config.SHARDS === undefined) throw new CommandError('SHARDS names no server: all users are on one server.');
   const log = quietLog(io);
   const opened = await openExistingTarget(config, log);
   try {
-    await migrateAll(opened, log);
-    await work([{ name: mainShard, target: opened.target }, ...opened.shards]);
+    const { away } = await migrateAll(opened, log);
+    await work([{ name: mainShard, target: opened.target }, ...opened.shards], away);
   } finally {
     await opened.close();
   }
@@ -92,7 +100,7 @@ async function readMap<T>(targets: readonly ShardTarget[], work: (query: Query) 
 
 type Query = <Row>(text: string, values: unknown[]) => Promise<Row[]>;
 
-async function status(io: Io, targets: readonly ShardTarget[]): Promise<void> {
+async function status(io: Io, targets: readonly ShardTarget[], away: Migrated['away']): Promise<void> {
   const rows = await readMap(targets, (query) =>
     query<ServerRow>(
       `select s.name, count(b.bucket)::int as buckets,
@@ -105,9 +113,11 @@ async function status(io: Io, targets: readonly ShardTarget[]): Promise<void> {
     ),
   );
   const share = (buckets: number) => `${((100 * buckets) / bucketCount).toFixed(1)}%`;
+  const missing = new Set([...away.keys()].map(({ name }) => name));
+  const stateOf = (name: string) => (missing.has(name) ? 'does not answer' : 'answers');
   printTable(io.stdout, [
-    ['SERVER', 'BUCKETS', 'SHARE', 'MOVES TO COMPLETE'],
-    ...rows.map(({ name, buckets, moving }) => [name, `${buckets}`, share(buckets), `${moving}`]),
+    ['SERVER', 'STATE', 'BUCKETS', 'SHARE', 'MOVES TO COMPLETE'],
+    ...rows.map(({ name, buckets, moving }) => [name, stateOf(name), `${buckets}`, share(buckets), `${moving}`]),
   ]);
 }
 
