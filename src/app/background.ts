@@ -53,8 +53,8 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     ...notifications.retention.tasks,
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),
   ];
-  // The sums are in the directory. A scheme may only be removed if no user has it, on any server.
-  const mainTasks = [...tasks, statisticsTask, ...(database.shards.length === 1 ? [unusedSchemesTask] : [])];
+  // The sums and the schemes are in the directory.
+  const mainTasks = [...tasks, statisticsTask, unusedSchemesTask(database)];
   for (const shard of database.shards) {
     lifecycle.add(startIndexBuild(shard.target, log), (build) => build.stop());
     lifecycle.add(

@@ -102,11 +102,19 @@ function mergePages<Item extends { readonly id: string }>(
  * Runs a read on each server. One that does not answer is left out, unless none answers.
  * @throws Problem `storage_unavailable` if no server answers
  */
-export function onReachableShards<T>(
-  { shards }: Pick<Database, 'shards'>,
+export async function onReachableShards<T>(
+  database: Pick<Database, 'shards'>,
   read: (shard: Shard) => Promise<T>,
 ): Promise<T[]> {
-  return onReachable(new Map(shards.map((shard) => [shard, undefined])), read);
+  return (await onShards(database, read)).values;
+}
+
+/** The same with the names of the servers that do not answer. */
+export function onShards<T>(
+  { shards }: Pick<Database, 'shards'>,
+  read: (shard: Shard) => Promise<T>,
+): Promise<{ readonly values: T[]; readonly missing: string[] }> {
+  return readParts(new Map(shards.map((shard) => [shard, undefined])), read);
 }
 
 /** The same with the items of each server, which may have none. */
@@ -114,11 +122,21 @@ export async function onReachable<T, Part>(
   parts: ReadonlyMap<Shard, Part>,
   read: (shard: Shard, part: Part) => Promise<T>,
 ): Promise<T[]> {
+  return (await readParts(parts, read)).values;
+}
+
+async function readParts<T, Part>(
+  parts: ReadonlyMap<Shard, Part>,
+  read: (shard: Shard, part: Part) => Promise<T>,
+): Promise<{ readonly values: T[]; readonly missing: string[] }> {
+  const names = [...parts.keys()].map(({ name }) => name);
   const answers = await Promise.allSettled([...parts].map(([shard, part]) => read(shard, part)));
   const values = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-  const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [{ reason: answer.reason }] : []));
+  const failures = answers.flatMap((answer, place) =>
+    answer.status === 'rejected' ? [{ name: names[place] ?? '', reason: answer.reason as unknown }] : [],
+  );
   const failure = failures.find(({ reason }) => !isStorageFailure(reason));
   if (failure !== undefined) throw failure.reason;
   if (values.length === 0 && failures.length > 0) throw failures[0]?.reason;
-  return values;
+  return { values, missing: failures.map(({ name }) => name) };
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Problem } from '../../lib/problem.js';
+import { mainShard } from '../database.js';
 import { nextDeadline, type Server } from '../server.js';
 import type { Statement } from '../sql.js';
 import type { MapLog } from './map.js';
@@ -60,9 +61,13 @@ export async function recover(servers: ReadonlyMap<string, Server>, age: number)
     }),
   );
   const found = lists.flatMap((list) => (list.status === 'fulfilled' ? [list.value] : []));
-  const completed = await Promise.allSettled(
-    found.flatMap(({ server, parts }) => parts.map((part) => complete(servers, server, part))),
-  );
+  const completeOn = (those: typeof found) =>
+    Promise.allSettled(those.flatMap(({ server, parts }) => parts.map((part) => complete(servers, server, part))));
+  // The directory is last, as in `commitInTwoPhases`.
+  const completed = [
+    ...(await completeOn(found.filter(({ name }) => name !== mainShard))),
+    ...(await completeOn(found.filter(({ name }) => name === mainShard))),
+  ];
   const failed = [...lists, ...completed].find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   const needed = found.flatMap(({ parts }) => parts.map(({ id }) => id));

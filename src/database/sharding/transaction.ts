@@ -146,7 +146,12 @@ async function commitInTwoPhases({ servers }: Router, writers: readonly Branch[]
   // If it fails, the outcome is unknown. Recovery reads it, and completes the others.
   await deciding.transaction.commit();
   // The transaction is committed, also if one of these fails: recovery completes it then.
-  await Promise.allSettled(
-    others.map(({ transaction, name }) => transaction.query(rawStatement(`commit prepared '${name}'`))),
-  );
+  const complete = (parts: typeof others) =>
+    Promise.allSettled(
+      parts.map(({ transaction, name }) => transaction.query(rawStatement(`commit prepared '${name}'`))),
+    );
+  // The directory is last: its locks protect what the rows on the other servers refer to, such as images.
+  const main = servers.get(mainShard);
+  await complete(others.filter(({ server }) => server !== main));
+  await complete(others.filter(({ server }) => server === main));
 }

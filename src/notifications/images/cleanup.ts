@@ -1,4 +1,5 @@
 import { type Database, mainShard, type Queryable } from '../../database/database.js';
+import { everyShard } from '../../database/sharding/every-shard.js';
 import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../../database/sql.js';
 import type { ImageStorage } from './storage.js';
 
@@ -58,10 +59,12 @@ const selectShown = unprepared(
 /**
  * The images that no notification on another server than the directory's shows. The images must be locked: a publisher on
  * any server locks them in the directory until its transaction is complete on all servers.
+ * @throws Problem `storage_unavailable` if a server does not answer: its users may see the images
  */
 export async function notShownElsewhere(database: Database, ids: readonly string[]): Promise<readonly string[]> {
-  const others = database.shards.filter(({ name }) => name !== mainShard);
-  if (others.length === 0 || ids.length === 0) return ids;
+  if (ids.length === 0) return ids;
+  const others = (await everyShard(database)).filter(({ name }) => name !== mainShard);
+  if (others.length === 0) return ids;
   const shown = await Promise.all(others.map((shard) => shard.everyone.query(selectShown({ ids }))));
   const shownIds = new Set(idsOf(shown.flat()));
   return ids.filter((id) => !shownIds.has(id));
@@ -120,7 +123,16 @@ export function startImageCleanup(parts: ImageCleanupOptions, onError: (error: u
  * and the publisher does not find it.
  * @returns the number of removed images
  */
-export async function cleanUpImages({ database, storage }: ImageCleanupOptions): Promise<number> {
+export async function cleanUpImages(parts: ImageCleanupOptions): Promise<number> {
+  try {
+    return await removeAllUnused(parts);
+  } finally {
+    // While a server is down, all images stay. Files without a row belong to no user, and are removed.
+    await settleLeftovers(parts);
+  }
+}
+
+async function removeAllUnused({ database, storage }: ImageCleanupOptions): Promise<number> {
   let total = 0;
   for (;;) {
     const dueImages = await database.everyone.query(selectDue({}));
@@ -135,7 +147,6 @@ export async function cleanUpImages({ database, storage }: ImageCleanupOptions):
     for (const id of stored.filter((id) => removed.has(id))) await storage.remove(id);
     if (dueImages.length < batch || checked === 0) break;
   }
-  await settleLeftovers({ database, storage });
   return total;
 }
 

@@ -71,7 +71,7 @@ const users = async () =>
   (await postern.database.everyone.query<{ user_id: string }>(testSql('select user_id from imported_hashes'))).map(
     (row) => row.user_id,
   );
-const dropUnused = () => runMaintenanceOnce(postern.database, [unusedSchemesTask]);
+const dropUnused = () => runMaintenanceOnce(postern.database, [unusedSchemesTask(postern.database)]);
 
 describe('a new scheme', () => {
   it('needs the scope admin when a user is created', async () => {
