@@ -3,7 +3,7 @@ import type { ExternalIdentity } from '../contract/external-identity.js';
 import type { ClientChallenge } from '../credentials/challenge.js';
 import { type StartedChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
 import type { Database } from '../database/database.js';
-import { spanningStatement, sql } from '../database/sql.js';
+import { onServerOf, spanningStatement, sql } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { RequestLimits } from '../limits/request-limits.js';
@@ -53,6 +53,7 @@ interface OtherLogins {
   readonly issuers: readonly string[];
 }
 
+/** If the user is on another server than the directory, each of the two finds its part. */
 const hasOtherLogin = spanningStatement<OtherLogins, { has: boolean }>(
   'external_identity_other_ways',
   (p) => sql`
@@ -115,8 +116,8 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
       await proven.consume(tx);
       await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
       const issuers = providers.map(({ issuer }) => issuer);
-      const [left] = await tx.query(hasOtherLogin({ userId, id, loginColumns, issuers }));
-      if (left?.has !== true) throw new Problem('last_way_in');
+      const left = await tx.query(onServerOf(userId, hasOtherLogin({ userId, id, loginColumns, issuers })));
+      if (!left.some(({ has }) => has)) throw new Problem('last_way_in');
     });
   }
 

@@ -8,6 +8,7 @@ import { startMaintenance } from '../database/maintenance/tasks.js';
 import { reencryptionTask } from '../database/secrets/old-keys.js';
 import { serverField } from '../database/sharding/routing.js';
 import { type JobGroup, type Queue, startQueues } from '../delivery/queue.js';
+import { type ClaimJob, completeClaim } from '../devices/push-token-claims.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
@@ -89,6 +90,7 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
       await eraseUser(database, userId, notificationTables, (id) => anonymiseActor(database, id, signals.send));
       await eraseImagesOf({ database, storage, hide }, userId);
     },
+    'push.claim': (job) => completeClaim(database, job as ClaimJob),
     'user.next_pin': (job) => pinRecoveries.apply((job as { user_id: string }).user_id),
     ...messaging.noticeTasks(showNotice(config.APP_NAME, domains)),
   };

@@ -164,7 +164,10 @@ export function divisible<Values extends object, Row extends object, Of extends 
   return (values) => ({ ...statement(values), isDivisible: true });
 }
 
-/** The statement on the server of a user, if its parameters do not name its users as text. */
+/**
+ * The statement on the server of a user, if its parameters do not name its users as text. With the scope `spanning` it runs
+ * on the directory too.
+ */
 export function onServerOf<Row extends object, Of extends Scope>(
   userId: string,
   statement: Statement<Row, Of>,

@@ -1,7 +1,8 @@
 import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contract/push.js';
-import type { Queryable } from '../database/database.js';
-import { bound, compose, spanningStatement, sql, userStatement } from '../database/sql.js';
+import type { Database, Queryable } from '../database/database.js';
+import { bound, compose, sql, userStatement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
+import { queueClaim } from './push-token-claims.js';
 
 /** A device of a user, and the channel that reaches it. */
 export interface PushDevice {
@@ -143,7 +144,7 @@ export interface PushTokens {
   readonly web_push_subscription?: WebPushSubscription | undefined;
 }
 
-interface ClaimedTokens {
+interface ClaimValues {
   readonly userId: string;
   readonly deviceId: string;
   readonly apn: string | null;
@@ -152,10 +153,10 @@ interface ClaimedTokens {
 }
 
 /**
- * Finds other devices by the token, also those of other users. The function locks the tokens and then the rows in the
- * order of their keys, so that two claims of one token run one after the other.
+ * Finds other devices on the server by the token, also those of other users. The function locks the tokens and then the
+ * rows in the order of their keys, so that two claims of one token run one after the other.
  */
-const claimTokens = spanningStatement<ClaimedTokens, { changed: boolean | null }>(
+const claimTokens = userStatement<ClaimValues, { changed: boolean | null }>(
   'push_devices_claim',
   (p) => sql`
     select claim_push_tokens(${p.userId}, ${p.deviceId}, ${p.apn}, ${p.gcm}, ${p.web}::jsonb) as changed`,
@@ -163,24 +164,24 @@ const claimTokens = spanningStatement<ClaimedTokens, { changed: boolean | null }
 
 /**
  * Gives tokens to a device and removes them from all other devices, also those of other users: a token belongs to one app
- * on one device.
+ * on one device. A job removes them from devices on other servers.
  *
  * @returns whether a token is new to the device; undefined when there is no such device
  */
 export async function claimPushTokens(
-  handle: Queryable<'spanning'>,
+  database: Pick<Database, 'shards' | 'spanningFor'>,
   userId: string,
   deviceId: string,
-  { apn_device_token: apn, gcm_device_token: gcm, web_push_subscription: web }: PushTokens,
+  { apn_device_token, gcm_device_token, web_push_subscription: web }: PushTokens,
 ): Promise<boolean | undefined> {
-  const [row] = await handle.query(
-    claimTokens({
-      userId,
-      deviceId,
-      apn: apn || null,
-      gcm: gcm || null,
-      web: web === undefined ? null : JSON.stringify(web),
-    }),
-  );
-  return row?.changed ?? undefined;
+  const handle = database.spanningFor(userId);
+  const [apn, gcm] = [apn_device_token || null, gcm_device_token || null];
+  const claim = claimTokens({ userId, deviceId, apn, gcm, web: web === undefined ? null : JSON.stringify(web) });
+  if (database.shards.length === 1) return (await handle.query(claim))[0]?.changed ?? undefined;
+  return handle.transaction(async (tx) => {
+    const isNew = (await tx.query(claim))[0]?.changed ?? undefined;
+    if (isNew !== undefined)
+      await queueClaim(tx, userId, deviceId, { apn, gcm, endpoint: web?.endpoint ?? null }, isNew);
+    return isNew;
+  });
 }

@@ -75,7 +75,7 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
   async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
     const { apn_device_token, gcm_device_token } = device;
     if (!apn_device_token && !gcm_device_token) return;
-    await claimPushTokens(database.spanningFor(userId), userId, device.id, { apn_device_token, gcm_device_token });
+    await claimPushTokens(database, userId, device.id, { apn_device_token, gcm_device_token });
   }
 
   /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */

@@ -96,6 +96,12 @@ export function serverOfStatement(router: Router, statement: Statement, home: st
   return server;
 }
 
+/** The servers of a statement with the scope `spanning`: all, or the directory and that of the user whom it names. */
+export function serversOfSpanning(router: Router, { users }: Statement): readonly Server[] {
+  if (typeof users !== 'string') return [...router.servers.values()];
+  return [...new Set([serverNamed(router.servers, mainShard), serverOf(router, users)])];
+}
+
 /** The statement for each server, if it can be divided and names users of several. Otherwise it is itself. */
 export function divide<Row extends object>(router: Router, statement: Statement<Row>): readonly Statement<Row>[] {
   const { isDivisible, users, values } = statement;

@@ -5,7 +5,7 @@ import type { Scope, Statement } from '../sql.js';
 import { traceStatements } from '../traced.js';
 import type { ShardMap } from './map.js';
 import { closeServer, openWhenBack, type ReturnLog } from './returning.js';
-import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
+import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement, serversOfSpanning } from './routing.js';
 import { allRows, firstFound, inDistributedTransaction } from './transaction.js';
 
 export interface ShardedDatabase {
@@ -59,7 +59,8 @@ export function createShardedDatabase(options: ShardedOptions): ShardedDatabase 
       );
     }
     if (statement.scope === 'everyone') throw new Error('a statement about everyone runs on each of database.shards');
-    return firstFound([...servers.values()].map((server) => runPart(statement, () => server)));
+    const parts = serversOfSpanning(router, statement).map((server) => runPart(statement, () => server));
+    return statement.users === undefined ? firstFound(parts) : allRows(parts);
   }
 
   const spanning = traced({

@@ -3,7 +3,7 @@ import { completeTransaction, mainShard, type Transaction } from '../database.js
 import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
 import { compose, type Scope, type Statement, sql } from '../sql.js';
 import { insertOutcome, prepareName, rawStatement } from './outcomes.js';
-import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement } from './routing.js';
+import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement, serversOfSpanning } from './routing.js';
 
 /** The part of a transaction on one server. */
 interface Branch {
@@ -58,7 +58,7 @@ export async function inDistributedTransaction<T>(
       );
     }
     if (statement.scope === 'spanning') {
-      return firstFound([...servers.values()].map((server) => queryOn(() => server, statement)));
+      return allFound(serversOfSpanning(router, statement).map((server) => queryOn(() => server, statement)));
     }
     throw new Error('a statement about everyone runs on each shard, and not in this transaction');
   }
@@ -91,15 +91,24 @@ export async function allRows<Row>(answers: readonly Promise<Row[]>[]): Promise<
 }
 
 /**
- * The rows that the servers found. A server that fails is missing in them.
+ * The rows that the servers found. A server that fails is missing in them. It waits for each, as `allRows` does.
  * @throws the error of a server that failed, if no server found a row
  */
-export async function firstFound<Row>(answers: readonly Promise<Row[]>[]): Promise<Row[]> {
+async function allFound<Row>(answers: readonly Promise<Row[]>[]): Promise<Row[]> {
   const results = await Promise.allSettled(answers);
   const rows = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   const failed = results.find((result) => result.status === 'rejected');
   if (rows.length === 0 && failed !== undefined) throw failed.reason;
   return rows;
+}
+
+/** The rows of the first server that finds some. It does not wait for a server that hangs. @throws as `allFound` */
+export async function firstFound<Row>(answers: readonly Promise<Row[]>[]): Promise<Row[]> {
+  const found = answers.map(async (answer) => {
+    const rows = await answer;
+    return rows.length > 0 ? rows : Promise.reject(new Error('no rows'));
+  });
+  return Promise.any(found).catch(() => allFound(answers));
 }
 
 async function commitAll(router: Router, branches: readonly Branch[], home: string | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import { recordEvent } from '../../audit/events.js';
 import type { Database } from '../../database/database.js';
-import { spanningStatement, sql } from '../../database/sql.js';
+import { onServerOf, spanningStatement, sql, userStatement } from '../../database/sql.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import type { Counters } from '../../statistics/counters.js';
@@ -44,7 +44,6 @@ export interface Receipts {
 }
 
 interface ChangedRow {
-  readonly user_id: string;
   readonly kind: string;
   readonly authentication_id: string | null;
 }
@@ -56,40 +55,40 @@ interface ReceiptValues {
 }
 
 /** While this lock is held, the attempt that sends the message cannot commit. */
-const lockMessage = spanningStatement<{ id: string }>(
+const lockMessage = spanningStatement<{ id: string }, { user_id: string }>(
   'message_receipt_lock',
-  (p) => sql`select from outbox where id = ${p.id} for update`,
+  (p) => sql`select user_id from outbox where id = ${p.id} for update`,
 );
 
 /**
  * A delivered message is final, whichever attempt delivered it: a message that is queued for another attempt is not sent
  * again.
  */
-const markDelivered = spanningStatement<ReceiptValues, ChangedRow>(
+const markDelivered = userStatement<ReceiptValues, ChangedRow>(
   'message_delivered',
   (p) => sql`
   update outbox set state = 'delivered', provider = ${p.provider}, provider_reference = ${p.reference},
     early_receipt = null, last_error = case when state = 'undelivered' then null else last_error end, updated_at = db_now()
   where id = ${p.id} and channel = 'sms' and state in ('queued', 'sent', 'failed', 'expired', 'undelivered')
-  returning user_id, kind, authentication_id`,
+  returning kind, authentication_id`,
 );
 
 /** Only the last attempt counts. A provider whose answer could not be read has given no reference. */
-const markUndelivered = spanningStatement<ReceiptValues & { reason: string | null }, ChangedRow>(
+const markUndelivered = userStatement<ReceiptValues & { reason: string | null }, ChangedRow>(
   'message_undelivered',
   (p) => sql`
   update outbox set state = 'undelivered', provider_reference = ${p.reference}, last_error = ${p.reason},
     updated_at = db_now()
   where id = ${p.id} and channel = 'sms' and state = 'sent' and provider = ${p.provider}
     and coalesce(provider_reference, ${p.reference}) = ${p.reference}
-  returning user_id, kind, authentication_id`,
+  returning kind, authentication_id`,
 );
 
 /**
  * A report may arrive before the attempt is committed. It is stored with the message, and the attempt uses it if it is about
  * the same reference. A report about an earlier attempt is not stored.
  */
-const storeEarlyReceipt = spanningStatement<ReceiptValues & { reason: string | null }>(
+const storeEarlyReceipt = userStatement<ReceiptValues & { reason: string | null }>(
   'message_receipt_early',
   (p) => sql`
   update outbox set early_receipt = jsonb_build_object(
@@ -112,16 +111,16 @@ export function createReceipts(options: {
   async function apply(provider: string, { messageId: id, reference, outcome, reason }: Receipt): Promise<void> {
     await database.spanning.transaction(async (tx) => {
       const values = { id, provider, reference };
-      await tx.query(lockMessage({ id }));
-      const [changedMessage] =
-        outcome === 'delivered'
-          ? await tx.query(markDelivered(values))
-          : await tx.query(markUndelivered({ ...values, reason }));
+      const [locked] = await tx.query(lockMessage({ id }));
+      if (locked === undefined) return;
+      const { user_id: userId } = locked;
+      const change = outcome === 'delivered' ? markDelivered(values) : markUndelivered({ ...values, reason });
+      const [changedMessage] = await tx.query(onServerOf(userId, change));
       if (changedMessage === undefined) {
-        if (outcome === 'undelivered') await tx.query(storeEarlyReceipt({ ...values, reason }));
+        if (outcome === 'undelivered') await tx.query(onServerOf(userId, storeEarlyReceipt({ ...values, reason })));
         return;
       }
-      const { user_id: userId, kind, authentication_id } = changedMessage;
+      const { kind, authentication_id } = changedMessage;
       // A delivery adds nothing to the event of the sent message.
       if (outcome === 'undelivered') {
         const data = { message_id: id, kind, authentication_id, provider, reason };

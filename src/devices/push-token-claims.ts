@@ -1,0 +1,122 @@
+import type { Database, Transaction } from '../database/database.js';
+import { everyShard } from '../database/sharding/every-shard.js';
+import { directoryStatement, everyoneStatement, sql, userStatement } from '../database/sql.js';
+import { currentCause } from '../database/traced.js';
+import { sha256 } from '../lib/crypto/digests.js';
+import { newId } from '../lib/ids.js';
+
+/** The tokens that a device has claimed. The token of `web_push` is the endpoint. */
+export interface ClaimedTokens {
+  readonly apn: string | null;
+  readonly gcm: string | null;
+  readonly endpoint: string | null;
+}
+
+/** The job that removes claimed tokens from the devices on other servers. */
+export interface ClaimJob extends ClaimedTokens {
+  readonly user_id: string;
+  readonly device_id: string;
+  readonly claim: string;
+}
+
+interface ClaimValues {
+  readonly claim: string;
+  readonly digests: readonly Buffer[];
+}
+
+/**
+ * The job starts when its user's server has committed, and waits with this lock until the directory has committed too.
+ */
+const lockClaim = directoryStatement<{ claim: string }>(
+  'push_claims_lock',
+  (p) => sql`select pg_advisory_xact_lock(hashtextextended('push claim ' || ${p.claim}, 0))`,
+);
+/** In the order of the digests, so that two claims of the same tokens do not wait for each other. */
+const insertClaims = directoryStatement<ClaimValues>(
+  'push_claims_insert',
+  (p) => sql`
+    insert into push_token_claims (digest, claim)
+    select digest, ${p.claim}::uuid from unnest(${p.digests}::bytea[]) as digest order by digest
+    on conflict (digest) do update set claim = excluded.claim`,
+);
+const replaceClaims = directoryStatement<ClaimValues, { digest: Buffer }>(
+  'push_claims_replace',
+  (p) => sql`
+    update push_token_claims set claim = ${p.claim} where digest = any (${p.digests}::bytea[]) returning digest`,
+);
+const lockTokens = directoryStatement<{ claim: string; digests: readonly Buffer[] }, { digest: Buffer }>(
+  'push_claims_lock_tokens',
+  (p) => sql`
+    select digest from push_token_claims where digest = any (${p.digests}::bytea[]) and claim = ${p.claim}
+    order by digest for update`,
+);
+const deleteClaims = directoryStatement<{ claim: string; digests: readonly Buffer[] }>(
+  'push_claims_delete',
+  (p) => sql`delete from push_token_claims where digest = any (${p.digests}::bytea[]) and claim = ${p.claim}`,
+);
+const queueJob = userStatement<{ userId: string; deviceId: string; claim: string } & ClaimedTokens>(
+  'push_claims_queue',
+  (p) => sql`
+    select graphile_worker.add_job('push.claim', json_build_object(
+      'user_id', ${p.userId}::uuid, 'device_id', ${p.deviceId}::uuid, 'claim', ${p.claim}::uuid, 'apn', ${p.apn}::text,
+      'gcm', ${p.gcm}::text, 'endpoint', ${p.endpoint}::text, 'traceparent', ${currentCause}))`,
+);
+const removeTokens = everyoneStatement<Omit<ClaimJob, 'claim'>>(
+  'push_claims_remove',
+  (p) => sql`
+    update devices
+    set apn_device_token = case when apn_device_token = ${p.apn} then null else apn_device_token end,
+        gcm_device_token = case when gcm_device_token = ${p.gcm} then null else gcm_device_token end,
+        web_push_subscription = case when web_push_subscription->>'endpoint' = ${p.endpoint} then null
+                                else web_push_subscription end
+    where (apn_device_token = ${p.apn} or gcm_device_token = ${p.gcm}
+           or web_push_subscription->>'endpoint' = ${p.endpoint})
+      and (user_id, id) <> (${p.user_id}, ${p.device_id})`,
+);
+
+const channels = ['apn', 'gcm', 'endpoint'] as const;
+const digestOf = (channel: (typeof channels)[number], token: string) => sha256(`${channel} ${token}`);
+const digestsOf = (tokens: ClaimedTokens) =>
+  channels.flatMap((channel) => (tokens[channel] === null ? [] : [digestOf(channel, tokens[channel])]));
+
+/**
+ * Queues the removal of claimed tokens from the devices of users on other servers, which may be down now. Call it in the
+ * transaction that gave the tokens to the device.
+ * @param isNew whether a token is new to the device. If none is, there is a claim only if another device made one
+ */
+export async function queueClaim(
+  tx: Transaction<'user' | 'directory'>,
+  userId: string,
+  deviceId: string,
+  tokens: ClaimedTokens,
+  isNew: boolean,
+): Promise<void> {
+  const claim = newId();
+  const digests = digestsOf(tokens);
+  if (isNew) await tx.query(insertClaims({ claim, digests }));
+  else if ((await tx.query(replaceClaims({ claim, digests }))).length === 0) return;
+  await tx.query(lockClaim({ claim }));
+  await tx.query(queueJob({ userId, deviceId, claim, ...tokens }));
+}
+
+/**
+ * Removes claimed tokens from all other devices, unless another device has claimed them since. The lock of the claim keeps
+ * later claims waiting. It is safe to repeat.
+ * @throws Problem `storage_unavailable` if a server does not answer
+ */
+export async function completeClaim(database: Database, job: ClaimJob): Promise<void> {
+  await database.directory.transaction(async (tx) => {
+    const { claim } = job;
+    await tx.query(lockClaim({ claim }));
+    const digests = (await tx.query(lockTokens({ claim, digests: digestsOf(job) }))).map(({ digest }) => digest);
+    if (digests.length === 0) return;
+    const ownToken = (channel: (typeof channels)[number]) => {
+      const token = job[channel];
+      return token !== null && digests.some((digest) => digest.equals(digestOf(channel, token))) ? token : null;
+    };
+    const { user_id, device_id } = job;
+    const values = { user_id, device_id, apn: ownToken('apn'), gcm: ownToken('gcm'), endpoint: ownToken('endpoint') };
+    for (const shard of await everyShard(database)) await shard.everyone.query(removeTokens(values));
+    await tx.query(deleteClaims({ claim, digests }));
+  });
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { User } from '../../../src/contract/user.js';
+import { findByCancelCode } from '../../../src/credentials/pins/pending-pin.js';
+import { allRows, firstFound } from '../../../src/database/sharding/transaction.js';
+import { onServerOf, spanningStatement, sql } from '../../../src/database/sql.js';
+import { identityDigest } from '../../../src/identities/identity.js';
+import { startShardedApp, type TestApp } from '../../support/app.js';
+import { createTestShards, type TestShards } from '../../support/shards.js';
+import { testSql } from '../../support/sql.js';
+import { createUser } from '../../support/users.js';
+
+let shards: TestShards;
+let app: TestApp;
+/** One user of each server. */
+const users = new Map<string, User>();
+beforeAll(async () => {
+  shards = await createTestShards(3);
+  app = await startShardedApp(shards);
+  while (users.size < 3) {
+    const user = await createUser(app);
+    users.set(app.database.shardOf(user.id).name, user);
+  }
+});
+afterAll(() => app.close());
+
+test('the first server that finds a row answers, and one that fails matters only if no server finds a row', async () => {
+  const never = new Promise<object[]>(() => undefined);
+  const row = { id: 1 };
+  expect(await firstFound([never, Promise.resolve([]), Promise.resolve([row])])).toEqual([row]);
+  const failed = () => Promise.reject(new Error('down'));
+  expect(await firstFound([failed(), Promise.resolve([row])])).toEqual([row]);
+  await expect(firstFound([failed(), Promise.resolve([])])).rejects.toThrow('down');
+  expect(await firstFound([Promise.resolve([]), Promise.resolve([])])).toEqual([]);
+  await expect(allRows([failed(), Promise.resolve([row])])).rejects.toThrow('down');
+});
+
+test('the user of a code that cancels a PIN is found on each server', async () => {
+  for (const [server, { id, username }] of users) {
+    const digest = randomBytes(32);
+    await app.database.shardOf(id).everyone.query(
+      testSql(
+        `update users set next_pin_cancel = $2, next_pin_hash = '', next_pin_since = now(), next_pin_at = now()
+           where id = $1`,
+        [id, digest],
+      ),
+    );
+    const identity = identityDigest({ type: 'username', canonical: username ?? '' });
+    const find = (digests: Buffer[]) =>
+      app.database.spanning.transaction((tx) => findByCancelCode(app.database, tx, identity, digests));
+    expect([server, await find([digest])]).toEqual([server, id]);
+    expect(await find([randomBytes(32)])).toBeUndefined();
+  }
+});
+
+const namesOf = spanningStatement<object, { name: string }>('test_names', () => sql`select name from shard_map`);
+
+test('a statement about a user and the directory runs on these servers only, also while another one is down', async () => {
+  await shards.stop('west');
+  try {
+    for (const server of ['main', 'east']) {
+      const { id } = users.get(server) as User;
+      const run = (handle: Pick<typeof app.database.spanning, 'query'>) => handle.query(onServerOf(id, namesOf({})));
+      const expected = server === 'main' ? ['main'] : ['main', server];
+      expect((await run(app.database.spanningFor(id))).map(({ name }) => name)).toEqual(expected);
+      const rows = await app.database.spanningFor(id).transaction(run);
+      expect(rows.map(({ name }) => name)).toEqual(expected);
+    }
+    const { id } = users.get('west') as User;
+    await expect(app.database.spanningFor(id).query(onServerOf(id, namesOf({})))).rejects.toMatchObject({
+      code: 'storage_unavailable',
+    });
+  } finally {
+    await shards.start('west');
+  }
+});

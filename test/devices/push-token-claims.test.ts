@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { User } from '../../src/contract/user.js';
+import { completeClaim } from '../../src/devices/push-token-claims.js';
+import { startShardedApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { hexToken } from '../support/push.js';
+import { createTestShards, type TestShards } from '../support/shards.js';
+import { testSql } from '../support/sql.js';
+import { createUser, signIn } from '../support/users.js';
+
+interface Phone {
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly session: string;
+}
+
+let shards: TestShards;
+let app: TestApp;
+/** A logged-in user of each server. */
+const phones = new Map<string, Phone>();
+
+beforeAll(async () => {
+  shards = await createTestShards(3);
+  app = await startShardedApp(shards, { LOGIN_LIMIT_PER_ADDRESS: '0' });
+  while (phones.size < 3) {
+    const user: User = await createUser(app);
+    const { session } = await signIn(app, user);
+    const { name } = app.database.shardOf(user.id);
+    phones.set(name, { userId: user.id, deviceId: session.device_id, session: session.token });
+  }
+});
+afterAll(() => app.close());
+
+const phoneOn = (server: string) => phones.get(server) as Phone;
+async function claim(server: string, token: string): Promise<number> {
+  const options = { bearer: phoneOn(server).session, body: { type: 'ios', token } };
+  return (await app.api('POST', '/v1/devices/tokens', options)).status;
+}
+/** The servers whose device has the token. */
+async function holders(token: string): Promise<string[]> {
+  const names: string[] = [];
+  for (const { name, everyone } of app.database.shards) {
+    const rows = await everyone.query(testSql('select from devices where apn_device_token = $1', [token]));
+    names.push(...rows.map(() => name));
+  }
+  return names;
+}
+const openClaims = () => app.database.shards[0]?.everyone.query(testSql('select from push_token_claims'));
+const settled = (token: string) =>
+  eventually(
+    'the claims to be complete',
+    async () => {
+      for (const { everyone } of app.database.shards) {
+        await everyone.query(testSql('update graphile_worker._private_jobs set run_at = now() where run_at > now()'));
+      }
+      return (await openClaims())?.length === 0 ? holders(token) : undefined;
+    },
+    20_000,
+  );
+
+test('a token belongs to the device that claimed it last, on any server', async () => {
+  const token = hexToken();
+  for (const server of ['east', 'west', 'main', 'east']) {
+    expect(await claim(server, token)).toBe(201);
+    expect(await settled(token)).toEqual([server]);
+    expect(await claim(server, token)).toBe(200);
+  }
+});
+
+test('one of several devices that claim a token at the same time has it in the end', async () => {
+  const token = hexToken();
+  for (let round = 0; round < 3; round += 1) {
+    await Promise.all([...phones.keys()].map((server) => claim(server, token)));
+    expect(await settled(token)).toHaveLength(1);
+  }
+});
+
+test('a claim does not take the token from a later one', async () => {
+  const token = hexToken();
+  await claim('east', token);
+  expect(await settled(token)).toEqual(['east']);
+  const { userId, deviceId } = phoneOn('west');
+  const late = { apn: token, gcm: null, endpoint: null, user_id: userId, device_id: deviceId, claim: userId };
+  await completeClaim(app.database, late);
+  expect(await holders(token)).toEqual(['east']);
+});
+
+test('a device of a server that is down loses the token when the server is back', async () => {
+  const token = hexToken();
+  await claim('east', token);
+  expect(await settled(token)).toEqual(['east']);
+  await shards.stop('east');
+  try {
+    expect(await claim('west', token)).toBe(201);
+    expect(await openClaims()).toHaveLength(1);
+  } finally {
+    await shards.start('east');
+  }
+  expect(await settled(token)).toEqual(['west']);
+});
