@@ -56,6 +56,11 @@ function backupErrors(config: Values): string[] {
   const missing = BACKUP_TO.startsWith('s3://') ? neededSettings.filter((name) => config[name] === undefined) : [];
   return [
     ...missing.map((name) => `${name} is required with BACKUP_TO=s3://…`),
+    ...(config.SHARDS !== undefined && config.SHARDS.length > 0
+      ? [
+          'BACKUP_TO is for one database: with SHARDS, back up all servers to one point in time with pgBackRest or WAL-G',
+        ]
+      : []),
     ...(DATABASE_URL !== undefined && config.BACKUP_CONTINUOUS === true
       ? ['BACKUP_CONTINUOUS is for the embedded database: archive the log of DATABASE_URL with pgBackRest or WAL-G']
       : []),

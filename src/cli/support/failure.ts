@@ -36,7 +36,7 @@ export function describeFailure(error: unknown): string {
 /** @throws CommandError if a server of SHARDS does not answer */
 export function refuseAway(away: ReadonlyMap<ShardTarget, unknown>): void {
   for (const [{ name }, error] of away) {
-    throw new CommandError(`The server ${name} of SHARDS cannot be used: ${describeFailure(error)}`);
+    throw new CommandError(`The server ${name} of SHARDS cannot be used: ${messageOf(error)}`);
   }
 }
 
@@ -96,7 +96,9 @@ function describeConnection({ message }: Error): string | undefined {
 }
 
 /** A failure to connect to several addresses has no message of its own: the first cause has one. */
-function messageOf(error: Error): string {
+/** The message of an error. If several addresses were tried, that of the first. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [];
   const [first = error] = causes.filter((cause) => cause instanceof Error);
   return first.message;

@@ -26,6 +26,8 @@ interface Contents {
 const pollIntervals = { usual: 1000, moving: 50 };
 
 const readVersion = 'select version, exists (select from shard_moves) as moving from shard_map';
+/** undefined_table */
+const missingTableCode = '42P01';
 /** One statement, so that the version belongs to the assignments. */
 const readAll = 'select m.version, b.bucket, b.shard from shard_map m left join shard_buckets b on true';
 
@@ -62,8 +64,12 @@ export async function openShardMap(directory: DatabaseTarget, log: MapLog): Prom
   try {
     await reload();
   } catch (error) {
-    await pool.end();
-    throw error;
+    if ((error as { readonly code?: string }).code !== missingTableCode) {
+      await pool.end();
+      throw error;
+    }
+    // The database is not migrated yet, and a command looks at it.
+    contents = { version: 0, shards: new Map() };
   }
   let isFailing = false;
   let isClosed = false;

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { runCommand } from '../../cli/command.js';
@@ -95,6 +98,21 @@ test('commands that need only the directory work without a server, and others sa
   } finally {
     await shards.start('east');
   }
+});
+
+test('a backup of one of several servers is refused, with and without SHARDS', async () => {
+  const { SHARDS = '', DATABASE_URL = '' } = shards.env;
+  const refusal = 'Users are on several servers (main, east, west), and a backup of Postern has one';
+  const secret = { SECRET_KEY: app.config.SECRET_KEY?.map((key) => key.reveal()).join(',') ?? '' };
+  for (const env of [{ DATABASE_URL, SHARDS }, { DATABASE_URL }]) {
+    const to = join(tmpdir(), 'postern-refused.tar');
+    expect(await runCommand(['backup', 'create', '--to', to], { ...env, ...secret })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(refusal),
+    });
+    expect(existsSync(to)).toBe(false);
+  }
+  await expect(app.another({ BACKUP_TO: tmpdir() })).rejects.toThrow('BACKUP_TO is for one database');
 });
 
 test('a new server of SHARDS must answer', async () => {
