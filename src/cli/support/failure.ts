@@ -96,7 +96,6 @@ function describeConnection({ message }: Error): string | undefined {
 }
 
 /** A failure to connect to several addresses has no message of its own: the first cause has one. */
-/** The message of an error. If several addresses were tried, that of the first. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [];
