@@ -87,12 +87,15 @@ function mergePages<Item extends { readonly id: string }>(
   const first = (isBackwards ? end : undefined) ?? shown[0]?.key ?? anchor?.key ?? end;
   const last = (isBackwards ? undefined : end) ?? shown.at(-1)?.key ?? anchor?.key ?? end;
   const hasEnds = shown.length > 0 || end !== undefined;
-  const total = pages.reduce((sum, page) => sum + page.total, 0);
+  const sum = pages.reduce((total, page) => total + page.total, 0);
+  const isCounted = sum <= countCap && pages.every(({ totalIsExact }) => totalIsExact);
+  // The rows before the end of the list are all counted.
+  const isEnd = anchor === undefined && shown.length > 0 && stopped.length === 0 && !hasMoreRows;
   return {
     items: shown.map(({ item }) => item),
     hasMore: isCut || (isBackwards ? shown.length > 0 : hasMoreRows),
-    total: Math.min(total, countCap),
-    totalIsExact: total <= countCap && pages.every(({ totalIsExact }) => totalIsExact),
+    total: isEnd ? skipped + shown.length : Math.min(sum, countCap),
+    totalIsExact: isEnd || isCounted,
     ...(hasEnds && first !== undefined && last !== undefined && { ends: { first, last } }),
     ...(isCut && { partial: stopped[0]?.partial ?? 'time' }),
   };
