@@ -6,6 +6,7 @@ import type { MapCheck } from './connections/session-check.js';
 import { type DatabaseTarget, serversOf } from './connections/target.js';
 import {
   createServer,
+  MovedError,
   nextDeadline,
   type OpenTransaction,
   type PoolState,
@@ -169,9 +170,9 @@ export async function completeTransaction<T>(
   }
 }
 
-/** Whether the database failed. A further statement would fail too. */
+/** Whether the database failed. A further statement would fail too, but not after a `MovedError`. */
 export function isStorageFailure(error: unknown): error is Problem {
-  return error instanceof Problem && error.code === 'storage_unavailable';
+  return error instanceof Problem && error.code === 'storage_unavailable' && !(error instanceof MovedError);
 }
 
 /**

@@ -5,7 +5,7 @@ import { waitAtMost } from '../lib/time-limit.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { needsRenewal, renewSession } from './connections/map-renewal.js';
 import { poolConfig } from './connections/open-client.js';
-import { type MapCheck, requestSettings } from './connections/session-check.js';
+import { type MapCheck, OldMapError, requestSettings } from './connections/session-check.js';
 import { type DatabaseTarget, serversOf } from './connections/target.js';
 import { type OnResult, Query, type Readers, UnreadableValue } from './query.js';
 import { compose, type Statement, sql } from './sql.js';
@@ -55,8 +55,15 @@ export interface OpenTransaction {
   release(): void;
 }
 
-/** The user's rows are on another server since the statement was routed. It was not sent. */
-export class MovedError extends Error {}
+/**
+ * The user's rows are on another server since the statement was routed, or move now. The statement had no effect, and may
+ * succeed on the server of the newest map.
+ */
+export class MovedError extends Problem {
+  constructor(cause: unknown) {
+    super('storage_unavailable', { cause, retryAfter: 1 });
+  }
+}
 
 /**
  * Milliseconds. A request must be answered within 5 s even while the database hangs, and it fails with its first query.
@@ -185,7 +192,7 @@ function queryOnce<Row extends object>(
       }
       if (isHere?.() === false) {
         release();
-        reject(new MovedError(movedMessage));
+        reject(new MovedError(new Error(movedMessage)));
         return;
       }
       const onResult: OnResult<Row> = (error, rows) => {
@@ -222,7 +229,7 @@ async function beginTransaction(
   let timeoutMs = deadline - performance.now();
   if (timeoutMs <= 0 || isHere?.() === false) {
     client.release();
-    if (timeoutMs > 0) throw new MovedError(movedMessage);
+    if (timeoutMs > 0) throw new MovedError(new Error(movedMessage));
     return refuse(new Error(overdueMessage));
   }
   let isBroken = false;
@@ -297,8 +304,12 @@ function toProblem(error: unknown): unknown {
   const isOwnError =
     error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
   if (isOwnError || error instanceof UnreadableValue) return error;
+  if (error instanceof OldMapError || isRefusedByMove(error)) return new MovedError(error);
   return new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
 }
+
+/** Refused by the triggers of `shards move`: `guard_moving_user` and `guard_moving_job`. */
+const isRefusedByMove = (error: unknown) => error instanceof pg.DatabaseError && error.code === 'PM001';
 
 function refuse(error: unknown): never {
   throw toProblem(error);

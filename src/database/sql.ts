@@ -52,7 +52,7 @@ export interface Statement<Row extends object = object, Of extends Scope = Scope
   readonly text: string;
   /** The values for this use of the statement. */
   readonly values: unknown[];
-  /** With the scope `user`: the id of the user whose rows it names, or the ids, as an array or as the text of one. */
+  /** The id of the user whose rows it names, or the ids, as an array or as the text of one. */
   readonly users?: unknown;
   /** See `divisible`. */
   readonly isDivisible?: boolean;
@@ -124,7 +124,7 @@ const statementOf =
     texts.set(name, text);
     const order = names as (keyof Values)[];
     const key = userParameter ?? (userParameters.find((parameter) => names.includes(parameter)) as keyof Values);
-    if (scope !== 'user' || key === undefined) {
+    if (key === undefined || (scope !== 'user' && userParameter === undefined)) {
       return (values) => ({ scope, name, text, values: order.map((parameter) => values[parameter]) });
     }
     return (values) => ({

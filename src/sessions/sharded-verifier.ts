@@ -1,5 +1,5 @@
 import type { Database, Shard } from '../database/database.js';
-import { perShard } from '../database/sharding/routing.js';
+import { perShard, retryMoved } from '../database/sharding/routing.js';
 import { parseToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
 import type { SessionVerifier } from './verifier.js';
@@ -12,7 +12,7 @@ export function createShardedVerifier(database: Database, create: (shard: Shard)
     async verify(text) {
       const userId = parseToken('session', text)?.ids[0];
       if (userId === undefined) throw new Problem('invalid_session_token');
-      return verifierOf(userId).verify(text);
+      return retryMoved(() => verifierOf(userId).verify(text));
     },
   };
 }

@@ -1,6 +1,4 @@
-import pg from 'pg';
 import { Problem } from '../../lib/problem.js';
-import { OldMapError } from '../connections/session-check.js';
 import { type Database, mainShard, type Shard } from '../database.js';
 import { MovedError, type Server } from '../server.js';
 import type { Statement } from '../sql.js';
@@ -59,14 +57,45 @@ function isStill(find: () => Server, server: Server): boolean {
 }
 
 async function isOutdated({ map }: Router, error: unknown): Promise<boolean> {
-  if (error instanceof MovedError) return true;
-  if (!(error instanceof Problem && (error.cause instanceof OldMapError || isRefusedByMove(error.cause)))) return false;
+  if (!(error instanceof MovedError)) return false;
   await map.reload().catch(() => undefined);
   return true;
 }
 
-/** The user was moved while the statement waited. It was refused by the trigger of `migrations/0071_shard_moves.sql`. */
-const isRefusedByMove = (cause: unknown) => cause instanceof pg.DatabaseError && cause.code === 'PM001';
+/** A server that refuses a statement with `MovedError` if its users have moved to another one. */
+export function refusingMoved(router: Router, name: string, server: Server): Server {
+  return {
+    ...server,
+    query(statement, deadline) {
+      const find = () => {
+        if (namesUsersOf(router, name, statement)) return server;
+        throw new MovedError(new Error('a user of the statement was moved'));
+      };
+      return routed(router, find, (current, isHere) => current.query(statement, deadline, isHere));
+    },
+  };
+}
+
+/** Whether the users that a statement names are on this server by the map. True if it names none that can be read. */
+function namesUsersOf({ map }: Router, serverName: string, statement: Statement): boolean {
+  const { users } = statement;
+  if (typeof users !== 'string' && !Array.isArray(users)) return true;
+  return usersOf(statement)?.every((userId) => map.shardOf(userId) === serverName) ?? true;
+}
+
+/**
+ * Repeats work that finds the server of a user at each attempt, if the user was moved meanwhile.
+ * @param work must have no effect if it fails with `MovedError`
+ */
+export async function retryMoved<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === maxAttempts || !(error instanceof MovedError)) throw error;
+    }
+  }
+}
 
 /**
  * The users that a statement names. Undefined: it names none.

@@ -5,7 +5,16 @@ import type { Scope, Statement } from '../sql.js';
 import { traceStatements } from '../traced.js';
 import type { ShardMap } from './map.js';
 import { closeServer, openWhenBack, type ReturnLog } from './returning.js';
-import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement, serversOfSpanning } from './routing.js';
+import {
+  divide,
+  type Router,
+  refusingMoved,
+  routed,
+  serverNamed,
+  serverOf,
+  serverOfStatement,
+  serversOfSpanning,
+} from './routing.js';
 import { allRows, firstFound, inDistributedTransaction } from './transaction.js';
 
 export interface ShardedDatabase {
@@ -104,7 +113,7 @@ export function createShardedDatabase(options: ShardedOptions): ShardedDatabase 
   const close = async () => void (await Promise.all([...servers.values()].map((server) => server.close())));
   const shards = targets.map(({ name, target }): Shard => {
     const server = serverNamed(servers, name);
-    const handles = createHandles(server, tracing);
+    const handles = createHandles(refusingMoved(router, name, server), tracing);
     const shard: Shard = {
       name,
       target,
