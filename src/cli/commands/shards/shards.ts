@@ -4,7 +4,8 @@ import { openClient } from '../../../database/connections/open-client.js';
 import { mainShard } from '../../../database/database.js';
 import { openExistingTarget, type ShardTarget } from '../../../database/open.js';
 import { bucketCount } from '../../../database/sharding/bucket.js';
-import { MoveRunsError, moveBuckets } from '../../../database/sharding/moving/move.js';
+import { moveBuckets } from '../../../database/sharding/moving/move.js';
+import { MoveError } from '../../../database/sharding/moving/move-options.js';
 import { type Migrated, migrateAll } from '../../../database/sharding/open.js';
 import { quietLog } from '../../support/dependencies.js';
 import { CommandError, refuseAway } from '../../support/failure.js';
@@ -137,7 +138,7 @@ async function move(io: Io, targets: readonly ShardTarget[], { to, buckets, shar
       },
     });
   } catch (error) {
-    throw error instanceof MoveRunsError ? new CommandError('Another `postern shards move` runs now.') : error;
+    throw error instanceof MoveError ? new CommandError(error.message) : error;
   }
   printLine(io.stdout, `Moved ${moved} buckets with ${users} users. The longest stop took ${Math.round(longest)} ms.`);
 }

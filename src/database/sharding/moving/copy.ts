@@ -1,13 +1,17 @@
 import type pg from 'pg';
-import { inTransaction } from './guard.js';
-import { userTables, workTables } from './tables.js';
+import { withShortLocks } from './guard.js';
+import type { MoveTimes } from './move-options.js';
+import { jobTable, type UserTable, userTables, workTables } from './tables.js';
 
 /** How many users one statement copies or deletes. */
 const batchSize = 200;
 /** How many rows one statement inserts. */
 const rowBatchSize = 2000;
 
-/** Notes the users of the buckets with one pass over each table, because no index finds them. */
+/** SQL: the user of a job. */
+const jobUser = `(payload->>'user_id')::uuid`;
+
+/** Notes the users and jobs of the buckets with one pass over each table, because no index finds them. */
 export async function listUsers(source: pg.Client, buckets: readonly number[]): Promise<void> {
   for (const { name, column } of [...userTables, ...workTables]) {
     await source.query(
@@ -17,6 +21,12 @@ export async function listUsers(source: pg.Client, buckets: readonly number[]): 
       [buckets],
     );
   }
+  await source.query(
+    `insert into shard_moving_jobs (bucket, job_id)
+     select user_bucket(${jobUser}), id from ${jobTable} where user_bucket(${jobUser}) = any ($1)
+     on conflict do nothing`,
+    [buckets],
+  );
 }
 
 /** The users of a bucket that are known. */
@@ -39,9 +49,18 @@ export async function takeChanged(source: pg.Client, bucket: number): Promise<st
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Copies all rows of users into the open transaction of the target, and replaces those that it copied before. */
-export async function copyUsers(source: pg.Client, target: pg.Client, users: readonly string[]): Promise<void> {
+/**
+ * Copies all rows of users into the open transaction of the target, and replaces those that it copied before.
+ * @throws the reason of the signal
+ */
+export async function copyUsers(
+  source: pg.Client,
+  target: pg.Client,
+  users: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
   for (const batch of batchesOf(users, batchSize)) {
+    signal?.throwIfAborted();
     for (const { name, column } of userTables) {
       await target.query(`delete from ${name} where ${column} = any ($1)`, [batch]);
     }
@@ -77,11 +96,16 @@ async function forgetAnnouncements(target: pg.Client): Promise<void> {
   await target.query('delete from webhook_outbox where xmin = pg_current_xact_id()::xid');
 }
 
-/** Deletes the rows of a bucket, some users at a time. */
-export async function deleteBucket(client: pg.Client, users: readonly string[]): Promise<void> {
+/** Deletes rows of users, of some users at a time. */
+export async function deleteRows(
+  client: pg.Client,
+  tables: readonly UserTable[],
+  users: readonly string[],
+  times: MoveTimes,
+): Promise<void> {
   for (const batch of batchesOf(users, batchSize)) {
-    await inTransaction(client, async () => {
-      for (const { name, column } of [...userTables, ...workTables]) {
+    await withShortLocks(client, times, 'former rows of users that have moved', async () => {
+      for (const { name, column } of tables) {
         await client.query(`delete from ${name} where ${column} = any ($1)`, [batch]);
       }
       await forgetAnnouncements(client);

@@ -1,23 +1,31 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { userTables, workTables } from './tables.js';
-
-const guarded = [...userTables, ...workTables];
-
-/** Milliseconds that a statement of the mover may hold up the writers that come after it. */
-const lockTimeout = 200;
+import { MoveError, type MoveTimes } from './move-options.js';
+import { jobTable, userTables, workTables } from './tables.js';
 
 /** The class of the advisory locks of buckets, as in the function `guard_moving_user`. */
 export const lockClass = 7_203_415;
+
+/** Milliseconds that a statement of the mover may hold up the writers that come after it. */
+export const lockTimeout = 200;
 
 /** The first error of a statement that waited for a lock, or was chosen to end a deadlock. */
 export const isLockFailure = (error: unknown) => ['55P03', '40P01'].includes((error as { code?: string }).code ?? '');
 
 /**
- * Runs work in a transaction that waits only shortly for locks, and repeats it until it gets them.
- * @param pause called before each repetition
+ * Runs work in a transaction that waits only shortly for locks, and repeats it until it gets them. The pauses become longer,
+ * because writers wait behind each attempt.
+ * @param what is named if a lock does not become free
+ * @throws MoveError
  */
-async function withShortLocks<T>(client: pg.Client, pause: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
-  for (;;) {
+export async function withShortLocks<T>(
+  client: pg.Client,
+  { patience, pause }: MoveTimes,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const end = performance.now() + patience;
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await inTransaction(client, async () => {
         await client.query(`set local lock_timeout = ${lockTimeout}`);
@@ -25,8 +33,9 @@ async function withShortLocks<T>(client: pg.Client, pause: () => Promise<unknown
       });
     } catch (error) {
       if (!isLockFailure(error)) throw error;
+      if (performance.now() > end) throw new MoveError(`A transaction on ${what} does not end.`);
     }
-    await pause();
+    await wait(pause * Math.min(attempt, 10));
   }
 }
 
@@ -42,27 +51,38 @@ export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>
   }
 }
 
+/** Each table with its trigger. */
+const guarded = [
+  ...[...userTables, ...workTables].map(({ name, column }) => ({
+    name,
+    when: 'insert or update or delete',
+    call: `guard_moving_user('${column}')`,
+  })),
+  { name: jobTable, when: 'insert or update of payload', call: 'guard_moving_job()' },
+];
+
 /**
  * Creates the triggers that note the changes of moving users, and refuse them once a bucket is stopped. Each waits for the
  * transactions that have changed its table, so it knows of every later change.
  */
-export async function installGuard(client: pg.Client, pause: () => Promise<unknown>): Promise<void> {
-  for (const { name, column } of guarded) {
-    await withShortLocks(client, pause, () =>
+export async function installGuard(client: pg.Client, times: MoveTimes): Promise<void> {
+  for (const { name, when, call } of guarded) {
+    await withShortLocks(client, times, `the table ${name}`, () =>
       client.query(
-        `create or replace trigger guard_moving_user after insert or update or delete on ${name}
-         for each row execute function guard_moving_user('${column}')`,
+        `create or replace trigger guard_moving_user after ${when} on ${name} for each row execute function ${call}`,
       ),
     );
   }
 }
 
 /** Drops the triggers, if no bucket moves on this server. */
-export async function removeGuard(client: pg.Client, pause: () => Promise<unknown>): Promise<void> {
+export async function removeGuard(client: pg.Client, times: MoveTimes): Promise<void> {
   const { rows } = await client.query('select from shard_moving limit 1');
   if (rows.length > 0) return;
   for (const { name } of guarded) {
-    await withShortLocks(client, pause, () => client.query(`drop trigger if exists guard_moving_user on ${name}`));
+    await withShortLocks(client, times, `the table ${name}`, () =>
+      client.query(`drop trigger if exists guard_moving_user on ${name}`),
+    );
   }
   await client.query('delete from shard_changes');
 }

@@ -1,31 +1,46 @@
 import type pg from 'pg';
 import { insertRows } from './copy.js';
-import { workTables } from './tables.js';
+import { jobTable, workTables } from './tables.js';
 
-/** A job or a relay works for the bucket now. Its results must be on the server on which it began. */
+/** Something works for the bucket now. Its results must be on the server on which it began. */
 export class BusyError extends Error {}
 
-const jobUser = `(payload->>'user_id')::uuid`;
+/** SQL: the users and the jobs of the bucket $1. */
+const users = 'select user_id from shard_moving_users where bucket = $1';
+const jobs = 'select job_id from shard_moving_jobs where bucket = $1';
+
+/** SQL: whether a sender of webhooks has the queue of a user. */
+const isLeased = 'lease is not null and due_at > db_now()';
+
+/** Finds out why a bucket cannot move now, without a lock. Undefined: nothing works for it. */
+export async function findWork(source: pg.Client, bucket: number): Promise<string | undefined> {
+  const waits = (table: string) =>
+    `exists (select from ${table} t where exists (select from unnest(t.user_ids) u where user_bucket(u) = $1))`;
+  const { rows } = await source.query<{ work: string | null }>(
+    `select case
+       when ${waits('publications')} then 'pushes of one of its users are not in the queue yet'
+       when ${waits('webhook_outbox')} then 'events of one of its users have no number for webhooks yet'
+       when exists (select from ${jobTable} where id in (${jobs}) and locked_at is not null)
+         then 'a job of one of its users runs'
+       when exists (select from webhook_queues where user_id in (${users}) and ${isLeased})
+         then 'webhooks of one of its users are being sent'
+     end as work`,
+    [bucket],
+  );
+  return rows[0]?.work ?? undefined;
+}
 
 /**
  * Takes the work of a bucket out of the tables in which relays and the queue would find it. Call it in a transaction that
- * holds the lock of the bucket.
+ * holds the lock of the bucket, when its changes were taken.
  * @throws BusyError
  */
 export async function packLuggage(source: pg.Client, bucket: number): Promise<void> {
-  for (const table of ['publications', 'webhook_outbox']) {
-    const { rows } = await source.query(
-      `select from ${table} t where exists (select from unnest(t.user_ids) u where user_bucket(u) = $1) limit 1`,
-      [bucket],
-    );
-    if (rows.length > 0) throw new BusyError('a relay has not taken a change of the bucket yet');
-  }
-  const { rows: jobs } = await source.query<{ busy: boolean }>(
-    `select locked_at is not null as busy from graphile_worker._private_jobs
-     where user_bucket(${jobUser}) = $1 for update`,
-    [bucket],
-  );
-  if (jobs.some(({ busy }) => busy)) throw new BusyError('a job of the bucket runs');
+  // Nobody takes these while they are locked.
+  await source.query(`select from ${jobTable} where id in (${jobs}) for update`, [bucket]);
+  await source.query(`select from webhook_queues where user_id in (${users}) for update`, [bucket]);
+  const work = await findWork(source, bucket);
+  if (work !== undefined) throw new BusyError(work);
   const pack = (kind: string, taken: string) =>
     source.query(
       `with taken as (${taken})
@@ -34,12 +49,12 @@ export async function packLuggage(source: pg.Client, bucket: number): Promise<vo
     );
   await pack(
     'jobs',
-    `delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
-     where t.id = j.task_id and user_bucket(${jobUser}) = $1
+    `delete from ${jobTable} j using graphile_worker._private_tasks t
+     where t.id = j.task_id and j.id in (${jobs})
      returning (to_jsonb(j) || jsonb_build_object('task', t.identifier))::text as row`,
   );
   for (const { name, column } of workTables) {
-    await pack(name, `delete from ${name} t where user_bucket(${column}) = $1 returning t::text as row`);
+    await pack(name, `delete from ${name} t where ${column} in (${users}) returning t::text as row`);
   }
 }
 
@@ -57,16 +72,16 @@ export async function unpackLuggage(client: pg.Client, bucket: number): Promise<
       rowsOf(name).map((row) => ({ row })),
     );
   }
-  const jobs = rowsOf('jobs');
-  if (jobs.length === 0) return;
+  const packedJobs = rowsOf('jobs');
+  if (packedJobs.length === 0) return;
   await client.query(
     `insert into graphile_worker._private_tasks (identifier)
      select distinct job->>'task' from (select text::jsonb as job from unnest($1::text[]) text) as jobs
      on conflict do nothing`,
-    [jobs],
+    [packedJobs],
   );
   await client.query(
-    `insert into graphile_worker._private_jobs
+    `insert into ${jobTable}
        (task_id, payload, priority, run_at, attempts, max_attempts, last_error, created_at, key, flags)
      select t.id, (job->'payload')::json, (job->>'priority')::smallint, (job->>'run_at')::timestamptz,
             (job->>'attempts')::smallint, (job->>'max_attempts')::smallint, job->>'last_error',
@@ -74,7 +89,7 @@ export async function unpackLuggage(client: pg.Client, bucket: number): Promise<
      from (select text::jsonb as job from unnest($1::text[]) text) as jobs
      join graphile_worker._private_tasks t on t.identifier = job->>'task'
      on conflict (key) do nothing`,
-    [jobs],
+    [packedJobs],
   );
   await client.query(`select pg_notify('jobs:insert', '{"r":0,"count":1}')`);
 }

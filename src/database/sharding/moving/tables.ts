@@ -44,6 +44,9 @@ export const workTables: readonly UserTable[] = ['undispatched_messages', 'webho
   column: 'user_id',
 }));
 
+/** The jobs of the queue. Their payloads name the users. */
+export const jobTable = 'graphile_worker._private_jobs';
+
 /** The tables of a move itself, and tables with a column `user_id` that stay: the directory's, and notes about one server. */
 export const stayingTables: readonly string[] = [
   ...['external_identities', 'identities', 'images', 'setup_links', 'test_identities'],

@@ -1,0 +1,57 @@
+import { deleteRows, usersOf } from './copy.js';
+import { inTransaction } from './guard.js';
+import type { MoveTimes, Planned, Servers } from './move-options.js';
+import { userTables, workTables } from './tables.js';
+
+const isEvents = ({ name }: { readonly name: string }) => name === 'events';
+const all = [...userTables, ...workTables];
+
+/** What the move has noted about a bucket on a server. */
+const notes = ['shard_luggage', 'shard_changes', 'shard_moving_users', 'shard_moving_jobs', 'shard_moving'];
+
+/** After the switch: deletes the former rows, so that nobody counts them twice. Audit streams still read the events. */
+export async function deleteFormerRows({ of }: Servers, { bucket, source }: Planned, times: MoveTimes): Promise<void> {
+  const from = of(source);
+  const tables = all.filter((table) => !isEvents(table));
+  await deleteRows(from, tables, await usersOf(from, bucket), times);
+}
+
+/** Deletes all that is left of a bucket on its former server, and the notes about its move. */
+export async function cleanUp(
+  { directory, of }: Servers,
+  { bucket, source }: Planned,
+  times: MoveTimes,
+): Promise<void> {
+  const from = of(source);
+  await from.query(raiseFeedFloor, [bucket]);
+  await deleteRows(from, all.filter(isEvents), await usersOf(from, bucket), times);
+  await forget({ directory, of }, bucket, source);
+  await directory.query('delete from shard_moves where bucket = $1', [bucket]);
+}
+
+/** Takes back the move of a bucket that still is on its former server. */
+export async function cancel(
+  { directory, of }: Servers,
+  { bucket, source, target }: Planned,
+  times: MoveTimes,
+): Promise<void> {
+  // A command that was killed may have left rows there.
+  await deleteRows(of(target), all, await usersOf(of(source), bucket), times);
+  for (const name of [target, source]) await forget({ directory, of }, bucket, name);
+  await directory.query('delete from shard_moves where bucket = $1', [bucket]);
+}
+
+function forget({ of }: Servers, bucket: number, server: string): Promise<void> {
+  return inTransaction(of(server), async () => {
+    for (const table of notes) await of(server).query(`delete from ${table} where bucket = $1`, [bucket]);
+  });
+}
+
+/** An audit stream that has not read the events of the bucket yet is told that events are missing. */
+const raiseFeedFloor = `
+  update event_feed_state s
+  set floor = greatest(s.floor, moved.next), next_floor = greatest(s.next_floor, moved.next),
+      written_by = pg_current_xact_id()
+  from (select (max(transaction::text::bigint) + 1)::text::xid8 as next from event_feed
+        where user_id in (select user_id from shard_moving_users where bucket = $1)) moved
+  where moved.next is not null and s.xmin = s.written_by::xid`;

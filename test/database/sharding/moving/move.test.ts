@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createEventFeed } from '../../../../src/audit/stream/feed.js';
+import type { User } from '../../../../src/contract/user.js';
+import { MoveError } from '../../../../src/database/sharding/moving/move-options.js';
+import { sql, userStatement } from '../../../../src/database/sql.js';
+import { startShardedApp, type TestApp } from '../../../support/app.js';
+import { eventually } from '../../../support/eventually.js';
+import { allOn, moveUsers, remainsOfMoves, rowsOfUsers } from '../../../support/moves.js';
+import { createTestShards, type TestShards } from '../../../support/shards.js';
+import { testSql } from '../../../support/sql.js';
+import { createUser, newEmail, newPhone, signIn, smsLogin } from '../../../support/users.js';
+
+let shards: TestShards;
+let app: TestApp;
+beforeAll(async () => {
+  shards = await createTestShards(2);
+  app = await startShardedApp(shards, { LOGIN_LIMIT_PER_ADDRESS: '0', NOTICES: 'sms' });
+});
+afterAll(() => app.close());
+
+/** The server of a user by the map in the directory. */
+async function placeOf({ id }: { readonly id: string }): Promise<string> {
+  const rows = await onServer('main').query(
+    testSql<{ shard: string }>('select shard from shard_buckets where bucket = user_bucket($1)', [id]),
+  );
+  return rows[0]?.shard ?? 'main';
+}
+
+async function newUserOn(server: string): Promise<User> {
+  for (;;) {
+    const user = await createUser(app, { email: newEmail(), phone: newPhone() });
+    if ((await placeOf(user)) === server) return user;
+  }
+}
+
+const publish = (userId: string) =>
+  app.api<{ id: string }>('POST', '/admin/v1/notifications', {
+    bearer: app.adminKey,
+    body: { user_id: userId, notification_type: 'payment', description: 'You were paid' },
+  });
+
+const rename = (userId: string, name: string) =>
+  app.api('PATCH', `/admin/v1/users/${userId}`, { bearer: app.adminKey, body: { name } });
+
+const onServer = (server: string) => {
+  const shard = app.database.shards.find(({ name }) => name === server);
+  if (shard === undefined) throw new Error(`there is no server ${server}`);
+  return shard.everyone;
+};
+
+/** Waits until the mover has tried to lock a bucket. */
+const triedToStop = () =>
+  eventually('an attempt to stop the bucket', async () => {
+    const text = `select from pg_stat_activity where application_name = 'postern move' and query like '%lock($1, $2)%'`;
+    return (await onServer('main').query(testSql(text))).at(0);
+  });
+
+/** Adds a job of a user that a worker seems to run, so that the bucket cannot move. @returns a function that ends it */
+async function addRunningJob({ id }: User): Promise<() => Promise<unknown>> {
+  const add = `select graphile_worker.add_job('test', json_build_object('user_id', $1::text))`;
+  await onServer('main').query(testSql(add, [id]));
+  const lock = `update graphile_worker._private_jobs set locked_at = now(), locked_by = 'a worker that is gone'
+                where payload->>'user_id' = $1`;
+  await onServer('main').query(testSql(lock, [id]));
+  const unlock = `update graphile_worker._private_jobs set locked_at = null, locked_by = null where payload->>'user_id' = $1`;
+  return () => onServer('main').query(testSql(unlock, [id]));
+}
+
+/** Runs work while a transaction on a user is open that began after the guard of the move. @returns the move */
+async function whileTransactionIsOpen(user: User, work: () => Promise<unknown>): Promise<number[]> {
+  const endJob = await addRunningJob(user);
+  const moving = moveUsers(shards, [user.id], 'east');
+  moving.catch(() => undefined);
+  await eventually('the guard of the jobs', async () => {
+    const text = `select from pg_trigger where tgrelid = 'graphile_worker._private_jobs'::regclass and tgname like 'guard%'`;
+    return (await onServer('main').query(testSql(text))).at(0);
+  });
+  await onServer('main').transaction(async (tx) => {
+    await tx.query(testSql(`update users set name = 'changed in time' where id = $1`, [user.id]));
+    await endJob();
+    await triedToStop();
+    await work();
+  });
+  return moving;
+}
+
+test('every row of a user arrives as it was, and nothing is left', async () => {
+  const user = await newUserOn('main');
+  const { session } = await signIn(app, user);
+  await app.api('POST', '/v1/tokens', { body: smsLogin(user.phone) });
+  await publish(user.id);
+  await publish(user.id);
+  await rename(user.id, 'A former name');
+  await rename(user.id, 'A name with "quotes", (brackets) and \\ in it');
+  await eventually('that nothing works for the user', async () => {
+    const rows = await onServer('main').query(testSql(`select from graphile_worker._private_jobs`));
+    return rows.length === 0 || undefined;
+  });
+  const before = await rowsOfUsers(app.database, [user.id]);
+  for (const table of [
+    'users',
+    'sessions',
+    'authentications',
+    'devices',
+    'events',
+    'inboxes',
+    'notifications',
+    'outbox',
+  ]) {
+    expect(before[table]?.length).toBeGreaterThan(0);
+  }
+  expect(await moveUsers(shards, [user.id], 'east')).toHaveLength(1);
+  expect(await rowsOfUsers(app.database, [user.id])).toEqual(allOn('east', before));
+  expect(await remainsOfMoves(app.database)).toEqual([]);
+  expect((await app.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
+  expect(await moveUsers(shards, [user.id], 'main')).toHaveLength(1);
+  expect(await rowsOfUsers(app.database, [user.id])).toEqual(allOn('main', before));
+});
+
+test('what a session was before a move and back does not answer a request', async () => {
+  const user = await newUserOn('main');
+  const { session, authentication } = await signIn(app, user);
+  const verify = () => app.api('POST', '/v1/sessions/verify', { bearer: session.token });
+  expect((await verify()).status).toBe(200);
+  await moveUsers(shards, [user.id], 'east');
+  expect((await verify()).status).toBe(200);
+  const { session: other } = await signIn(app, user);
+  expect((await app.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: other.token })).status).toBe(200);
+  await moveUsers(shards, [user.id], 'main');
+  expect((await verify()).status).toBe(401);
+});
+
+const findUser = userStatement<{ userIds: readonly string[] }, { id: string }>(
+  'test_move_find',
+  (p) => sql`select id from users where id = any(${p.userIds}::uuid[])`,
+);
+
+test('a statement for the former server of a user is refused and not answered', async () => {
+  const user = await newUserOn('main');
+  const former = app.database.shardOf(user.id);
+  const statement = findUser({ userIds: [user.id] });
+  expect(await former.users.query(statement)).toHaveLength(1);
+  await moveUsers(shards, [user.id], 'east');
+  await expect(former.users.query(statement)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(await app.database.users.query(statement)).toHaveLength(1);
+});
+
+test('an audit stream that has not read the events of a moved user is told that events are missing', async () => {
+  const user = await newUserOn('main');
+  const feed = createEventFeed({ everyone: onServer('main') });
+  const former = await feed.now();
+  await rename(user.id, 'somebody else');
+  expect((await feed.read(former, 10)).events).toHaveLength(1);
+  // Transactions of other tests on the same PostgreSQL run too.
+  const latest = await eventually('a position after the event', async () => {
+    const now = await feed.now();
+    return now.running.length === 0 ? now : undefined;
+  });
+  await moveUsers(shards, [user.id], 'east');
+  expect(await feed.read(former, 10)).toMatchObject({ isReset: true });
+  expect(await feed.read(latest, 10)).toMatchObject({ isReset: false });
+});
+
+test('a bucket waits for a transaction on one of its users, and gets its change', async () => {
+  const user = await newUserOn('main');
+  await whileTransactionIsOpen(user, async () => expect(await placeOf(user)).toBe('main'));
+  expect(await placeOf(user)).toBe('east');
+  const text = `select from users where id = $1 and name = 'changed in time'`;
+  expect(await onServer('east').query(testSql(text, [user.id]))).toHaveLength(1);
+});
+
+test('a bucket waits for a prepared transaction, and gets its change', async () => {
+  const user = await newUserOn('main');
+  const id = randomUUID();
+  await onServer('main').transaction(async (tx) => {
+    await tx.query(testSql(`update users set name = 'prepared' where id = $1`, [user.id]));
+    await tx.query(testSql(`prepare transaction 'test ${id}'`));
+  });
+  const moving = moveUsers(shards, [user.id], 'east');
+  await eventually('an attempt to guard the users', async () =>
+    (await onServer('main').query(testSql(`select from shard_moving`))).at(0),
+  );
+  expect(await placeOf(user)).toBe('main');
+  await onServer('main').query(testSql(`commit prepared 'test ${id}'`));
+  await moving;
+  const rows = await onServer('east').query(
+    testSql(`select from users where id = $1 and name = 'prepared'`, [user.id]),
+  );
+  expect(rows).toHaveLength(1);
+});
+
+test('a bucket with work that does not end stays, and the command says why', async () => {
+  const [user, other] = [await newUserOn('main'), await newUserOn('main')];
+  const endJob = await addRunningJob(user);
+  const moving = moveUsers(shards, [user.id, other.id], 'east', { times: { patience: 300 } });
+  const error = await moving.catch((reason: Error) => reason);
+  expect(error).toBeInstanceOf(MoveError);
+  expect((error as Error).message).toMatch(/^Bucket \d+ could not leave .* because a job of one of its users runs\./);
+  expect(await remainsOfMoves(app.database)).toEqual([]);
+  expect(await placeOf(user)).toBe('main');
+  expect((await rename(user.id, 'can still change')).status).toBe(200);
+  await endJob();
+  await moveUsers(shards, [user.id], 'east');
+  const text = `select from graphile_worker._private_jobs where payload->>'user_id' = $1`;
+  expect(await onServer('main').query(testSql(text, [user.id]))).toHaveLength(0);
+  expect(await onServer('east').query(testSql(text, [user.id]))).toHaveLength(1);
+});
+
+test('a second command is refused while one moves users', async () => {
+  const user = await newUserOn('main');
+  await whileTransactionIsOpen(user, () =>
+    expect(moveUsers(shards, [user.id], 'east')).rejects.toThrow('Another `postern shards move` runs now.'),
+  );
+  expect(await remainsOfMoves(app.database)).toEqual([]);
+});
+
+test('an interrupted command completes the bucket that has moved, and leaves the others', async () => {
+  const users = [await newUserOn('main'), await newUserOn('main'), await newUserOn('main')];
+  const stopping = new AbortController();
+  const moved: number[] = [];
+  await moveUsers(
+    shards,
+    users.map(({ id }) => id),
+    'east',
+    {
+      signal: stopping.signal,
+      onMoved(bucket) {
+        moved.push(bucket);
+        stopping.abort();
+      },
+    },
+  );
+  expect(moved).toHaveLength(1);
+  expect((await Promise.all(users.map(placeOf))).sort()).toEqual(['east', 'main', 'main']);
+  expect(await remainsOfMoves(app.database)).toEqual([]);
+  for (const { id } of users) expect((await publish(id)).status).toBe(201);
+});
+
+test('users of other buckets can be written to together with one whose bucket is stopped', async () => {
+  const stopped = await newUserOn('main');
+  const others = [await newUserOn('main'), await newUserOn('main'), await newUserOn('main')];
+  // As after the death of a command during a stop.
+  await onServer('main').query(
+    testSql('insert into shard_moving (bucket, is_stopped) values (user_bucket($1), true)', [stopped.id]),
+  );
+  await onServer('main').query(
+    testSql(`create trigger guard_moving_user after insert or update or delete on inboxes
+             for each row execute function guard_moving_user('user_id')`),
+  );
+  const answers = await Promise.all(
+    [stopped, ...others, ...others, stopped, ...others].map(async ({ id }) => ({ id, ...(await publish(id)) })),
+  );
+  await onServer('main').query(testSql('delete from shard_moving'));
+  await onServer('main').query(testSql('drop trigger guard_moving_user on inboxes'));
+  for (const { id, status, headers } of answers) {
+    expect(status).toBe(id === stopped.id ? 503 : 201);
+    if (id === stopped.id) expect(headers['retry-after']).toBe('1');
+  }
+});
