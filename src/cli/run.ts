@@ -76,7 +76,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   messagesCommand(program, io);
   webhooksCommand(program, io, exitWith);
   schemesCommand(program, io);
-  shardsCommand(program, io);
+  shardsCommand(program, io, exitWith);
   auditCommand(program, io, exitWith);
   backupCommand(program, io);
   secretCommand(program, io);

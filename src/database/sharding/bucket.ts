@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { nilId } from '../../lib/ids.js';
 
 /** Users are assigned to servers by buckets. The number is fixed for ever, because tables store bucket numbers. */
 export const bucketCount = 4096;
@@ -14,3 +15,6 @@ export function bucketOf(userId: string): number {
   if (!/^[0-9a-f]{32}$/i.test(hex)) throw new Error('a user id is not a UUID');
   return Number.parseInt(hash('sha256', Buffer.from(hex, 'hex'), 'hex').slice(0, 3), 16);
 }
+
+/** The bucket of events without a user. It stays on `main`. */
+export const fixedBucket = bucketOf(nilId);

@@ -4,7 +4,7 @@ import { openClient } from '../connections/open-client.js';
 import { UnfitDatabaseError } from '../connections/suitability.js';
 import { mainShard } from '../database.js';
 import type { ShardTarget } from '../open.js';
-import { bucketCount } from './bucket.js';
+import { bucketCount, fixedBucket } from './bucket.js';
 
 /** The key of an advisory lock in the directory: any fixed number. Instances that start together run one after the other. */
 const registrationLock = 7_203_415_002;
@@ -121,8 +121,8 @@ async function addToMap(directory: pg.Client, names: readonly string[]): Promise
     await directory.query(
       `insert into shard_buckets (bucket, shard)
        select bucket, ($1::text[])[1 + bucket % $2::int] from generate_series(0, $3::int - 1) bucket
-       where bucket % $2::int > 0`,
-      [names, names.length, bucketCount],
+       where bucket % $2::int > 0 and bucket <> $4`,
+      [names, names.length, bucketCount, fixedBucket],
     );
     await directory.query('update shard_map set version = 1');
   }

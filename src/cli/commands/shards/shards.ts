@@ -1,34 +1,37 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Config, readConfig } from '../../../config/config.js';
-import { openClient } from '../../../database/connections/open-client.js';
+import { readConfig } from '../../../config/config.js';
 import { mainShard } from '../../../database/database.js';
-import { openExistingTarget, type ShardTarget } from '../../../database/open.js';
+import { type OpenTarget, openExistingTarget, type ShardTarget } from '../../../database/open.js';
 import { bucketCount } from '../../../database/sharding/bucket.js';
-import { moveBuckets } from '../../../database/sharding/moving/move.js';
-import { MoveError } from '../../../database/sharding/moving/move-options.js';
-import { type Migrated, migrateAll } from '../../../database/sharding/open.js';
+import { migrateAll } from '../../../database/sharding/open.js';
 import { quietLog } from '../../support/dependencies.js';
 import { CommandError, refuseAway } from '../../support/failure.js';
-import { type Io, printLine, printTable } from '../../support/io.js';
+import type { Io } from '../../support/io.js';
+import { type MoveOptions, move } from './move.js';
 import { pgdogConfig } from './pgdog.js';
+import { remove } from './remove.js';
+import { printStatus } from './status.js';
 
-interface MoveOptions {
-  readonly to: string;
-  readonly buckets?: readonly number[];
-  readonly share?: number;
+interface StatusOptions {
+  readonly json?: true;
 }
 
 /** Registers `postern shards` with its subcommands. */
-export function shardsCommand(program: Command, io: Io): void {
+export function shardsCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
   const shards = program.command('shards').description('spread users over several PostgreSQL servers');
+  const status = async (targets: readonly ShardTarget[], { json }: StatusOptions) => {
+    if (!(await printStatus(io, targets, json === true))) exitWith(1);
+  };
   shards
     .command('status')
     .description('show the servers, their buckets of users, and moves that are not complete')
-    .action(() => withTargets(io, (targets, away) => status(io, targets, away)));
+    .option('--json', 'print the servers as JSON')
+    .action((options: StatusOptions) => withTargets(io, (targets) => status(targets, options)));
   shards
     .command('add')
     .description('prepare and register new servers of SHARDS (a start of the service does this too)')
-    .action(() => withTargets(io, (targets, away) => status(io, targets, away)));
+    .option('--json', 'print the servers as JSON')
+    .action((options: StatusOptions) => withMigrated(io, (targets) => status(targets, options)));
   shards
     .command('move')
     .description('move users while the service runs; run it again to complete a move that was interrupted')
@@ -37,11 +40,15 @@ export function shardsCommand(program: Command, io: Io): void {
     .option('--share <percent>', 'move buckets until the server has this share of all, such as 25%', parseShare)
     .addHelpText('after', '\nExample:\n  postern shards move --to east --share 25%')
     .action((options: MoveOptions) =>
-      withTargets(io, (targets, away) => {
-        refuseAway(away);
-        return move(io, targets, options);
+      withMigrated(io, async (targets) => {
+        if (!(await move(io, targets, options))) exitWith(1);
       }),
     );
+  shards
+    .command('remove')
+    .description('remove a server without buckets, before you remove it from SHARDS')
+    .argument('<server>', 'its name')
+    .action((name: string) => withTargets(io, (targets) => remove(io, targets, name)));
   shards
     .command('pgdog-config')
     .description('print a configuration of PgDog for the servers of DATABASE_URL and SHARDS')
@@ -64,102 +71,26 @@ function parseShare(text: string): number {
   return percent;
 }
 
-/** Opens the servers, and registers those that are new. */
+/** @param work gets the servers, with `main` first */
 async function withTargets(
   io: Io,
-  work: (targets: readonly ShardTarget[], away: Migrated['away']) => Promise<void>,
+  work: (targets: readonly ShardTarget[], opened: OpenTarget) => Promise<void>,
 ): Promise<void> {
-  const config: Config = readConfig(io.env);
+  const config = readConfig(io.env);
   if (config.SHARDS === undefined) throw new CommandError('SHARDS names no server: all users are on one server.');
-  const log = quietLog(io);
-  const opened = await openExistingTarget(config, log);
+  const opened = await openExistingTarget(config, quietLog(io));
   try {
-    const { away } = await migrateAll(opened, log);
-    await work([{ name: mainShard, target: opened.target }, ...opened.shards], away);
+    await work([{ name: mainShard, target: opened.target }, ...opened.shards], opened);
   } finally {
     await opened.close();
   }
 }
 
-interface ServerRow {
-  readonly name: string;
-  readonly buckets: number;
-  readonly moving: number;
-}
-
-/** The buckets of each server, and how many of them are about to come. */
-async function readMap<T>(targets: readonly ShardTarget[], work: (query: Query) => Promise<T>): Promise<T> {
-  const [main] = targets;
-  if (main === undefined) throw new CommandError('There is no server.');
-  const client = await openClient(main.target, { application_name: 'postern shards', connectionTimeoutMillis: 10_000 });
-  try {
-    return await work(async (text, values) => (await client.query(text, values)).rows as never);
-  } finally {
-    await client.end();
-  }
-}
-
-type Query = <Row>(text: string, values: unknown[]) => Promise<Row[]>;
-
-async function status(io: Io, targets: readonly ShardTarget[], away: Migrated['away']): Promise<void> {
-  const rows = await readMap(targets, (query) =>
-    query<ServerRow>(
-      `select s.name, count(b.bucket)::int as buckets,
-              (select count(*)::int from shard_moves m where m.target = s.name) as moving
-       from shards s left join (
-         select bucket, coalesce(shard, $1) as shard from generate_series(0, $2::int - 1) bucket
-         left join shard_buckets using (bucket)) b on b.shard = s.name
-       group by s.name order by s.name <> $1, s.name`,
-      [mainShard, bucketCount],
-    ),
-  );
-  const share = (buckets: number) => `${((100 * buckets) / bucketCount).toFixed(1)}%`;
-  const missing = new Set([...away.keys()].map(({ name }) => name));
-  const stateOf = (name: string) => (missing.has(name) ? 'does not answer' : 'answers');
-  printTable(io.stdout, [
-    ['SERVER', 'STATE', 'BUCKETS', 'SHARE', 'MOVES TO COMPLETE'],
-    ...rows.map(({ name, buckets, moving }) => [name, stateOf(name), `${buckets}`, share(buckets), `${moving}`]),
-  ]);
-}
-
-async function move(io: Io, targets: readonly ShardTarget[], { to, buckets, share }: MoveOptions): Promise<void> {
-  if ((buckets === undefined) === (share === undefined)) throw new CommandError('Give either --buckets or --share.');
-  if (targets.every(({ name }) => name !== to)) throw new CommandError(`SHARDS does not name the server ${to}.`);
-  const chosen = buckets ?? (await readMap(targets, (query) => chooseBuckets(query, to, share ?? 0)));
-  let [moved, users, longest] = [0, 0, 0];
-  try {
-    await moveBuckets({
-      ...{ targets, to, buckets: chosen },
-      onMoved: (bucket, of) => {
-        moved += 1;
-        users += of.users;
-        longest = Math.max(longest, of.stoppedMs);
-        printLine(io.stdout, `bucket ${bucket}: ${of.users} users, writes stopped for ${Math.round(of.stoppedMs)} ms`);
-      },
-    });
-  } catch (error) {
-    throw error instanceof MoveError ? new CommandError(error.message) : error;
-  }
-  printLine(io.stdout, `Moved ${moved} buckets with ${users} users. The longest stop took ${Math.round(longest)} ms.`);
-}
-
-/** Buckets of other servers, first those of the servers with the most, until `to` has its share with them. */
-async function chooseBuckets(query: Query, to: string, share: number): Promise<number[]> {
-  const rows = await query<{ bucket: number; shard: string }>(
-    `select bucket, coalesce(shard, $1) as shard from generate_series(0, $2::int - 1) bucket
-     left join shard_buckets using (bucket) order by bucket`,
-    [mainShard, bucketCount],
-  );
-  const own = rows.filter(({ shard }) => shard === to).length;
-  const wanted = Math.round((bucketCount * share) / 100) - own;
-  const groups = new Map<string, number[]>();
-  for (const { bucket, shard } of rows) if (shard !== to) groups.set(shard, [...(groups.get(shard) ?? []), bucket]);
-  const chosen: number[] = [];
-  while (chosen.length < wanted) {
-    const [largest] = [...groups.values()].sort((a, b) => b.length - a.length);
-    const bucket = largest?.pop();
-    if (bucket === undefined) break;
-    chosen.push(bucket);
-  }
-  return chosen;
+/** The same when the schemas of the servers are up to date, and new servers are registered. Each must answer. */
+function withMigrated(io: Io, work: (targets: readonly ShardTarget[]) => Promise<void>): Promise<void> {
+  return withTargets(io, async (targets, opened) => {
+    const { away } = await migrateAll(opened, quietLog(io));
+    refuseAway(away);
+    await work(targets);
+  });
 }

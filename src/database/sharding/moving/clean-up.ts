@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { deleteRows, usersOf } from './copy.js';
 import { inTransaction } from './guard.js';
 import type { MoveTimes, Planned, Servers } from './move-options.js';
@@ -25,25 +26,24 @@ export async function cleanUp(
   const from = of(source);
   await from.query(raiseFeedFloor, [bucket]);
   await deleteRows(from, all.filter(isEvents), await usersOf(from, bucket), times);
-  await forget({ directory, of }, bucket, source);
+  await forget(from, [bucket]);
   await directory.query('delete from shard_moves where bucket = $1', [bucket]);
 }
 
-/** Takes back the move of a bucket that still is on its former server. */
-export async function cancel(
-  { directory, of }: Servers,
-  { bucket, source, target }: Planned,
-  times: MoveTimes,
-): Promise<void> {
-  // A command that was killed may have left rows there.
-  await deleteRows(of(target), all, await usersOf(of(source), bucket), times);
-  for (const name of [target, source]) await forget({ directory, of }, bucket, name);
-  await directory.query('delete from shard_moves where bucket = $1', [bucket]);
+/** Takes back the moves of buckets that still are on their former servers. */
+export async function cancel({ directory, of }: Servers, moves: readonly Planned[], times: MoveTimes): Promise<void> {
+  for (const { bucket, source, target } of moves.filter(({ isResumed }) => isResumed)) {
+    // A command that was killed may have left rows there.
+    await deleteRows(of(target), all, await usersOf(of(source), bucket), times);
+  }
+  const buckets = moves.map(({ bucket }) => bucket);
+  for (const name of new Set(moves.flatMap(({ source, target }) => [target, source]))) await forget(of(name), buckets);
+  await directory.query('delete from shard_moves where bucket = any ($1)', [buckets]);
 }
 
-function forget({ of }: Servers, bucket: number, server: string): Promise<void> {
-  return inTransaction(of(server), async () => {
-    for (const table of notes) await of(server).query(`delete from ${table} where bucket = $1`, [bucket]);
+function forget(client: pg.Client, buckets: readonly number[]): Promise<void> {
+  return inTransaction(client, async () => {
+    for (const table of notes) await client.query(`delete from ${table} where bucket = any ($1)`, [buckets]);
   });
 }
 

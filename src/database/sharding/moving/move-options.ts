@@ -45,6 +45,8 @@ export interface Planned {
   readonly bucket: number;
   readonly source: string;
   readonly target: string;
+  /** Whether a command that ended early has begun it. */
+  readonly isResumed: boolean;
 }
 
 /** The connections of the command. */

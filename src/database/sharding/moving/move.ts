@@ -1,20 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { nilId } from '../../../lib/ids.js';
 import { openClient } from '../../connections/open-client.js';
 import { requestSettings } from '../../connections/session-check.js';
 import { mainShard } from '../../database.js';
 import type { ShardTarget } from '../../open.js';
-import { bucketOf } from '../bucket.js';
+import { fixedBucket } from '../bucket.js';
 import { cancel, cleanUp, deleteFormerRows } from './clean-up.js';
 import { listUsers } from './copy.js';
 import { installGuard, inTransaction, removeGuard } from './guard.js';
 import { unpackLuggage } from './luggage.js';
 import { defaultTimes, type Move, MoveError, type MoveTimes, type Planned, type Servers } from './move-options.js';
 import { copyBucket, finishSwitch, stopAndSwitch } from './switch.js';
-
-/** The events without a user have the bucket of this id, and stay. */
-const fixedBucket = bucketOf(nilId);
 
 /** The key of an advisory lock in the directory: any fixed number. One move runs at a time. */
 const moveLock = 7_203_415_003;
@@ -65,7 +61,7 @@ async function connect({ name, target }: ShardTarget): Promise<pg.Client> {
 /** Notes the moves in the directory, so that a further command can complete them. */
 async function plan(directory: pg.Client, { to, buckets, onPlanned }: Move): Promise<Planned[]> {
   const select = 'select bucket, source, target from shard_moves order by bucket';
-  const { rows: resumed } = await directory.query<Planned>(select);
+  const { rows: resumed } = await directory.query<{ bucket: number }>(select);
   await directory.query(
     `insert into shard_moves (bucket, source, target)
      select bucket, coalesce(b.shard, $2), $1 from unnest($3::smallint[]) asked (bucket)
@@ -74,10 +70,11 @@ async function plan(directory: pg.Client, { to, buckets, onPlanned }: Move): Pro
      on conflict do nothing`,
     [to, mainShard, buckets, fixedBucket],
   );
-  const { rows: planned } = await directory.query<Planned>(select);
+  const { rows: planned } = await directory.query<Omit<Planned, 'isResumed'>>(select);
   onPlanned?.({ buckets: planned.length, resumed: resumed.length });
-  const isResumed = ({ bucket }: Planned) => resumed.some((move) => move.bucket === bucket);
-  return [...planned.filter(isResumed), ...planned.filter((move) => !isResumed(move))];
+  const begun = new Set(resumed.map(({ bucket }) => bucket));
+  const moves = planned.map((move): Planned => ({ ...move, isResumed: begun.has(move.bucket) }));
+  return [...moves.filter(({ isResumed }) => isResumed), ...moves.filter(({ isResumed }) => !isResumed)];
 }
 
 /** The moves whose buckets are on the new server, by the map. */
@@ -87,7 +84,8 @@ async function findSwitched(directory: pg.Client, moves: readonly Planned[]): Pr
      where coalesce(b.shard, $1) = m.target`,
     [mainShard],
   );
-  return new Set(moves.filter(({ bucket }) => rows.some((row) => row.bucket === bucket)));
+  const switched = new Set(rows.map(({ bucket }) => bucket));
+  return new Set(moves.filter(({ bucket }) => switched.has(bucket)));
 }
 
 async function moveAll(
@@ -135,7 +133,11 @@ async function moveAll(
     else if (!signal?.aborted || error !== signal.reason) throw error;
   }
   const done = await findSwitched(servers.directory, moves);
-  for (const move of moves.filter((each) => !done.has(each) && !switched.has(each))) await cancel(servers, move, times);
+  await cancel(
+    servers,
+    moves.filter((move) => !done.has(move) && !switched.has(move)),
+    times,
+  );
   const last = left.at(-1);
   if (last !== undefined) await wait(Math.max(0, times.longestRequest - (performance.now() - last.at)));
   await cleanUpDue(0);
@@ -155,14 +157,16 @@ async function prepare({ of }: Servers, moves: readonly Planned[], times: MoveTi
     await installGuard(of(target), times);
   }
   for (const source of new Set(moves.map((move) => move.source))) {
-    const buckets = moves.filter((move) => move.source === source).map(({ bucket }) => bucket);
+    const leaving = moves.filter((move) => move.source === source);
+    const buckets = leaving.map(({ bucket }) => bucket);
     const client = of(source);
-    for (const bucket of buckets) {
+    for (const { bucket } of leaving.filter(({ isResumed }) => isResumed)) {
       await inTransaction(client, async () => {
         await client.query(setMoving, [[bucket], false]);
         await unpackLuggage(client, bucket);
       });
     }
+    await client.query(setMoving, [buckets, false]);
     await installGuard(client, times);
     await listUsers(client, buckets);
   }
