@@ -1,7 +1,7 @@
 import { sealTask } from '../audit/integrity/seal.js';
 import { eventFeedTask } from '../audit/stream/feed-retention.js';
 import { unusedSchemesTask } from '../credentials/password-schemes.js';
-import { mainShard } from '../database/database.js';
+import { mainShard, type Shard } from '../database/database.js';
 import { startIndexBuild } from '../database/late-indexes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
@@ -19,6 +19,7 @@ import { tombstoneTask } from '../notifications/retention/tombstones.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
+import { endpointCopiesTask, repairEndpointCopies } from '../webhooks/endpoints/copies.js';
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
 
@@ -43,6 +44,10 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     (running) => running.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());
+  // Before the first request: a server that is new has no webhook yet, and would record no event.
+  await repairEndpointCopies(database).catch((error: unknown) =>
+    log.warn({ err: error }, 'webhooks could not be copied to a server'),
+  );
   lifecycle.add(webhooks.start(), (sending) => sending.stop());
   lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
   const tasks = [
@@ -56,10 +61,11 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
   ];
   // The sums and the schemes are in the directory.
   const mainTasks = [...tasks, statisticsTask, unusedSchemesTask(database)];
+  const copyTask = (shard: Shard) => endpointCopiesTask(database, shard);
   for (const shard of database.shards) {
     lifecycle.add(startIndexBuild(shard.target, log), (build) => build.stop());
     lifecycle.add(
-      startMaintenance(shard, shard.name === mainShard ? mainTasks : tasks, (error) =>
+      startMaintenance(shard, shard.name === mainShard ? mainTasks : [copyTask(shard), ...tasks], (error) =>
         log.warn({ err: error, ...serverField(database, shard) }, 'expired rows could not be removed'),
       ),
       (maintenance) => maintenance.stop(),

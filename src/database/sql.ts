@@ -56,6 +56,8 @@ export interface Statement<Row extends object = object, Of extends Scope = Scope
   readonly users?: unknown;
   /** See `divisible`. */
   readonly isDivisible?: boolean;
+  /** See `partOn`. */
+  readonly server?: string;
   /** Never set: TypeScript reads the type of the rows from it. */
   readonly row?: Row;
 }

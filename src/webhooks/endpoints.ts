@@ -20,7 +20,8 @@ import { choiceError, type FieldError, Problem, throwIfErrors } from '../lib/pro
 import { describeTime } from '../messages/notice-values.js';
 import type { OperatorMails } from '../messages/operators/mails.js';
 import { hasInboxEvents, isPattern, webhookFilterFields } from './catalogue.js';
-import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from './secrets.js';
+import { copyEndpoints, lockEndpoints } from './endpoints/copies.js';
+import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from './endpoints/secrets.js';
 
 /** The endpoints of webhooks. Methods with `tx` must run in a transaction, which must fail when they throw. */
 export interface Webhooks {
@@ -83,9 +84,6 @@ interface EndpointValues {
   readonly payload: string;
   readonly inbox: boolean;
 }
-
-/** Parallel requests wait here, so that each counts the endpoints of the earlier ones. No other lock uses this number. */
-const lockEndpoints = directoryStatement<object>('webhooks_lock', () => sql`select pg_advisory_xact_lock(7203415044)`);
 
 const insertEndpoint = directoryStatement<EndpointValues & { secret: Buffer }, { created_at: string }>(
   'webhook_insert',
@@ -158,12 +156,14 @@ const disableEndpoint = directoryStatement<DisableValues, { url: string; disable
 
 /** Disables an endpoint after its answers, and writes mails to operators. @returns false if it was disabled before */
 export async function disableFailing(
-  tx: Queryable<'directory' | 'everyone'>,
+  database: Pick<Database, 'shards'>,
+  tx: Queryable<'directory'>,
   mails: OperatorMails,
   { id, reason }: { readonly id: string; readonly reason: 'gone' | 'failing' },
 ): Promise<boolean> {
   const [row] = await tx.query(disableEndpoint({ id, reason }));
   if (row === undefined) return false;
+  await copyEndpoints(database, tx, { skipsFailed: true });
   const data = { webhook_id: id, url: row.url, reason };
   await recordServiceEvent(tx, { type: 'webhook.disabled', origin: { actor: 'system' }, data });
   const time = describeTime(row.disabled_at);
@@ -207,6 +207,7 @@ export function createWebhooks(options: {
       const [created] = await tx.query(insertEndpoint({ ...values, secret: encryptSecret(keys, id, secret) }));
       if (created === undefined) throw new Problem('too_many_webhooks', { params: { max: maxEndpoints } });
       await ensureSigningKey(tx, keys);
+      await copyEndpoints(database, tx, { skipsFailed: false });
       const data = { webhook_id: id, url, events, filter, payload };
       await recordServiceEvent(tx, { type: 'webhook.created', origin, data });
       const { created_at } = created;
@@ -228,6 +229,7 @@ export function createWebhooks(options: {
       check(after);
       await tx.query(updateEndpoint({ ...after, id, inbox: hasInboxEvents(after.events) }));
       if (after.enabled && !before.enabled) await tx.query(forgetFailures({ id }));
+      await copyEndpoints(database, tx, { skipsFailed: !after.enabled });
       const fields = ['url', 'events', 'filter', 'description', 'payload', 'enabled'] as const;
       const changes = changesBetween(fields, before, after);
       if (changes.length === 0) return;
@@ -236,6 +238,7 @@ export function createWebhooks(options: {
     async remove(tx, id, origin) {
       const [removed] = await tx.query(deleteEndpoint({ id }));
       if (removed === undefined) throw new Problem('not_found');
+      await copyEndpoints(database, tx, { skipsFailed: true });
       await recordServiceEvent(tx, { type: 'webhook.deleted', origin, data: { webhook_id: id, url: removed.url } });
     },
     async rotateSecret(tx, id, origin) {

@@ -1,4 +1,3 @@
-import { type Database, mainShard, type Shard } from '../database/database.js';
 import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
 
 /** Rows of the outbox that one step reads, and the number of events at which it stops. */
@@ -168,38 +167,3 @@ export const endReplay = directoryStatement<{ replayId: string }>(
   'webhook_replay_end',
   (p) => sql`delete from webhook_replays where id = ${p.replayId}`,
 );
-
-const readAll = everyoneStatement<object, { endpoints: string }>(
-  'webhook_endpoints_copied',
-  () => sql`select coalesce(json_agg(e order by id), '[]')::text as endpoints from webhook_endpoints e`,
-);
-
-const writeAll = everyoneStatement<{ endpoints: string }>(
-  'webhook_endpoints_copy',
-  (p) => sql`
-  with given as materialized (select * from json_populate_recordset(null::webhook_endpoints, ${p.endpoints}::json)),
-  removed as (delete from webhook_endpoints where id not in (select id from given))
-  insert into webhook_endpoints as known select * from given
-  on conflict (id) do update
-  set url = excluded.url, description = excluded.description, events = excluded.events, filter = excluded.filter,
-      payload = excluded.payload, has_inbox_events = excluded.has_inbox_events, enabled = excluded.enabled,
-      secret = excluded.secret, previous_secret = excluded.previous_secret,
-      previous_secret_until = excluded.previous_secret_until, updated_at = excluded.updated_at,
-      disabled_reason = excluded.disabled_reason, disabled_at = excluded.disabled_at`,
-);
-
-/**
- * Copies the endpoints from the directory to a server, if they have changed. The statements that record events for webhooks
- * look there whether there is an endpoint.
- * @returns a function to call before each relay of the server. For the server of the directory it does nothing.
- */
-export function createEndpointCopies(database: Database, shard: Shard): () => Promise<void> {
-  if (shard.name === mainShard) return async () => undefined;
-  return async () => {
-    const [row] = await database.everyone.query(readAll({}));
-    const [there] = await shard.everyone.query(readAll({}));
-    const endpoints = row?.endpoints ?? '[]';
-    if (endpoints === there?.endpoints) return;
-    await shard.everyone.query(writeAll({ endpoints }));
-  };
-}

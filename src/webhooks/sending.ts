@@ -6,13 +6,12 @@ import { serverField } from '../database/sharding/routing.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import type { OperatorMails } from '../messages/operators/mails.js';
+import { decryptSecret, signingKey, type WebhookSigningKey } from './endpoints/secrets.js';
 import { disableFailing } from './endpoints.js';
 import { bodyOf, type ShownEvent, type WebhookResources } from './payload.js';
 import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
 import { relayEvents } from './relay.js';
-import { createEndpointCopies } from './relay-queries.js';
 import { type AttemptResult, createPace, type Pace } from './schedule.js';
-import { decryptSecret, signingKey, type WebhookSigningKey } from './secrets.js';
 import type { WebhookSender } from './sender.js';
 import {
   type DueEndpoint,
@@ -64,7 +63,6 @@ interface ShardOptions extends SendingOptions {
 
 function startOn(options: ShardOptions): { stop(): Promise<void> } {
   const { database, shard, log } = options;
-  const copyEndpoints = createEndpointCopies(database, shard);
   const server = serverField(database, shard);
   const workers = new Map<string, Worker>();
   const paces = new Map<string, Pace>();
@@ -88,7 +86,6 @@ function startOn(options: ShardOptions): { stop(): Promise<void> } {
   );
   const relay: Relay = startRelay(
     async () => {
-      await copyEndpoints();
       const hasMore = await relayEvents(shard);
       if (hasMore) sending.notify();
       return hasMore;
@@ -266,7 +263,7 @@ function createHealth({ database, log, mails }: SendingOptions, id: string): (ru
   let last: { readonly ok: boolean; readonly at: number } | undefined;
 
   async function disable(reason: 'gone' | 'failing') {
-    const disabled = await database.everyone.transaction((tx) => disableFailing(tx, mails, { id, reason }));
+    const disabled = await database.directory.transaction((tx) => disableFailing(database, tx, mails, { id, reason }));
     if (disabled) log.warn({ webhook_id: id, reason }, 'a webhook was disabled');
   }
   return async ({ results, isGone }) => {

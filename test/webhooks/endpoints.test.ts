@@ -33,6 +33,7 @@ afterAll(async () => {
   await Promise.all([receiver.close(), smtp.close()]);
 });
 
+const consoleUrl = () => 'https://login.example.com/console';
 const { admin } = createAdministration(() => postern);
 const rows = <T extends object>(text: string, values: unknown[] = []) =>
   postern.database.everyone.query<T>(testSql(text, values));
@@ -142,10 +143,11 @@ test('a webhook without a success for five days causes a mail each time that it 
 
 test('of parallel transactions that disable a webhook, one writes the mails', async () => {
   const webhook = await createWebhook();
-  const mails = createOperatorMails({ isConfigured: true, consoleUrl: () => 'https://login.example.com/console' });
+  const { database } = postern;
+  const mails = createOperatorMails({ database, isConfigured: true, consoleUrl });
   const all = await Promise.all(
     Array.from({ length: 4 }, () =>
-      postern.database.everyone.transaction((tx) => disableFailing(tx, mails, { id: webhook.id, reason: 'gone' })),
+      database.directory.transaction((tx) => disableFailing(database, tx, mails, { id: webhook.id, reason: 'gone' })),
     ),
   );
   expect(all.filter((isDisabled) => isDisabled)).toHaveLength(1);
@@ -154,8 +156,10 @@ test('of parallel transactions that disable a webhook, one writes the mails', as
 
 test('without a provider of mail, nothing is written', async () => {
   const webhook = await createWebhook();
-  const mails = createOperatorMails({ isConfigured: false, consoleUrl: () => 'https://login.example.com/console' });
-  const { everyone } = postern.database;
-  expect(await everyone.transaction((tx) => disableFailing(tx, mails, { id: webhook.id, reason: 'gone' }))).toBe(true);
+  const { database } = postern;
+  const mails = createOperatorMails({ database, isConfigured: false, consoleUrl });
+  const disable = () =>
+    database.directory.transaction((tx) => disableFailing(database, tx, mails, { id: webhook.id, reason: 'gone' }));
+  expect(await disable()).toBe(true);
   expect(await mailsAbout(webhook)).toEqual([]);
 });

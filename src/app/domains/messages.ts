@@ -69,7 +69,7 @@ export async function createMessaging(
   return {
     channels,
     notices,
-    operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
+    operatorMails: createOperatorMails({ database, isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
     outbox: createOutbox({ database, keys, channelsWithVisibleCodes: consoleChannels }),
     noticeTasks(show) {

@@ -1,7 +1,7 @@
 import { Problem } from '../../lib/problem.js';
-import { type Database, mainShard, type Shard } from '../database.js';
+import { type Database, mainShard, type Queryable, type Shard } from '../database.js';
 import { MovedError, type Server } from '../server.js';
-import type { Statement } from '../sql.js';
+import type { Scope, Statement } from '../sql.js';
 import type { ShardMap } from './map.js';
 
 /** Finds the server of a user or a statement. */
@@ -166,6 +166,14 @@ export function splitByShard<Item>(
     else group.push(item);
   }
   return groups;
+}
+
+/**
+ * The part of a transaction on one server: its statements run there, whatever their scope. Without SHARDS it is the
+ * transaction itself.
+ */
+export function partOn(tx: Queryable<'directory'>, { name }: Shard): Queryable<Scope> {
+  return { query: (statement) => tx.query({ ...statement, scope: 'directory', server: name }) };
 }
 
 /** The field of a log line that names the server. Without SHARDS there is none. */

@@ -51,6 +51,8 @@ export async function inDistributedTransaction<T>(
 
   async function query<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
     const { servers } = router;
+    const { server } = statement;
+    if (server !== undefined) return queryOn(() => serverNamed(servers, server), statement);
     if (statement.scope === 'directory') return queryOn(() => serverNamed(servers, mainShard), statement);
     if (statement.scope === 'user') {
       return allRows(

@@ -1,14 +1,14 @@
 import { createWebhookVerifier } from '@postern/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { IssuedWebhook, WebhookPublicKey } from '../../src/contract/webhooks.js';
-import type { Position } from '../../src/database/maintenance/tasks.js';
-import { countOldKeyUses, reencryptionTask } from '../../src/database/secrets/old-keys.js';
-import { countUnreadable } from '../../src/database/secrets/unreadable.js';
-import { createSecretKeys } from '../../src/lib/crypto/secret-keys.js';
-import { createAdministration } from '../support/administration.js';
-import { startTestApp, type TestApp } from '../support/app.js';
-import { createUser } from '../support/users.js';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+import type { IssuedWebhook, WebhookPublicKey } from '../../../src/contract/webhooks.js';
+import type { Position } from '../../../src/database/maintenance/tasks.js';
+import { countOldKeyUses, reencryptionTask } from '../../../src/database/secrets/old-keys.js';
+import { countUnreadable } from '../../../src/database/secrets/unreadable.js';
+import { createSecretKeys } from '../../../src/lib/crypto/secret-keys.js';
+import { createAdministration } from '../../support/administration.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { createUser } from '../../support/users.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.js';
 
 const [oldKey, newKey] = ['old-'.repeat(10), 'new-'.repeat(10)];
 

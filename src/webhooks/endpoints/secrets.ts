@@ -1,9 +1,9 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import type { WebhookPublicKey } from '../contract/webhooks.js';
-import type { Queryable } from '../database/database.js';
-import { directoryStatement, sql } from '../database/sql.js';
-import { type SecretKeys, unreadableProblem } from '../lib/crypto/secret-keys.js';
-import { newId } from '../lib/ids.js';
+import type { WebhookPublicKey } from '../../contract/webhooks.js';
+import type { Queryable } from '../../database/database.js';
+import { directoryStatement, sql } from '../../database/sql.js';
+import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys.js';
+import { newId } from '../../lib/ids.js';
 
 /** Bytes of a secret. Standard Webhooks asks for 24 to 64. */
 const secretBytes = 32;
