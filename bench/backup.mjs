@@ -141,7 +141,7 @@ async function measureArchive({ dataDir, pool, publish, archiver }) {
     rounds,
   );
   say('archived');
-  return `The log is archived by a process of its own, whose CPU time is in the table. The part before the round is not measured.
+  return `A separate process archives the log; its CPU time is in the table. The log from before the round is archived before the measurement begins.
 
 ${table([
   ['Publish one', 'a second', 'p99 ms', 'ratio', 'CPU µs of the archive'],

@@ -93,7 +93,7 @@ An open page, for ${secondsOpen} s with one refused login a second: the CPU time
 
 ${table([['Open page', 'its process', 'browser', 'wanted'], ...live])}
 
-A list is scrolled by ${frames} frames of ${step} pixels: while its rows are read, and again in the middle of the rows that were read. A late frame took more than 1.5 times its share of 1/60 s.
+A list is scrolled by ${frames} frames of ${step} pixels: first while it loads its rows, and again in the middle of rows that are already loaded. A late frame took more than 1.5 times its share of 1/60 s.
 
 ${table([['List', 'rows loaded', 'rows in the page', 'frames/s', 'late', 'longest ms', 'wanted'], ...lists])}`;
   console.log(text);

@@ -95,7 +95,7 @@ ${after.filled}
 
 ${table([['Operation', 'a second, small', 'large', 'cost', `< ${wanted}`, 'p50 ms, small', 'large', 'CPU µs, small', 'large', 'cost in CPU'], ...rows])}
 
-### Pages of the inbox with ${large.inbox.toLocaleString('en')}, of ${large.notifications.toLocaleString('en')}
+### Pages of the inbox with ${large.inbox.toLocaleString('en')} of the ${large.notifications.toLocaleString('en')} notifications
 
 ${pages.text}`;
   console.log(text);

@@ -19,6 +19,8 @@ const ways = {
   'a `like` that one matches': { share: 0, query: 'filter=description:like:number%200&', isNaive: false },
 };
 const naiveWay = 'OFFSET and count';
+const explanation =
+  '"found by" says how a page is requested: by the `link` of the page before, or by its `number`. "OFFSET and count" is a route for comparison. CPU time is counted in steps of 10 ms, so it is inexact in rows with few requests.';
 
 /**
  * @param {{ postern: object, naive?: object, pool: import('pg').Pool, dataDir: string, rows: number, rounds: number }} options
@@ -55,7 +57,7 @@ export async function lists({ postern, naive, pool, dataDir, rows, rounds }) {
     }
   }
   const results = await takeTurns(contenders, rounds);
-  return { text: `${tableOf(results)}\n\n${await plans(pool, id, rows)}`, results };
+  return { text: `${explanation}\n\n${tableOf(results)}\n\n${await plans(pool, id, rows)}`, results };
 }
 
 /** Page 1, and pages down to the end of the inbox. */

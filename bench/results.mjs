@@ -20,9 +20,9 @@ const titles = {
 };
 const loadAtStart = loadavg();
 
-const intro = `Each benchmark writes its section of this page. Other machines give other figures, and some ratios differ too. An
-example is the rate of plain session checks when they still passed through the framework. It was 0.63 of the rate of an
-empty route on an AMD EPYC, where the empty route consists mostly of system calls, and 0.50 on an Intel Xeon.`;
+const intro = `Each benchmark writes its section of this page. Other machines give other figures, and some ratios differ too. For
+example, session checks passed through the HTTP framework in an earlier version. Their rate was then 0.63 of the rate of
+an empty route on an AMD EPYC, where the empty route consists mostly of system calls, and 0.50 on an Intel Xeon.`;
 
 /** @param {keyof typeof titles} kind @param {string} text Markdown, with headings from the third level on */
 export async function record(kind, text) {

@@ -84,17 +84,19 @@ async function main() {
   const text = `${sizes.users.toLocaleString('en')} users, ${sizes.notifications.toLocaleString('en')} notifications, ${sizes.inbox.toLocaleString('en')} of them in one inbox. \
 Medians of ${rounds} rounds of ${seconds} s each, after one round to warm up. The measured services alternate. The run took ${minutes} minutes.
 
-"Postern ÷ it" is the rate of Postern divided by the rate in this row: the median of the ratios of all rounds. "wanted" is the lowest acceptable ratio. CPU time is the time of the serving process and of PostgreSQL for each request, or for each notification if the row counts notifications. It does not include the load generator, which runs on the same cores. "by CPU" is the CPU time in this row divided by the CPU time of Postern.
+"Postern ÷ it" is the rate of Postern divided by the rate in this row: the median of the ratios of all rounds. "wanted" is the lowest acceptable ratio. CPU time is the time of the serving process and of PostgreSQL for each request, or for each notification if the row counts notifications. It does not include the load generator, which runs on the same cores. "by CPU" is the CPU time in this row divided by the CPU time of Postern. "MB" is the memory of the serving process.
+
+The rows below Postern are for comparison. "empty route" is a Fastify route that does nothing. The rows with "bare" and "INSERT … SELECT" do only the part that the operation cannot avoid (the statement or the password hash), without HTTP. "OFFSET and count" and "INSERT behind a route" are Fastify routes that run the usual statements.
 ${parts.notes}
 ${comparisonTable(rows)}
 
 ### Requests at random times
 
-Requests arrive at this rate, even if the server is slower. The time of a request starts when it arrives, and includes up to 1 ms of the generator.
+The load generator sends requests at this rate, even if the server is slower. The time of a request starts when the request is due, and includes up to 1 ms of delay in the generator.
 
 ${open}
 
-### Pages of the inbox with ${sizes.inbox.toLocaleString('en')}
+### Pages of the inbox with ${sizes.inbox.toLocaleString('en')} notifications
 
 ${pages.text}
 

@@ -28,7 +28,9 @@ try {
   const results = [];
   for (const perUser of shapes) results.push(await measure(perUser, perUser === shapes[0]));
   say(`${count} streams, ${rounds} publications to all of them after one to warm up. Times are in ms from the start of the publishing
-request. CPU is the CPU time in µs for each stream, from the request until a second after the last arrival.\n`);
+request, as medians: until its answer, until half of the streams have the notification, and until the last stream has it.
+"least" and "most" are the shortest and the longest time until the last stream has it. CPU is the CPU time in µs for each
+stream, from the request until a second after the last arrival.\n`);
   const headings = ['Streams', 'answer', 'half', 'last', 'least', 'most', 'last - answer', 'CPU', 'of PostgreSQL'];
   say(table([headings, ...results]));
 } finally {

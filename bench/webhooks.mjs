@@ -42,7 +42,7 @@ await withFilledPostern(
 
 ${costs}
 
-${shown(burst)} events of as many users are written at once. The rate is that of the receiver \`answers\`, which answers at once, from the first write to the last request.
+${shown(burst)} events of as many users are written at once. The receiver of a webhook (\`answers\`) answers at once. The rate counts the deliveries to this receiver, from the first write to the last request. A row names the receiver of a second webhook, if there is one.
 
 ${deliveries}`;
     console.log(text);

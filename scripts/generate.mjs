@@ -71,8 +71,8 @@ function webhookEventsPage() {
 Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
 
 [Webhooks](webhooks.md) deliver these events. Each part shows a body with the payload \`thin\`. [webhook-events.json](webhook-events.json)
-contains a JSON Schema of each body. Accept members that you do not know: full payloads, test events and later releases
-have more.
+contains a JSON Schema of each body. Your receiver must accept members that it does not know: full payloads, test events
+and later releases have more members.
 
 ${parts.join('\n')}`;
 }

@@ -54,7 +54,7 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   'device.removed': { about: 'A device was removed.', members: { device_id: nullableId } },
   'token.ended': {
     about:
-      'An authentication token ended: by a logout, a newer login on the device, a change of credentials, or because the device was removed or the user was deactivated or deleted. Without an id: all tokens of the user ended.',
+      'An authentication token ended: by a logout, a newer login on the device, a change of credentials, or because the device was removed or the user was deactivated or deleted. If `authentication_id` is null, all tokens of the user ended.',
     members: { authentication_id: nullableId, device_id: nullableId },
   },
   'credential.changed': {
@@ -70,7 +70,7 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   'notification.updated': { about: 'A notification was changed.', members: notification },
   'notification.deleted': { about: 'A notification was deleted.', members: notification },
   'marker.moved': {
-    about: 'A user read notifications.',
+    about: 'The read position of a user moved: the user has read notifications.',
     members: { last_read_sequence: { type: ['integer', 'null'], minimum: 0 } },
   },
   'message.failed': {
@@ -78,7 +78,7 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
     members: { message_id: nullableId, kind: nullable('string') },
   },
   'push.token_gone': {
-    about: 'A push service refused the token of a device for good.',
+    about: 'A push service refused the token of a device permanently, and Postern has removed the token.',
     members: { device_id: nullableId, channel: nullable('string') },
   },
   'audit.sealed': {

@@ -56,7 +56,7 @@ export interface WebhookEventData {
   readonly 'device.removed': CommonEventData & {
     readonly device_id: string | null;
   };
-  /** An authentication token ended: by a logout, a newer login on the device, a change of credentials, or because the device was removed or the user was deactivated or deleted. Without an id: all tokens of the user ended. */
+  /** An authentication token ended: by a logout, a newer login on the device, a change of credentials, or because the device was removed or the user was deactivated or deleted. If `authentication_id` is null, all tokens of the user ended. */
   readonly 'token.ended': CommonEventData & {
     readonly authentication_id: string | null;
     readonly device_id: string | null;
@@ -87,7 +87,7 @@ export interface WebhookEventData {
     readonly notification_id: string;
     readonly notification_sequence: number | null;
   };
-  /** A user read notifications. */
+  /** The read position of a user moved: the user has read notifications. */
   readonly 'marker.moved': CommonEventData & {
     readonly last_read_sequence: number | null;
   };
@@ -96,7 +96,7 @@ export interface WebhookEventData {
     readonly message_id: string | null;
     readonly kind: string | null;
   };
-  /** A push service refused the token of a device for good. */
+  /** A push service refused the token of a device permanently, and Postern has removed the token. */
   readonly 'push.token_gone': CommonEventData & {
     readonly device_id: string | null;
     readonly channel: string | null;
