@@ -15,7 +15,8 @@ const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const postgres = await openPostgres(process.argv[2]);
 const pool = postgres.pool({ max: connections });
 const stored = await hash(password, parameters);
-const random = (count) => 1 + Math.floor(Math.random() * count);
+/** The number of a random user from 1 to `count`. */
+const randomUser = (count) => 1 + Math.floor(Math.random() * count);
 
 /**
  * The columns and the kind of id that the service writes. The user does not exist, so that no inbox gets rows that its
@@ -36,7 +37,7 @@ const kinds = {
       ask(
         'session_query',
         'select device_id, created_at, expires_at from sessions where user_id = bench.id($1, $3) and id = bench.id($2, $3)',
-        ['user', 'session', random(users)],
+        ['user', 'session', randomUser(users)],
       ),
   },
   'session insert': {
@@ -55,7 +56,8 @@ const kinds = {
       ask(
         'page_query',
         'select * from notifications where user_id = bench.id($1, $2) order by sequence desc limit 20',
-        ['user', 1 + random(readers)],
+        // Not the first user, who has too many notifications.
+        ['user', 1 + randomUser(readers)],
       ),
   },
   'notification insert': {
