@@ -52,8 +52,8 @@ export function Plot(props: PlotProps) {
   const [isTable, setTable] = useState(false);
   const innerWidth = Math.max(0, width - marginLeft - marginRight);
   const stepWidth = times.length === 0 ? 0 : innerWidth / times.length;
-  // The last step has not ended, so a line to its value would look like a decrease.
-  const isRunning = Date.parse(times.at(-1) ?? '') + step > Date.now();
+  // If the last step has not ended, its value still grows, and a line to it would look like a decrease.
+  const isLastStepUnfinished = Date.parse(times.at(-1) ?? '') + step > Date.now();
   const indexAt = (event: PointerEvent) => {
     const x = event.clientX - event.currentTarget.getBoundingClientRect().left - marginLeft;
     return Math.max(0, Math.min(times.length - 1, Math.floor(x / stepWidth)));
@@ -82,7 +82,7 @@ export function Plot(props: PlotProps) {
           aria-label={label}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move its cursor
           tabIndex={0}
-          className={cx(styles.area, onChoose !== undefined && styles.opens)}
+          className={cx(styles.area, onChoose !== undefined && styles.clickable)}
           onKeyDown={onKeyDown}
           onBlur={() => setCursor(undefined)}
           onPointerMove={(event) => setCursor(indexAt(event))}
@@ -98,7 +98,7 @@ export function Plot(props: PlotProps) {
                 <div className={styles.name}>
                   <strong>{one.name}</strong> {one.note}
                 </div>
-                <Drawing {...{ width, slot: stepWidth, cursor, isRunning }} series={one} />
+                <Drawing {...{ width, stepWidth, cursor, isLastStepUnfinished }} series={one} />
               </div>
             ))}
           {width > 0 && <Axis {...{ width, times, step }} />}
@@ -141,24 +141,24 @@ function tipPlace(x: number, width: number) {
 interface DrawingProps {
   readonly series: Series;
   readonly width: number;
-  readonly slot: number;
+  readonly stepWidth: number;
   readonly cursor: number | undefined;
-  readonly isRunning: boolean;
+  readonly isLastStepUnfinished: boolean;
 }
 
-function Drawing({ series, width, slot, cursor, isRunning }: DrawingProps) {
+function Drawing({ series, width, stepWidth, cursor, isLastStepUnfinished }: DrawingProps) {
   const { number } = useFormats();
   const { values, before, look, tone, height = look === 'line' ? 150 : 60, limit } = series;
   const knownValues = [...values, ...(before ?? [])].filter((value) => value !== null);
   const end = roundEnd(Math.max(0, ...knownValues, limit?.value ?? 0));
   const top = 8;
   const y = (value: number) => top + (1 - value / end) * (height - top - 6);
-  const x = (index: number) => marginLeft + (index + 0.5) * slot;
+  const x = (index: number) => marginLeft + (index + 0.5) * stepWidth;
   const marks = height >= 100 ? [0, end / 2, end] : [0, end];
   const value = cursor === undefined ? null : (values[cursor] ?? null);
   const last = values.length - 1;
-  const runningValue = isRunning && look === 'line' ? (values[last] ?? null) : null;
-  const drawnValues = runningValue === null ? values : values.slice(0, last);
+  const unfinishedValue = isLastStepUnfinished && look === 'line' ? (values[last] ?? null) : null;
+  const drawnValues = unfinishedValue === null ? values : values.slice(0, last);
   return (
     <svg width={width} height={height} aria-hidden="true" className={styles[tone]}>
       {marks.map((mark) => (
@@ -177,9 +177,11 @@ function Drawing({ series, width, slot, cursor, isRunning }: DrawingProps) {
           </g>
         ))
       ) : (
-        <path className={styles.bars} d={barPath(values, slot, x, y)} />
+        <path className={styles.bars} d={barPath(values, stepWidth, x, y)} />
       )}
-      {runningValue !== null && <circle className={styles.running} cx={x(last)} cy={y(runningValue)} r="2.5" />}
+      {unfinishedValue !== null && (
+        <circle className={styles.unfinished} cx={x(last)} cy={y(unfinishedValue)} r="2.5" />
+      )}
       {before !== undefined &&
         splitAtGaps(before).map((run) => <path key={run[0]?.[0]} className={styles.before} d={linePath(run, x, y)} />)}
       {limit !== undefined && (
@@ -225,11 +227,11 @@ const linePath = (run: readonly Point[], x: (index: number) => number, y: (value
 /** One path for all bars. A value above 0 is at least a pixel high. */
 function barPath(
   values: readonly (number | null)[],
-  slot: number,
+  stepWidth: number,
   x: (index: number) => number,
   y: (value: number) => number,
 ) {
-  const width = Math.max(1, slot - Math.min(2, slot * 0.25));
+  const width = Math.max(1, stepWidth - Math.min(2, stepWidth * 0.25));
   const bars = values.flatMap((value, index) => {
     if (value === null || value <= 0) return [];
     const height = Math.max(1, y(0) - y(value));
@@ -266,7 +268,10 @@ function Axis({ width, times, step }: { width: number; times: readonly string[];
   );
 }
 
-/** The width of an element in pixels, as it changes: text in a drawing keeps its size. */
+/**
+ * The width of an element in pixels. It is measured again when it changes, because a drawing is drawn for this width. A
+ * drawing that is scaled to the width would also change the size of its text.
+ */
 function useWidth(): [width: number, ref: RefCallback<HTMLDivElement>] {
   const [width, setWidth] = useState(0);
   const ref = useCallback((element: HTMLDivElement) => {
