@@ -124,7 +124,7 @@ export const authenticatorSettings = {
   OIDC_PROVIDERS: {
     parse: oidcProviders,
     about:
-      'OpenID providers, as JSON or the path of a file: `{"google":{"issuer":"https://accounts.google.com","client_ids":["…"]}}` is the authenticator `oidc:google`. `algorithms` defaults to RS256.',
+      'OpenID providers, as JSON or the path of a file: `{"google":{"issuer":"https://accounts.google.com","client_ids":["…"]}}` is the authenticator `oidc:google`. The optional member `algorithms` lists the accepted signature algorithms; the default is RS256.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -177,7 +177,7 @@ export const limitSettings = {
     parse: integer(0, 1_000_000),
     fallback: '0',
     about:
-      'SMS codes per hour to phone numbers with the same first six digits, whether or not a user has the number. Requests that name a username or a mail address count as one more such group. Further codes are silently not sent. 0: no limit.',
+      'SMS codes per hour to phone numbers with the same first six digits, whether or not a user has the number. All requests that name a username or a mail address instead of a number are counted together, with the same limit. Further codes are silently not sent. 0: no limit.',
   },
   SMS_LIMIT_TOTAL: {
     parse: integer(0, 1_000_000),

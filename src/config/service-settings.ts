@@ -207,7 +207,8 @@ export const backupSettings = {
   },
   BACKUP_PASSPHRASE: {
     parse: secret(12),
-    about: 'Encrypts backups, in the format of the program age. Without it, nobody can restore them.',
+    about:
+      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). Without the passphrase, nobody can restore them. When unset, backups are not encrypted.',
   },
   BACKUP_PROGRAMS: {
     parse: (text: string) => ok(resolve(text)),

@@ -74,9 +74,9 @@ export interface GuessedAccount {
 }
 
 /**
- * The bucket of codes without a session (recoveries and registrations). Each known device that requested its code has
- * one, so that wrong guesses of other people do not lock out the phone of the account's owner. All other devices share
- * one bucket.
+ * The bucket for the codes of recoveries and registrations, which need no session. Each known device that requested its
+ * code has one, so that wrong guesses of other people do not lock out the phone of the account's owner. All other devices
+ * share one bucket.
  */
 export function sessionlessBucket(knownDevice: string | undefined): string {
   if (knownDevice === undefined) return '00000000-0000-0000-0000-000000000001';

@@ -6,7 +6,7 @@ import type { Origin } from '../lib/origin.js';
 
 /** Guess locks as operators and users see them: on the user, in lists of users, and as events. */
 
-/** The bucket of all unknown devices. The contract refuses the ids of such buckets as ids of devices. */
+/** The bucket of all unknown devices. Requests cannot use its id as the id of a device (`isReservedDeviceId`). */
 export const unknownDevices = nilId;
 
 /** SQL: `unknownDevices`. */
@@ -17,7 +17,7 @@ export const bucketOfDevice = (knownDevice: SqlPart) => sql`coalesce(${knownDevi
 
 /**
  * SQL: whether the budget `b` of a user locks logins right now. The bucket is that of the unknown devices or of a known
- * device. Locks of removed devices and of codes without a session refuse no login.
+ * device. Locks of removed devices, and of the buckets for recoveries and registrations, refuse no login.
  */
 const locksLogins = sql`(b.permanent or b.locked_until > db_now())
   and (b.bucket = ${unknownDevicesBucket} or exists (select from devices d where d.user_id = b.user_id and d.id = b.bucket))`;

@@ -2,7 +2,7 @@ import type { NotificationInput } from '../../contract/notification.js';
 import { isExternalReference, type UserReferences } from '../../identities/user-references.js';
 import { newId } from '../../lib/ids.js';
 
-/** Whether an item names a user by an external id. Requests with ids only need no further query. */
+/** Whether an item names a user by an external id. Requests without external ids need no further query. */
 export function namesExternally({ user_id: userId, user_ids: userIds = [] }: NotificationInput): boolean {
   return (userId !== undefined && isExternalReference(userId)) || userIds.some(isExternalReference);
 }

@@ -27,10 +27,16 @@ async function countAnswers(isDone: () => boolean): Promise<number> {
 
 test.each([
   // So short that one read returns 65,536 of them: a loop without pauses would block the event loop.
-  { name: 'empty lines', path: '/admin/v1/notifications', line: '\n', lines: 524_288, turns: 16 },
-  { name: 'empty lines of an import', path: '/admin/v1/users/import', line: '\n', lines: 524_288, turns: 16 },
-  { name: 'lines that are no notification', path: '/admin/v1/notifications', line: '{}\n', lines: 10_000, turns: 20 },
-])('other requests are answered during $name', async ({ path, line, lines, turns }) => {
+  { name: 'empty lines', path: '/admin/v1/notifications', line: '\n', lines: 524_288, minAnswers: 17 },
+  { name: 'empty lines of an import', path: '/admin/v1/users/import', line: '\n', lines: 524_288, minAnswers: 17 },
+  {
+    name: 'lines that are no notification',
+    path: '/admin/v1/notifications',
+    line: '{}\n',
+    lines: 10_000,
+    minAnswers: 21,
+  },
+])('other requests are answered while $name are sent', async ({ path, line, lines, minAnswers }) => {
   let working = senders;
   const send = async () => {
     const stream = openLineStream(postern, { path });
@@ -42,5 +48,5 @@ test.each([
   };
   const [answers] = await Promise.all([countAnswers(() => working === 0), ...Array.from({ length: senders }, send)]);
   // Without pauses, the chunks of all senders are processed between two responses.
-  expect(answers).toBeGreaterThan(turns);
+  expect(answers).toBeGreaterThanOrEqual(minAnswers);
 });
