@@ -1,7 +1,11 @@
 import { recordServiceEvent } from '../audit/events.js';
 import type { WebhookDelivery, WebhookReplay, WebhookReplayRequest } from '../contract/webhooks.js';
 import type { Database } from '../database/database.js';
-import { type ListRequest, type Page, readPage } from '../database/listing.js';
+import type { ListRequest, Page } from '../database/listing.js';
+import { readPageOfAll } from '../database/sharding/merge.js';
+import { waitForMoves } from '../database/sharding/moving/replays.js';
+import { partOn } from '../database/sharding/routing.js';
+import { allRows } from '../database/sharding/transaction.js';
 import { bound, directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { newId } from '../lib/ids.js';
@@ -9,7 +13,7 @@ import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { parseTime } from '../lib/times.js';
 import { bodyOf } from './payload.js';
-import { deliver } from './relay.js';
+import { deliver, isOn } from './relay.js';
 import type { StoredEvent } from './relay-queries.js';
 
 /** The deliveries of an endpoint, and their repetition. */
@@ -55,12 +59,15 @@ const insertReplay = directoryStatement<{ id: string; endpointId: string; from: 
   values (${p.id}, ${p.endpointId}, ${p.from}::timestamptz, ${p.until}::timestamptz, db_now())`,
 );
 
+/** A replay of more events says that it has this many. */
+const maxCounted = 1000;
+
 const countEvents = everyoneStatement<{ from: string; until: string }, { count: number }>(
   'webhook_replay_count',
   (p) => sql`
   select count(*)::int as count from (
     select from webhook_events where created_at >= ${p.from}::timestamptz and created_at < ${p.until}::timestamptz
-    limit ${literal(1000)}) counted`,
+    limit ${literal(maxCounted)}) counted`,
 );
 
 const selectNow = directoryStatement<object, { now: string }>('webhook_replay_now', () => sql`select db_now() as now`);
@@ -94,7 +101,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
         ) listed`,
         where: sql`endpoint_id = ${bound(endpointId)}::uuid`,
       };
-      const page = await readPage<ListedRow, 'everyone'>(database.everyone, source, request);
+      const page = await readPageOfAll<ListedRow>(database, source, request);
       return { ...page, items: page.items.map(toDelivery) };
     },
     async replay(endpointId, request, origin) {
@@ -103,24 +110,35 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
       const { delivery_ids: ids, from, to } = request;
       if (ids !== undefined) {
         if (from !== undefined || to !== undefined) throw conflict();
-        return database.everyone.transaction(async (tx) => {
-          const events = await tx.query(selectEventsOf({ endpointId, ids }));
-          // Without the endpoint's patterns and filter: they may have changed since the first delivery.
-          await deliver(tx, events, [{ id: endpointId, events: ['*'], filter: '' }]);
-          const data = { webhook_id: endpointId, events: events.length };
+        return database.directory.transaction(async (tx) => {
+          let events = 0;
+          for (const shard of database.shards) {
+            const part = partOn(tx, shard);
+            const found = (await part.query(selectEventsOf({ endpointId, ids }))).filter(isOn(database, shard));
+            // Without the endpoint's patterns and filter: they may have changed since the first delivery.
+            await deliver(part, found, [{ id: endpointId, events: ['*'], filter: '' }]);
+            events += found.length;
+          }
+          const data = { webhook_id: endpointId, events };
           await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
-          return { id, events: events.length };
+          return { id, events };
         });
       }
       const [clock] = await database.directory.query(selectNow({}));
       const range = readRange(from, to ?? clock?.now);
-      const [counted] = await database.everyone.query(countEvents(range));
+      const counts = await allRows(database.shards.map(({ everyone }) => everyone.query(countEvents(range))));
       await database.directory.transaction(async (tx) => {
-        await tx.query(insertReplay({ id, endpointId: endpoint.id, ...range }));
+        // Each server replays the events of its users.
+        for (const shard of database.shards) {
+          const part = partOn(tx, shard);
+          if (database.shards.length > 1) await part.query(waitForMoves({}));
+          await part.query(insertReplay({ id, endpointId: endpoint.id, ...range }));
+        }
         const data = { webhook_id: endpointId, from: range.from, to: range.until };
         await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
       });
-      return { id, events: counted?.count ?? 0 };
+      const events = counts.reduce((sum, { count }) => sum + count, 0);
+      return { id, events: Math.min(events, maxCounted) };
     },
   };
 }

@@ -8,8 +8,9 @@ import {
   type WebhookPublicKey,
   webhookEventTypes,
 } from '../contract/webhooks.js';
-import type { Database, Queryable } from '../database/database.js';
+import { type Database, mainShard, type Queryable } from '../database/database.js';
 import { type ListRequest, type Page, readPage } from '../database/listing.js';
+import { answersOf, withoutShards } from '../database/sharding/merge.js';
 import { directoryStatement, everyoneStatement, literal, sql } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { FilterFields } from '../lib/filter/fields.js';
@@ -74,6 +75,28 @@ const selectOne = everyoneStatement<{ id: string }, Webhook>(
   'webhook_get',
   (p) => sql`select ${source.columns} from ${source.from} where id = ${p.id}`,
 );
+
+const selectPending = everyoneStatement<{ ids: readonly string[] }, { id: string; pending: number }>(
+  'webhook_pending',
+  (p) => sql`
+  select endpoint_id as id, least(1000, sum(pending))::int as pending from webhook_queues
+  where endpoint_id = any (${p.ids}::uuid[]) group by endpoint_id`,
+);
+
+/** Adds the deliveries that are pending on other servers than that of the directory. */
+async function addPending({ shards }: Pick<Database, 'shards'>, webhooks: readonly Webhook[]) {
+  const others = shards.filter(({ name }) => name !== mainShard);
+  if (others.length === 0 || webhooks.length === 0) return { items: [...webhooks], missing: [] };
+  const ids = webhooks.map(({ id }) => id);
+  const { values, missing } = await answersOf(others, ({ everyone }) => everyone.query(selectPending({ ids })));
+  const counts = new Map<string, number>();
+  for (const { id, pending } of values.flat()) counts.set(id, (counts.get(id) ?? 0) + pending);
+  const withSum = (webhook: Webhook) => ({
+    ...webhook,
+    pending: Math.min(1000, webhook.pending + (counts.get(webhook.id) ?? 0)),
+  });
+  return { items: webhooks.map(withSum), missing };
+}
 
 interface EndpointValues {
   readonly id: string;
@@ -191,12 +214,17 @@ export function createWebhooks(options: {
   const get = async (id: string) => {
     const [webhook] = await database.everyone.query(selectOne({ id }));
     if (webhook === undefined) throw new Problem('not_found');
-    return webhook;
+    const { items } = await addPending(database, [webhook]);
+    return items[0] ?? webhook;
   };
   return {
     get,
     publicKeys: () => publicKeys(database.directory),
-    list: (request) => readPage<Webhook, 'everyone'>(database.everyone, source, request),
+    async list(request) {
+      const page = await readPage<Webhook, 'everyone'>(database.everyone, source, request);
+      const { items, missing } = await addPending(database, page.items);
+      return withoutShards({ ...page, items }, missing);
+    },
     async create(tx, input, origin) {
       const { url, events, filter = '', description = '', payload = 'thin' } = input;
       check({ url, events, filter });

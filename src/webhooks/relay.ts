@@ -1,9 +1,10 @@
-import type { Database, Transaction } from '../database/database.js';
+import type { Database, Queryable, Shard } from '../database/database.js';
+import { bucketOf } from '../database/sharding/bucket.js';
 import type { Scope } from '../database/sql.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { matches } from '../lib/filter/match.js';
 import { parseFilter } from '../lib/filter/parse.js';
-import { newId } from '../lib/ids.js';
+import { newId, nilId } from '../lib/ids.js';
 import { type Cause, eventOf, includesType, webhookFilterFields } from './catalogue.js';
 import {
   endReplay,
@@ -16,6 +17,7 @@ import {
   replayStep,
   type StoredEvent,
   type Subscription,
+  selectMoving,
   selectReplay,
   selectReplayEvents,
   selectSubscriptions,
@@ -23,22 +25,26 @@ import {
   tryRelayLock,
 } from './relay-queries.js';
 
-type Tx = Transaction<Scope>;
+type Tx = Queryable<Scope>;
 
 /**
  * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It turns
  * the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
  * rows: no event is lost or delivered for a change that did not happen. Without such rows, it continues a replay.
+ * @param isOwn whether an event is of the server of `everyone`, as `isOn` says
  * @returns whether there may be more
  */
-export async function relayEvents({ everyone }: Pick<Database, 'everyone'>): Promise<boolean> {
+export async function relayEvents(
+  { everyone }: Pick<Database, 'everyone'>,
+  isOwn: (event: StoredEvent) => boolean = () => true,
+): Promise<boolean> {
   const [work] = await everyone.query(hasWork({}));
   if (work?.exists !== true) return false;
   return everyone.transaction(async (tx) => {
     const [lock] = await tx.query(tryRelayLock({}));
     if (lock?.locked !== true) return false;
     const rows = await tx.query(takeOutbox({}));
-    if (rows.length === 0) return continueReplay(tx);
+    if (rows.length === 0) return continueReplay(tx, isOwn);
     const events = await numberCauses(tx, rows.flatMap(causesOf));
     await tx.query(insertEvents({ events: JSON.stringify(events) }));
     const subscriptions = await tx.query(selectSubscriptions({}));
@@ -108,13 +114,26 @@ export async function deliver(
 const isWanted = (clauses: readonly FilterClause[], { user_id, type, data, created_at }: StoredEvent) =>
   clauses.length === 0 || matches(clauses, { ...data, user_id, type, created_at });
 
+/** Finds the events of users on a server. While users are moved, another server may have them too. */
+export const isOn =
+  ({ shardOf }: Pick<Database, 'shardOf'>, shard: Shard) =>
+  ({ user_id: userId }: StoredEvent): boolean =>
+    userId === nilId || shardOf(userId) === shard;
+
+/** Of the events of other servers, leaves out those whose users are being moved: the other server replays these. */
+async function withoutMoving(tx: Tx, events: readonly StoredEvent[], isOwn: (event: StoredEvent) => boolean) {
+  if (events.every(isOwn)) return events;
+  const moving = new Set((await tx.query(selectMoving({}))).map(({ bucket }) => bucket));
+  return events.filter((event) => isOwn(event) || !moving.has(bucketOf(event.user_id)));
+}
+
 /** @returns whether there may be more */
-async function continueReplay(tx: Tx): Promise<boolean> {
+async function continueReplay(tx: Tx, isOwn: (event: StoredEvent) => boolean): Promise<boolean> {
   const [replay] = await tx.query(selectReplay({}));
   if (replay === undefined) return false;
   const { replay_id: replayId } = replay;
   const events = await tx.query(selectReplayEvents({ replayId }));
-  await deliver(tx, events, [replay]);
+  await deliver(tx, await withoutMoving(tx, events, isOwn), [replay]);
   const last = events.at(-1);
   if (last === undefined || events.length < replayStep) await tx.query(endReplay({ replayId }));
   else {

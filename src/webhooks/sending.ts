@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Shard } from '../database/database.js';
 import { type Relay, startRelay } from '../database/relay.js';
-import { serverField } from '../database/sharding/routing.js';
+import { serverField, splitByShard } from '../database/sharding/routing.js';
+import { allRows } from '../database/sharding/transaction.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { nilId } from '../lib/ids.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import type { OperatorMails } from '../messages/operators/mails.js';
 import { decryptSecret, signingKey, type WebhookSigningKey } from './endpoints/secrets.js';
 import { disableFailing } from './endpoints.js';
 import { bodyOf, type ShownEvent, type WebhookResources } from './payload.js';
 import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
-import { relayEvents } from './relay.js';
+import { isOn, relayEvents } from './relay.js';
 import { type AttemptResult, createPace, type Pace } from './schedule.js';
 import type { WebhookSender } from './sender.js';
 import {
@@ -86,7 +88,7 @@ function startOn(options: ShardOptions): { stop(): Promise<void> } {
   );
   const relay: Relay = startRelay(
     async () => {
-      const hasMore = await relayEvents(shard);
+      const hasMore = await relayEvents(shard, isOn(database, shard));
       if (hasMore) sending.notify();
       return hasMore;
     },
@@ -231,7 +233,7 @@ function runOne(
 }
 
 /** Returns the queues of runs. Runs that end while a statement runs share the next one. */
-function createSettlement({ shard }: ShardOptions, endpointId: string, lease: string) {
+function createSettlement({ database, shard }: ShardOptions, endpointId: string, lease: string) {
   let waiting: { userId: string; run: QueueRun }[] = [];
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -243,13 +245,19 @@ function createSettlement({ shard }: ShardOptions, endpointId: string, lease: st
     last = write(runs);
     await last;
   }
+  /** The queue of a user who has been moved since is on another server. Events without a user stay where they are. */
+  const shardOf = (userId: string) => (userId === nilId ? shard : database.shardOf(userId));
   async function write(runs: typeof waiting): Promise<void> {
+    const groups = splitByShard({ shards: database.shards, shardOf }, runs, ({ userId }) => userId);
+    await allRows([...groups].map(async ([server, ended]) => writeOn(server, ended)));
+  }
+  async function writeOn(server: Shard, runs: readonly (typeof waiting)[number][]): Promise<object[]> {
     const queues = runs.map(
       ({ userId, run: { done, dueIn } }): ReturnedQueue => ({ user_id: userId, lease, done, due_in: dueIn }),
     );
     const results = runs.flatMap(({ run }) => run.results);
     const values = { endpointId, queues: JSON.stringify(queues), results: JSON.stringify(results) };
-    await shard.everyone.query(settleQueues(values));
+    return server.everyone.query(settleQueues(values));
   }
   return (userId: string, run: QueueRun): Promise<void> => {
     waiting.push({ userId, run });

@@ -1,4 +1,5 @@
-import type { Database } from '../database/database.js';
+import type { Database, Shard } from '../database/database.js';
+import { onReachableShards } from '../database/sharding/merge.js';
 import { everyoneStatement, sql } from '../database/sql.js';
 import type { StoredEvent } from './relay-queries.js';
 
@@ -19,22 +20,42 @@ const selectSince = everyoneStatement<{ start: string; last: string }, StoredEve
   order by created_at, user_id, sequence limit 20000`,
 );
 
-/** Follows the events of all users, for the command line. The first call starts it. */
-export function tailEvents(database: Pick<Database, 'everyone'>): EventTail {
-  let start: string | undefined;
-  let last = '';
-  let seenIds = new Set<string>();
+/** What was read on a server: from when on, up to when, and the events of the last seconds. */
+interface Place {
+  readonly start: string;
+  readonly last: string;
+  readonly seenIds: ReadonlySet<string>;
+}
+
+/**
+ * Follows the events of all users, for the command line. The first call starts it. It leaves out a server that does not
+ * answer, unless none does, and continues there later.
+ */
+export function tailEvents(database: Pick<Database, 'shards'>): EventTail {
+  const places = new Map<Shard, Place>();
+
+  async function nextOn(shard: Shard): Promise<StoredEvent[]> {
+    const { everyone } = shard;
+    let place = places.get(shard);
+    if (place === undefined) {
+      const start = (await everyone.query(selectNow({})))[0]?.now ?? '';
+      place = { start, last: start, seenIds: new Set() };
+    }
+    const { start, last } = place;
+    const events = await everyone.query(selectSince({ start, last }));
+    // A user who is moved takes the events to another server.
+    const seen = [...places.values()].map(({ seenIds }) => seenIds);
+    places.set(shard, {
+      start,
+      last: events.at(-1)?.created_at ?? last,
+      seenIds: new Set(events.map(({ id }) => id)),
+    });
+    return events.filter(({ id }) => seen.every((ids) => !ids.has(id)));
+  }
   return {
     async next() {
-      if (start === undefined) {
-        start = (await database.everyone.query(selectNow({})))[0]?.now ?? '';
-        last = start;
-      }
-      const events = await database.everyone.query(selectSince({ start, last }));
-      const newEvents = events.filter(({ id }) => !seenIds.has(id));
-      seenIds = new Set(events.map(({ id }) => id));
-      last = events.at(-1)?.created_at ?? last;
-      return newEvents;
+      const events = (await onReachableShards(database, nextOn)).flat();
+      return events.sort((one, other) => Date.parse(one.created_at) - Date.parse(other.created_at));
     },
   };
 }

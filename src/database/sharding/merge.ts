@@ -24,20 +24,38 @@ export async function readMergedPage<Item extends { readonly id: string }, Of ex
     return { items: [], hasMore: false, total: 0, totalIsExact: false, partial: 'time' };
   }
   const part = { ...request, page: 1, limit: skipped + request.limit };
-  const answers = await Promise.allSettled(shards.map((shard) => read(shard, part)));
-  const pages: Page<Item>[] = [];
-  const failures: unknown[] = [];
+  const { values: pages, missing, failure } = await answersOf(shards, (shard) => read(shard, part));
+  if (pages.length === 0) throw failure;
+  return withoutShards(mergePages(request, pages, skipped), missing);
+}
+
+/** Marks a page that lacks what some servers have. */
+export function withoutShards<Item>(page: Page<Item>, missing: readonly string[]): Page<Item> {
+  if (missing.length === 0) return page;
+  return { ...page, totalIsExact: false, partial: page.partial ?? 'shard', missingShards: missing };
+}
+
+/** What servers that answer found, and the names of the others, with the first failure. */
+interface Answers<T> {
+  readonly values: T[];
+  readonly missing: readonly string[];
+  readonly failure: unknown;
+}
+
+/** Runs a read on servers. @throws an error of one that is not a failure of its storage */
+export async function answersOf<T>(shards: readonly Shard[], read: (shard: Shard) => Promise<T>): Promise<Answers<T>> {
+  const values: T[] = [];
   const missing: string[] = [];
-  for (const [place, answer] of answers.entries()) {
-    if (answer.status === 'fulfilled') pages.push(answer.value);
-    else if (isStorageFailure(answer.reason)) missing.push(shards[place]?.name ?? '');
-    else throw answer.reason;
-    if (answer.status === 'rejected') failures.push(answer.reason);
+  let failure: unknown;
+  for (const [place, answer] of (await Promise.allSettled(shards.map(read))).entries()) {
+    if (answer.status === 'fulfilled') values.push(answer.value);
+    else if (!isStorageFailure(answer.reason)) throw answer.reason;
+    else {
+      missing.push(shards[place]?.name ?? '');
+      failure ??= answer.reason;
+    }
   }
-  if (pages.length === 0) throw failures[0];
-  const merged = mergePages(request, pages, skipped);
-  if (missing.length === 0) return merged;
-  return { ...merged, totalIsExact: false, partial: merged.partial ?? 'shard', missingShards: missing };
+  return { values, missing, failure };
 }
 
 /** Reads one page of a table with rows of all users, as `readPage` does. */
@@ -131,15 +149,10 @@ export async function onReachable<T, Part>(
 async function readParts<T, Part>(
   parts: ReadonlyMap<Shard, Part>,
   read: (shard: Shard, part: Part) => Promise<T>,
-): Promise<{ readonly values: T[]; readonly missing: string[] }> {
-  const names = [...parts.keys()].map(({ name }) => name);
-  const answers = await Promise.allSettled([...parts].map(([shard, part]) => read(shard, part)));
-  const values = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-  const failures = answers.flatMap((answer, place) =>
-    answer.status === 'rejected' ? [{ name: names[place] ?? '', reason: answer.reason as unknown }] : [],
+): Promise<{ readonly values: T[]; readonly missing: readonly string[] }> {
+  const { values, missing, failure } = await answersOf([...parts.keys()], (shard) =>
+    read(shard, parts.get(shard) as Part),
   );
-  const failure = failures.find(({ reason }) => !isStorageFailure(reason));
-  if (failure !== undefined) throw failure.reason;
-  if (values.length === 0 && failures.length > 0) throw failures[0]?.reason;
-  return { values, missing: failures.map(({ name }) => name) };
+  if (values.length === 0 && failure !== undefined) throw failure;
+  return { values, missing };
 }

@@ -152,7 +152,7 @@ export function divide<Row extends object>(router: Router, statement: Statement<
 
 /** Groups items by the shard of their user. With one shard, it is one group of the same array. */
 export function splitByShard<Item>(
-  database: Database,
+  database: Pick<Database, 'shards' | 'shardOf'>,
   items: readonly Item[],
   userIdOf: (item: Item) => string,
 ): ReadonlyMap<Shard, readonly Item[]> {

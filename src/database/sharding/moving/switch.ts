@@ -4,6 +4,7 @@ import { copyUsers, takeChanged, usersOf } from './copy.js';
 import { inTransaction, isLockFailure, lockClass, lockTimeout } from './guard.js';
 import { BusyError, findWork, packLuggage, unpackLuggage } from './luggage.js';
 import { MoveError, type MoveTimes, type Planned, type Servers } from './move-options.js';
+import { excludeReplays } from './replays.js';
 
 /** Milliseconds: the last copy of changed users, which needs a stop, should take less. */
 const shortCopy = 100;
@@ -76,7 +77,8 @@ export async function stopAndSwitch(
     for (let attempt = 1; ; attempt += 1) {
       const work = await findWork(from, bucket);
       const startedAt = performance.now();
-      const stop = work === undefined ? await tryToStop(from, bucket, attempt % waitingAttempt === 0) : { work };
+      const stop =
+        work === undefined ? await tryToStop([from, into], bucket, attempt % waitingAttempt === 0) : { work };
       if ('changed' in stop) {
         for (const user of stop.changed) users.add(user);
         await copyUsers(from, into, stop.changed);
@@ -127,16 +129,15 @@ async function switchTo(servers: Servers, move: Planned, times: MoveTimes): Prom
  * @returns the users that have changed, or what prevents the stop
  */
 async function tryToStop(
-  from: pg.Client,
+  [from, into]: readonly [pg.Client, pg.Client],
   bucket: number,
   waits: boolean,
 ): Promise<{ readonly changed: readonly string[] } | { readonly work: string }> {
-  let isLocked = false;
   try {
     const changed = await inTransaction(from, async () => {
       await from.query(`set local lock_timeout = ${lockTimeout}`);
-      isLocked = await lock(from, bucket, waits);
-      if (!isLocked) throw new BusyError(openTransaction);
+      if (!(await lock(from, bucket, waits))) throw new BusyError(openTransaction);
+      await excludeReplays([from, into]);
       const users = await takeChanged(from, bucket);
       await packLuggage(from, bucket);
       await from.query('update shard_moving set is_stopped = true where bucket = $1', [bucket]);
@@ -144,8 +145,8 @@ async function tryToStop(
     });
     return { changed };
   } catch (error) {
-    // A lock of the session stays after a rollback.
-    if (isLocked) await from.query('select pg_advisory_unlock($1, $2)', [lockClass, bucket]);
+    // Locks of the session stay after a rollback.
+    for (const client of [from, into]) await client.query('select pg_advisory_unlock_all()');
     if (error instanceof BusyError) return { work: error.message };
     if (isLockFailure(error)) return { work: openTransaction };
     throw error;
