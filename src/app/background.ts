@@ -1,4 +1,4 @@
-import { sealTask } from '../audit/integrity/seal.js';
+import { type SealedDay, sealTask } from '../audit/integrity/seal.js';
 import { eventFeedTask } from '../audit/stream/feed-retention.js';
 import { unusedSchemesTask } from '../credentials/password-schemes.js';
 import { mainShard, type Shard } from '../database/database.js';
@@ -54,18 +54,23 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     ...expiryTasks(config.EVENT_RETENTION),
     sessionChangesTask,
     eventFeedTask,
-    sealTask(config.EVENT_RETENTION, (day) => log.info(day, 'the audit events of a day were sealed')),
     tombstoneTask,
     ...notifications.retention.tasks,
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),
   ];
   // The sums and the schemes are in the directory.
   const mainTasks = [...tasks, statisticsTask, unusedSchemesTask(database)];
-  const copyTask = (shard: Shard) => endpointCopiesTask(database, shard);
+  const tasksOf = (shard: Shard) => {
+    const { server } = serverField(database, shard);
+    const onSealed = (day: SealedDay) =>
+      log.info({ ...day, ...serverField(database, shard) }, 'the audit events of a day were sealed');
+    const seal = sealTask(config.EVENT_RETENTION, onSealed, server);
+    return shard.name === mainShard ? [...mainTasks, seal] : [endpointCopiesTask(database, shard), ...tasks, seal];
+  };
   for (const shard of database.shards) {
     lifecycle.add(startIndexBuild(shard.target, log), (build) => build.stop());
     lifecycle.add(
-      startMaintenance(shard, shard.name === mainShard ? mainTasks : [copyTask(shard), ...tasks], (error) =>
+      startMaintenance(shard, tasksOf(shard), (error) =>
         log.warn({ err: error, ...serverField(database, shard) }, 'expired rows could not be removed'),
       ),
       (maintenance) => maintenance.stop(),

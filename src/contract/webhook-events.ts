@@ -31,6 +31,8 @@ interface EventDescription {
   readonly about: string;
   /** The members besides those that all events have. */
   readonly members: Readonly<Record<string, MemberSchema>>;
+  /** Those of them that an event may lack. */
+  readonly optional?: readonly string[];
 }
 
 const events: Readonly<Record<WebhookEventType, EventDescription>> = {
@@ -87,7 +89,13 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
       day: { type: 'string', format: 'date', description: 'In UTC.' },
       events: { type: 'integer', minimum: 0, description: 'The number of audit events of the day.' },
       hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'The anchor for `postern audit verify`.' },
+      server: {
+        type: 'string',
+        description:
+          'With several database servers: the one whose events were sealed. Each has its own hashes and numbers.',
+      },
     },
+    optional: ['server'],
   },
 };
 
@@ -96,11 +104,13 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
  * events and later releases have them.
  */
 export function webhookEventSchema(type: WebhookEventType) {
-  const data = { ...common, ...events[type].members };
+  const { about, members, optional = [] } = events[type];
+  const data = { ...common, ...members };
+  const required = Object.keys(data).filter((name) => !optional.includes(name));
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: type,
-    description: events[type].about,
+    description: about,
     type: 'object',
     required: ['id', 'type', 'timestamp', 'endpoint_id', 'data'],
     properties: {
@@ -108,7 +118,7 @@ export function webhookEventSchema(type: WebhookEventType) {
       type: { const: type },
       timestamp: { type: 'string', format: 'date-time' },
       endpoint_id: id,
-      data: { type: 'object', required: Object.keys(data), properties: data },
+      data: { type: 'object', required, properties: data },
     },
   };
 }

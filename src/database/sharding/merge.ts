@@ -134,7 +134,7 @@ export async function onReachableShards<T>(
 export function onShards<T>(
   { shards }: Pick<Database, 'shards'>,
   read: (shard: Shard) => Promise<T>,
-): Promise<{ readonly values: T[]; readonly missing: string[] }> {
+): Promise<{ readonly values: T[]; readonly missing: readonly string[] }> {
   return readParts(new Map(shards.map((shard) => [shard, undefined])), read);
 }
 
