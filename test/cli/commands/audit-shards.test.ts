@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sealTask } from '../../../src/audit/integrity/seal.js';
+import { createServers } from '../../../src/database/connections/servers.js';
+import type { Database } from '../../../src/database/database.js';
+import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
+import { migrateAll } from '../../../src/database/sharding/open.js';
+import { relayEvents } from '../../../src/webhooks/relay.js';
+import { eventually } from '../../support/eventually.js';
+import { createTestShards, type TestShards } from '../../support/shards.js';
+import { testSql } from '../../support/sql.js';
+import { runCommand } from '../command.js';
+
+let shards: TestShards;
+let database: Database;
+beforeAll(async () => {
+  shards = await createTestShards(3);
+  const [main, ...others] = [...shards.databases].map(([name, { url }]) => ({ name, target: createServers(url) }));
+  if (main === undefined) throw new Error('there is no directory');
+  const quiet = { info: () => undefined, warn: () => undefined };
+  await migrateAll({ target: main.target, shards: others, close: async () => undefined }, quiet);
+  database = await shards.open();
+});
+afterAll(async () => {
+  await database.close();
+  await shards.drop();
+});
+
+test('each server seals its days, names itself in the event of webhooks, and is compared with its own anchors', async () => {
+  for (const { everyone } of database.shards) {
+    await everyone.query(
+      testSql(`insert into webhook_endpoints (id, url, description, events, filter, payload, has_inbox_events, secret,
+                                              created_at, updated_at)
+        select gen_random_uuid(), '', '', array['audit.sealed'], '', 'thin', false, '', db_now(), db_now()`),
+    );
+    await everyone.query(
+      testSql(`insert into events (user_id, id, type, actor, created_at)
+        select gen_random_uuid(), gen_random_uuid(), 'test', 'user', date_trunc('day', db_now(), 'UTC') - interval '2 days'`),
+    );
+  }
+  const sealed = await Promise.all(
+    database.shards.map((shard) =>
+      eventually('a sealed event', async () => {
+        await runMaintenanceOnce(shard, [sealTask(365 * 86_400_000, () => undefined, shard.name)]);
+        await relayEvents(shard);
+        const [event] = await shard.everyone.query(
+          testSql<{ data: { day: string; hash: string; server: string }; sequence: number }>(
+            `select data, sequence from webhook_events where type = 'audit.sealed'`,
+          ),
+        );
+        return event;
+      }),
+    ),
+  );
+  expect(sealed.map(({ data, sequence }) => [data.server, sequence])).toEqual([
+    ['main', 1],
+    ['east', 1],
+    ['west', 1],
+  ]);
+
+  const verify = (...anchors: string[]) =>
+    runCommand(['audit', 'verify', ...anchors.flatMap((anchor) => ['--anchor', anchor])], {
+      ...shards.env,
+      SECRET_KEY: 's'.repeat(32),
+    });
+  const anchors = sealed.map(({ data: { server, day, hash } }) => `${server}:${day}=${hash}`);
+  const intact = await verify(...anchors);
+  expect(intact).toMatchObject({ code: 0, stderr: '' });
+  for (const anchor of anchors) expect(intact.stdout).toContain(`\n${anchor}\n`);
+  const [main = '', east = ''] = anchors;
+  // An anchor without a server is that of the directory's: it may be older than SHARDS.
+  expect((await verify(main.replace('main:', ''))).code).toBe(0);
+  expect(await verify(east.replace('east:', ''))).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/The server main:\n\S+: the hash differs from the one that you have stored/),
+  });
+  expect(await verify(east.replace('east:', 'north:'))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('SHARDS does not name the server north of --anchor.'),
+  });
+});
