@@ -1,7 +1,7 @@
 import type { Changes } from '../contract/changes.js';
 import type { Image, Notification, NotificationChange } from '../contract/notification.js';
 import { createBatchLoader } from '../database/batching/batch-loader.js';
-import type { Database, Transaction } from '../database/database.js';
+import { type Database, isStorageFailure, type Transaction } from '../database/database.js';
 import { perShard } from '../database/sharding/routing.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { Pacer } from '../lib/pacing.js';
@@ -107,7 +107,15 @@ export function createNotifications(options: NotificationsOptions): Notification
 /** Loads states in batches, each of users of one shard. */
 function stateLoader(database: Database): Notifications['state'] {
   const loaderOf = perShard(database, () =>
-    createBatchLoader((userIds: readonly string[]) => selectStates(database.users, userIds)),
+    createBatchLoader(async (userIds: readonly string[]) => {
+      try {
+        return await selectStates(database.users, userIds);
+      } catch (error) {
+        if (database.shards.length === 1 || isStorageFailure(error)) throw error;
+        // A user was moved while the batch waited, so its users are on several servers now.
+        return Promise.all(userIds.map((userId) => selectState(database.user(userId), userId)));
+      }
+    }),
   );
   return (userId) => loaderOf(userId)(userId);
 }

@@ -1,3 +1,4 @@
+import { Problem } from '../../lib/problem.js';
 import { type Database, isStorageFailure, type Shard } from '../database.js';
 import { countCap, type ListRequest, type ListSource, type Page, type RowKey, readPage, rowOrder } from '../listing.js';
 
@@ -10,7 +11,7 @@ type Request = Omit<ListRequest, 'filter'>;
  * Reads one page of a list of all users. With several servers, each reads its part of the page, and the parts are merged. A
  * page without the rows of a server that does not answer is partial.
  * @param read reads a page of one server
- * @throws Problem `storage_unavailable` if no server answers
+ * @throws Problem `storage_unavailable` if no server answers; `validation_failed` for a page that is too far from the start
  */
 export async function readMergedPage<Item extends { readonly id: string }, Of extends Request>(
   { shards }: Pick<Database, 'shards'>,
@@ -21,7 +22,8 @@ export async function readMergedPage<Item extends { readonly id: string }, Of ex
   if (only !== undefined && others.length === 0) return read(only, request);
   const skipped = request.anchor === undefined ? (request.page - 1) * request.limit : 0;
   if (skipped > maxSkippedRows) {
-    return { items: [], hasMore: false, total: 0, totalIsExact: false, partial: 'time' };
+    const params = { max: Math.floor(maxSkippedRows / request.limit) + 1 };
+    throw new Problem('validation_failed', { errors: [{ field: 'page', code: 'invalid_page', params }] });
   }
   const part = { ...request, page: 1, limit: skipped + request.limit };
   const { values: pages, missing, failure } = await answersOf(shards, (shard) => read(shard, part));

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Event } from '../../../src/contract/administration.js';
 import type { System } from '../../../src/contract/operation/system.js';
 import type { User } from '../../../src/contract/user.js';
-import { startShardedApp, type TestApp } from '../../support/app.js';
+import { type ProblemAnswer, startShardedApp, type TestApp } from '../../support/app.js';
+import { createTestNotifications } from '../../support/inbox.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
 import { createUser, newEmail, newPhone } from '../../support/users.js';
@@ -184,4 +185,19 @@ test('a server that does not answer is missing in lists, and its users get 503',
     await start();
   }
   expect((await get(`/admin/v1/users/${down?.id}`)).status).toBe(200);
+});
+
+test('a page number that is too far from the start of a list over several servers is refused', async () => {
+  const refused = await get<ProblemAnswer>('/admin/v1/users?limit=100&page=102');
+  expect([refused.status, refused.body.errors]).toMatchObject([422, [{ field: 'page', code: 'invalid_page' }]]);
+  expect((await get<User[]>('/admin/v1/users?limit=100&page=101')).status).toBe(200);
+});
+
+test('the state of inboxes is read while a user of the batch was moved to another server', async () => {
+  const batched = app.database.shardOf(users[0]?.id ?? '');
+  const { state } = createTestNotifications({ ...app.database, shardOf: () => batched });
+  const { state: stateOf } = createTestNotifications(app.database);
+  const expected = await Promise.all(users.map(({ id }) => stateOf(id)));
+  expect(expected).not.toContain(undefined);
+  expect(await Promise.all(users.map(({ id }) => state(id)))).toEqual(expected);
 });
