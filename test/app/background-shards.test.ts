@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { User } from '../../src/contract/user.js';
+import { readMetricsOfAll, readQueueStateOfAll } from '../../src/database/sharding/state.js';
 import { startShardedApp, type TestApp } from '../support/app.js';
 import { openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
@@ -103,4 +104,26 @@ test('streams get the notifications of users on each server, also while another 
   await received('east', body.id);
   await requestCode(await newUserOn('east'));
   for (const stream of streams.values()) stream.destroy();
+});
+
+test('the queue of all servers that answer is counted', async () => {
+  const add = `select graphile_worker.add_job('test.unknown', run_at => now() + $2 * interval '1 hour') from generate_series(1, $1)`;
+  for (const { everyone } of app.database.shards) {
+    await everyone.query(testSql(add, [2, 1]));
+    await everyone.query(testSql(add, [1, -1]));
+  }
+  const countsOf = async () => {
+    const { jobs, oldest_job: oldest } = await readMetricsOfAll(app.database);
+    const own = jobs.filter(({ task }) => task === 'test.unknown').map(({ state, count }) => `${state} ${count}`);
+    return [own.sort(), oldest >= 3600];
+  };
+  expect(await countsOf()).toEqual([['due 3', 'waiting 6'], true]);
+  const { due } = await readQueueStateOfAll(app.database);
+  expect(due).toBeGreaterThanOrEqual(3);
+  await shards.stop('east');
+  try {
+    expect(await countsOf()).toEqual([['due 2', 'waiting 4'], true]);
+  } finally {
+    await shards.start('east');
+  }
 });

@@ -1,7 +1,8 @@
 import { listBackups } from '../../backups/state.js';
 import type { Finding, System } from '../../contract/operation/system.js';
 import { readSchemaState } from '../../database/schema-state.js';
-import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
+import { readQueueStateOfAll } from '../../database/sharding/state.js';
+import { readDatabaseState, readMigrations } from '../../database/state.js';
 import type { SystemInformation } from '../../http/routes/admin/system.js';
 import { failingProviders } from '../../messages/providers/health.js';
 import { listInstances } from '../../statistics/instances.js';
@@ -70,7 +71,7 @@ export function createSystemInformation(
     async read(): Promise<System> {
       const [state, queue, instances, applied, { pending }, backups, foundFindings, failing] = await Promise.all([
         readDatabaseState(database.everyone),
-        readQueueState(database.everyone),
+        readQueueStateOfAll(database),
         listInstances(database, reporter.instanceId),
         readMigrations(database.everyone),
         readSchemaState(database.everyone),

@@ -1,8 +1,8 @@
 import { readBackupTimes } from '../../backups/state.js';
 import type { Config } from '../../config/config.js';
 import { type Database, mainShard } from '../../database/database.js';
+import { readMetricsOfAll } from '../../database/sharding/state.js';
 import { compose, sql } from '../../database/sql.js';
-import { readDatabaseMetrics } from '../../database/state.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
 import { queueJobs } from './process-metrics.js';
@@ -35,11 +35,7 @@ export async function readFromDatabase(
       { aggregator: 'min' },
     );
   try {
-    const {
-      jobs,
-      oldest_job: oldestJob,
-      maintenance_lag: maintenanceLag,
-    } = await readDatabaseMetrics(database.everyone);
+    const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = await readMetricsOfAll(database);
     const { now, verified } = await readBackupTimes(database.everyone);
     const webhooks = await readWebhookStates(database.everyone);
     return [
