@@ -79,6 +79,7 @@ function describeCode(error: Error): string | undefined {
     case '28000': // invalid_authorization_specification
     case '28P01': // invalid_password
     case '57P03': // cannot_connect_now
+    case '55000': // the database does not accept connections
     case '53300': // too_many_connections
       return `The database refuses the connection, see DATABASE_URL: ${error.message}`;
     case '42P01': // undefined_table
