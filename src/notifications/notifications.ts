@@ -1,8 +1,8 @@
 import type { Changes } from '../contract/changes.js';
 import type { Image, Notification, NotificationChange } from '../contract/notification.js';
 import { createBatchLoader } from '../database/batching/batch-loader.js';
-import { type Database, isStorageFailure, type Transaction } from '../database/database.js';
-import { perShard } from '../database/sharding/routing.js';
+import type { Database, Transaction } from '../database/database.js';
+import { perShard, retryMoved } from '../database/sharding/routing.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { Pacer } from '../lib/pacing.js';
 import { findImages } from './images/rows.js';
@@ -107,17 +107,9 @@ export function createNotifications(options: NotificationsOptions): Notification
 /** Loads states in batches, each of users of one shard. */
 function stateLoader(database: Database): Notifications['state'] {
   const loaderOf = perShard(database, () =>
-    createBatchLoader(async (userIds: readonly string[]) => {
-      try {
-        return await selectStates(database.users, userIds);
-      } catch (error) {
-        if (database.shards.length === 1 || isStorageFailure(error)) throw error;
-        // A user was moved while the batch waited, so its users are on several servers now.
-        return Promise.all(userIds.map((userId) => selectState(database.user(userId), userId)));
-      }
-    }),
+    createBatchLoader((userIds: readonly string[]) => selectStates(database.users, userIds)),
   );
-  return (userId) => loaderOf(userId)(userId);
+  return (userId) => retryMoved(() => loaderOf(userId)(userId));
 }
 
 function listed(row: ListedRow, userId: string, images: ReadonlyMap<string, Image>): Notification {

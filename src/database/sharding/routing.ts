@@ -112,7 +112,8 @@ function usersOf({ name, users }: Statement): readonly string[] | undefined {
 /**
  * The server of a statement with the scope `user`.
  * @param home the user of the transaction, for statements that name no user
- * @throws Error if it names users of several servers, or none
+ * @throws MovedError if it names users of several servers
+ * @throws Error if it names none
  */
 export function serverOfStatement(router: Router, statement: Statement, home: string | undefined): Server {
   const named = usersOf(statement) ?? (home === undefined ? [] : [home]);
@@ -120,8 +121,10 @@ export function serverOfStatement(router: Router, statement: Statement, home: st
   const [server] = servers;
   if (server === undefined && usersOf(statement) !== undefined) return serverNamed(router.servers, mainShard);
   if (server === undefined) throw new Error(`the statement ${statement.name} names no user: run it on a handle of one`);
-  if (servers.size > 1 && statement.isDivisible) throw new Problem('storage_unavailable', { retryAfter: 1 });
-  if (servers.size > 1) throw new Error(`the statement ${statement.name} names users of several servers: split them`);
+  // They were on one server when the statement was made, unless its caller has not split them.
+  if (servers.size > 1) {
+    throw new MovedError(new Error(`the statement ${statement.name} names users of several servers: split them`));
+  }
   return server;
 }
 
