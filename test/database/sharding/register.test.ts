@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServers } from '../../../src/database/connections/servers.js';
+import { UnfitDatabaseError } from '../../../src/database/connections/suitability.js';
+import { registerShards } from '../../../src/database/sharding/register.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { testSql } from '../../support/sql.js';
+
+let databases: readonly TestDatabase[];
+beforeAll(async () => {
+  databases = await Promise.all([1, 2, 3, 4].map(() => createTestDatabase()));
+});
+afterAll(async () => {
+  for (const database of databases) await database.drop();
+});
+
+/** The server of a name. @param place of its database */
+const serverAt = (name: string, place: number) => {
+  const database = databases[place];
+  if (database === undefined) throw new Error(`there is no database ${place}`);
+  return { name, target: createServers(database.url) };
+};
+
+const register = (directory: number, others: Readonly<Record<string, number>>) =>
+  registerShards(
+    serverAt('main', directory),
+    Object.entries(others).map(([name, place]) => serverAt(name, place)),
+    new Map(),
+  );
+
+async function refusal(directory: number, others: Readonly<Record<string, number>>): Promise<string> {
+  const error = await register(directory, others).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(UnfitDatabaseError);
+  return (error as Error).message;
+}
+
+test('a database with users, of another name or of another installation is refused, and names the server', async () => {
+  const insert = `insert into users (id, username, created_at, updated_at)
+                  values (gen_random_uuid(), 'somebody', now(), now())`;
+  await databases[3]?.database.everyone.query(testSql(insert));
+  expect(await refusal(0, { east: 3 })).toBe(
+    'The database of east in SHARDS has users already: it must be new and empty',
+  );
+  await register(0, { east: 1 });
+  await register(0, { east: 1 });
+  expect(await refusal(0, { west: 1, east: 2 })).toBe(
+    'The database of west in SHARDS is the server east: check the addresses',
+  );
+  expect(await refusal(0, { west: 2 })).toBe('Users may be on the server east, and SHARDS does not name it: add it');
+  expect(await refusal(1, { east: 0 })).toBe('The database of DATABASE_URL is the server east: check the addresses');
+  expect(await refusal(3, { east: 1 })).toBe(
+    'The database of east in SHARDS belongs to another installation of Postern',
+  );
+});
