@@ -1,7 +1,7 @@
 import type { Database, Shard } from '../../src/database/database.js';
 import { userTables, workTables } from '../../src/database/sharding/moving/tables.js';
 import type { Statement } from '../../src/database/sql.js';
-import { isTestSql } from './sql.js';
+import { isTestSql, testSql } from './sql.js';
 
 /** Tables whose rows each belong to one user. Statements of tests may insert into them. */
 const ofUsers = new Set([...userTables, ...workTables].map(({ name }) => name));
@@ -19,7 +19,15 @@ export function onEveryServer(database: Database): Database {
   const query = async <Row extends object>(statement: Statement<Row>): Promise<Row[]> => {
     if (!isTestSql(statement) || copied.test(statement.text)) return everyone.query(statement);
     const [, table] = /^\s*insert into (\w+)/.exec(statement.text) ?? [];
-    if (table !== undefined) return (await serverOfInsert(database, table, statement)).everyone.query(statement);
+    if (table === 'users') {
+      const rows = await everyone.query(statement);
+      await bringHome(database);
+      return rows;
+    }
+    const selectsUsers = /\bfrom users\b/.test(statement.text);
+    if (table !== undefined && !selectsUsers) {
+      return (await serverOfInsert(database, table, statement)).everyone.query(statement);
+    }
     return merge(statement.text, await Promise.all(shards.map((shard) => shard.everyone.query(statement))));
   };
   return { ...database, everyone: { ...everyone, query } };
@@ -31,12 +39,26 @@ async function serverOfInsert(
   table: string,
   { values }: Statement,
 ): Promise<Pick<Shard, 'everyone'>> {
-  const ids = values.flat().filter(isUuid).map(String);
+  const ids = idsOf({ values });
   if (!ofUsers.has(table)) return database;
-  if (table === 'users' && ids[0] !== undefined) return database.shardOf(ids[0]);
   const find: Statement = { scope: 'everyone', text: 'select from users where id = any($1::uuid[])', values: [ids] };
   for (const shard of database.shards) if ((await shard.everyone.query(find)).length > 0) return shard;
   return database;
+}
+
+const idsOf = ({ values }: Pick<Statement, 'values'>) => values.flat().filter(isUuid).map(String);
+
+/** Takes users that were inserted on the first server to their servers. */
+async function bringHome({ shards, shardOf, everyone }: Database): Promise<void> {
+  const [main, ...others] = shards;
+  const all = await everyone.query<{ id: string; row: object }>(testSql('select id, to_jsonb(u) as row from users u'));
+  for (const shard of others) {
+    const rows = all.flatMap(({ id, row }) => (shardOf(id).name === shard.name ? [row] : []));
+    const insert = 'insert into users select * from jsonb_populate_recordset(null::users, $1::jsonb)';
+    await shard.everyone.query(testSql(insert, [JSON.stringify(rows)]));
+  }
+  const strangers = all.flatMap(({ id }) => (shardOf(id).name === main?.name ? [] : [id]));
+  await everyone.query(testSql('delete from users where id = any($1::uuid[])', [strangers]));
 }
 
 /** Values without a table are those of the first server. Counts are added. All other rows are put together. */
