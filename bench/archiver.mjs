@@ -1,5 +1,5 @@
-// The archive of the log in a process of its own, for backup.mjs: `node bench/archiver.mjs <DATA_DIR> <folder>`. The
-// messages `start` and `stop` are answered when they are done.
+// Archives the write-ahead log in a separate process, for backup.mjs: `node bench/archiver.mjs <DATA_DIR> <folder>`. It
+// answers each message, `start` and `stop`, when it has started or stopped.
 import { join } from 'node:path';
 import { startArchiver } from '../dist/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../dist/backups/places/folder.js';

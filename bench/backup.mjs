@@ -1,6 +1,6 @@
 // The cost of backups: `npm run build && node bench/backup.mjs [rounds] [seconds]`. It backs up a database of 1 GB,
-// alone and while notifications are published, and publishes with and without the archive of the log. It writes
-// bench/RESULTS.md.
+// alone and while notifications are published, and publishes with and without the archive of the write-ahead log. It
+// writes bench/RESULTS.md.
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -39,7 +39,7 @@ ${await measureArchive({ dataDir, pool, publish, archiver: keep(await startArchi
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Fills the database up to its size, with text that PostgreSQL does not compress. */
+/** Fills the database up to the size that is measured, with text that PostgreSQL does not compress. */
 async function fillUp(pool) {
   const { rows } = await pool.query('select pg_database_size(current_database())::float8 as bytes');
   await pool.query('create table bench.ballast (part int, value text)');
@@ -149,7 +149,7 @@ ${table([
 ])}`;
 }
 
-/** Waits until the archive contains all that was written before now. */
+/** Waits until the archive contains all that was written before this call. */
 async function archived(pool) {
   const { rows } = await pool.query('select pg_current_wal_flush_lsn()::text as lsn');
   for (;;) {

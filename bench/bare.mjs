@@ -8,7 +8,7 @@ import { summarise } from './measure.mjs';
 import { content } from './operations.mjs';
 import { openPostgres } from './service.mjs';
 
-/** The connections of the service's pool. */
+/** As many connections as the pool of the service has. */
 const connections = 20;
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
@@ -19,8 +19,8 @@ const stored = await hash(password, parameters);
 const randomUser = (count) => 1 + Math.floor(Math.random() * count);
 
 /**
- * The columns and the kind of id that the service writes. The user does not exist, so that no inbox gets rows that its
- * head does not count.
+ * The columns and the kind of id that the service writes. The user does not exist, so that no inbox gets rows that are
+ * missing in its counts.
  */
 const insertNotification = `insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor,
     notification_type, notification_key, object_id, object_data_number, object_data_string, description, image_id,

@@ -75,7 +75,7 @@ async function main() {
   const lists = [];
   for (const [title, path, count] of [
     ['Users', '/console/users', rows],
-    // All lists are the same component.
+    // All lists use the same component, so fewer rows of these two are enough.
     ['Audit', '/console/audit?live=off', rows / 10],
     ['Messages', '/console/messages?state=all', rows / 10],
   ]) {

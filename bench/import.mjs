@@ -1,4 +1,4 @@
-// Imported users per second, each with an argon2id hash, and again with the same file.
+// How many users are imported in a second, each with an argon2id hash, and how many if the same file is sent again.
 // npm run build && node bench/import.mjs [users]
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -19,7 +19,7 @@ export function request(method, url, { body, ...headers } = {}) {
  * Closed loop: every connection always has one running request. This measures the maximum rate of the server. The times
  * do not include requests that would have arrived while the server was slow.
  * @param {{ url: string, next: () => Buffer, connections: number, seconds: number, atLeast?: number, mayRefuse?: boolean }} options
- *   atLeast: requests, if that takes longer;
+ *   atLeast: the minimum number of requests, even if they take longer than `seconds`;
  *   mayRefuse: a 503 is an answer too, and counted
  */
 export async function closedLoop({ url, next, connections, seconds, atLeast = 0, mayRefuse = false }) {

@@ -19,7 +19,8 @@ function median(values) {
 /**
  * Runs the contenders in turns, so that other load of the machine affects all of them. The first round is a warm-up.
  * @param {readonly { name: string, run: (round: number) => Promise<{ count: number }>, pid?: number, dataDir?: string | string[] }[]} contenders
- *   pid: whose CPU time is counted; dataDir: whose PostgreSQL's
+ *   pid: the process whose CPU time is counted;
+ *   dataDir: the data directories of the PostgreSQL servers whose CPU time is counted
  * @returns the medians of the rounds of each contender. `ratio` is the median of the first contender's rate divided by
  * this one's, in each round; `cpu` and `databaseCpu` are microseconds a request, `rss` is in MB
  */
@@ -49,7 +50,10 @@ export function processCpu(pid) {
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** The same for a PostgreSQL server, or several, with all their processes, also those that have ended. */
+/**
+ * The CPU time that one or several PostgreSQL servers have used, in microseconds: of all their processes, also of those
+ * that have ended.
+ */
 export function postgresCpu(dataDir) {
   if (Array.isArray(dataDir)) return dataDir.reduce((sum, each) => sum + postgresCpu(each), 0);
   if (dataDir === undefined) return Number.NaN;

@@ -41,7 +41,7 @@ try {
 }
 
 async function cleanUp() {
-  // The second run waits for the first.
+  // A second call waits for the first one.
   cleaning ??= stopAll();
   await cleaning;
 }

@@ -100,7 +100,7 @@ async function fillAll(postgres, pool) {
   });
 }
 
-/** As a service does in the background when its version is the first one with the indexes. */
+/** Builds the indexes as a service does in the background, when it is the first release that has them. */
 async function buildMissing(target, pool) {
   await pool.query('drop index if exists users_by_search_text, devices_by_id, users_with_lock, users_deactivated');
   const since = performance.now();

@@ -1,5 +1,6 @@
-// The memory of idle streams, and the latency and cost of one publication to all of them.
-// npm run build && node bench/streams.mjs [streams [rounds]]; needs as many open files as streams, and some (ulimit -n).
+// The memory of idle streams, and the latency and cost of one publication to all of them. It needs somewhat more open
+// files than streams (ulimit -n).
+// npm run build && node bench/streams.mjs [streams [rounds]]
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

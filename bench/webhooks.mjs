@@ -18,7 +18,7 @@ const sizes = { users: 200_000, notifications: 1_000_000, inbox: 250_000 };
 const owners = (sizes.notifications - sizes.inbox) / 20;
 /** Events of one round of deliveries. */
 const burst = 10_000;
-/** The number of the advisory lock of the process that numbers events (src/webhooks). */
+/** The key of the advisory lock that the process holds which numbers events (src/webhooks). */
 const numberingLock = 7203415045;
 const settings = { ALLOW_PRIVATE_NETWORK_TARGETS: 'true' };
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -92,7 +92,7 @@ async function measureCosts({ postern, pool, dataDir, api, endpoint, ops }) {
   return table([['Events', 'a second', 'ratio', 'CPU µs', 'of PostgreSQL'], ...lines]);
 }
 
-/** Hides the only endpoint meanwhile: its deliveries stay. */
+/** Hides the only endpoint from Postern while `work` runs. Its deliveries stay stored. */
 async function withoutWebhooks(pool, work) {
   await pool.query('create table bench.hidden as select * from webhook_endpoints');
   await pool.query('delete from webhook_endpoints');

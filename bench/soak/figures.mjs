@@ -46,7 +46,7 @@ const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / num
 
 /**
  * Compares the last quarter of a run with its second quarter; the first one fills caches.
- * @returns what is larger by more than a tenth, and by more than what a figure varies anyway
+ * @returns the figures that are larger by more than a tenth, and by more than such a figure usually varies
  */
 export function growthOf(samples) {
   const quarter = Math.floor(samples.length / 4);

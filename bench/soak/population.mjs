@@ -103,7 +103,7 @@ export async function createPopulation({ url, adminKey }, receiver, { users, str
       if (person.tokens.length > 1) await end(person, person.tokens.shift());
     },
     async leave(person) {
-      // Users with a stream stay, so that the number of streams stays.
+      // Users with a stream do not leave, so the number of streams does not change.
       if (person.hasStream) return;
       const at = people.indexOf(person);
       await admin('DELETE', `/admin/v1/users/${person.id}`);
@@ -199,7 +199,7 @@ export async function createPopulation({ url, adminKey }, receiver, { users, str
   }
 
   return {
-    /** Sends this many requests a second until then, at random times. */
+    /** Sends this many requests a second until the given time, at random moments. */
     async run(rate, until) {
       const underWay = new Set();
       for (let due = performance.now(); due < until; due += (-Math.log(1 - Math.random()) * 1000) / rate) {

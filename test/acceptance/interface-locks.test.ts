@@ -18,7 +18,7 @@ let service: TestService;
 let client: Client;
 beforeAll(async () => {
   await buildService();
-  // The product's own number; the suite's other services allow more.
+  // The default number of Postern. The other services of this suite allow more wrong secrets.
   service = await startTestService({ GUESS_LIMIT: '5' });
   client = createClient(service);
 }, BUILD_TIMEOUT);

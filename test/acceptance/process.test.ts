@@ -58,7 +58,7 @@ const printedCommands = (service: ServiceProcess) =>
     .split('\n')
     .filter((line) => /^(?:curl |TOKEN=)/.test(line));
 
-/** Runs them in one shell, and gives what each of them printed. */
+/** Runs the commands in one shell, and returns what each of them printed. */
 async function runInOneShell(commands: readonly string[], cwd: string): Promise<string[]> {
   const script = commands.join('\necho; echo =====\n');
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd });
@@ -98,7 +98,7 @@ describe('the first start', () => {
     expect(await statusOf(`${service.url}/admin/v1/users`, `Bearer ${key}`)).toBe(200);
   });
 
-  test('without a terminal writes a link for the first operator to such a file', async () => {
+  test('without a terminal writes a link for the first operator to a file that only its owner can read', async () => {
     const file = /^The link that creates the first operator, within 30 minutes, is in (.+)$/m.exec(
       service.stdout(),
     )?.[1];
@@ -171,7 +171,7 @@ describe('a second start', () => {
     expect(await statusOf(`${second.url}/v1/sessions`, basic, 'POST')).toBe(201);
   });
 
-  test('joins the database of the first while that runs, and the database outlives the first', async () => {
+  test('joins the database of the first start while that runs, and keeps it when the first one stops', async () => {
     const cwd = await newFolder();
     const first = await start(cwd);
     const [, , session = '{}'] = await runInOneShell(printedCommands(first), cwd);

@@ -51,7 +51,7 @@ describe('two workers behave like one process', () => {
   const statusesOf = async (answers: readonly Promise<{ status: number | undefined }>[]) =>
     (await Promise.all(answers)).map(({ status }) => status);
 
-  /** Sends the same so many times at once, half of them to each worker. */
+  /** Sends `size` equal requests at the same time, half of them to each worker. */
   async function crowd<Body>(size: number, path: string, body: object, headers: Record<string, string> = {}) {
     const sent = Array.from({ length: size }, (_, at) =>
       connections[at % connections.length]?.send('POST', path, { headers, body }),
@@ -271,7 +271,7 @@ describe('a service of two workers', () => {
     await expect.poll(said('the rolling restart was refused')).toBe(true);
     expect(workersOf(service)).toEqual(before);
 
-    // The port is not one of what changes.
+    // Changes of HOST and WORKERS have no effect at a restart of the workers.
     await writeFile(join(cwd, '.env'), `${settings('30m')}HOST=127.0.0.2\nWORKERS=5\n`);
     process.kill(service.pid, 'SIGUSR2');
     await expect.poll(said('the rolling restart is done')).toBe(true);

@@ -12,7 +12,7 @@ describe('the segments of the write-ahead log', () => {
     ]);
   });
 
-  it('may be one', () => {
+  it('may be a single segment', () => {
     const name = '000000010000000000000003';
     expect(walFiles(name, name, 16 * 1024 * 1024)).toEqual([name]);
   });

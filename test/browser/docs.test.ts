@@ -41,7 +41,8 @@ async function timeOf(change: typeof asServed): Promise<number> {
 test('/docs shows its first operation a quarter faster than Swagger UI by default', async () => {
   const times = { ours: Number.POSITIVE_INFINITY, byDefault: Number.POSITIVE_INFINITY };
   const isFaster = () => times.ours < times.byDefault * 0.75;
-  // In turns, so that other load falls on both. The fastest of each had the least of it: more rounds help on a busy machine.
+  // The two pages load in turns, so that other load of the machine affects both. The fastest round of each had the
+  // least other load, so more rounds help on a busy machine.
   for (let round = 0; round < 2 || (round < 10 && !isFaster()); round += 1) {
     times.ours = Math.min(times.ours, await timeOf(asServed));
     times.byDefault = Math.min(times.byDefault, await timeOf(withDefaultPlugins));

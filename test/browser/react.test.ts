@@ -186,7 +186,7 @@ test('the HTML of a server is hydrated without a warning, and then follows the i
   await shows(tab.page, 'badge', '2');
   expect(await tab.page.evaluate(() => window.recovered)).toEqual([]);
   expect(tab.complaints).toEqual([]);
-  // The snapshot has them.
+  // The snapshot contains the devices and the account, so the page does not request them.
   expect([tab.count('/v1/devices/page'), tab.count('/v1/account')]).toEqual([0, 0]);
 });
 

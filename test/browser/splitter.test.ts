@@ -125,7 +125,7 @@ test('an account gets a second factor, shows its devices and asks for proofs', a
   await title(page, 'Your bills');
 });
 
-test('it has less than 400 lines, and less than 75 of them use Postern', async () => {
+test('the example has less than 400 lines, and less than 75 of them use Postern', async () => {
   const names = (await readdir(example, { recursive: true })).filter((name) => /\.(js|mjs|html)$/.test(name));
   const texts = await Promise.all(names.map((name) => readFile(join(example, name), 'utf8')));
   const lines = texts.flatMap((text) => text.split('\n')).filter((line) => !/^\s*(\/[/*].*)?$/.test(line));

@@ -55,7 +55,7 @@ async function typescript() {
   const tool = (name, ...args) => run(process.execPath, [join('node_modules', name), ...args], at);
   const lint = ['lint', 'openapi.json', '--config', here('redocly.yaml'), '--format', 'json'];
   const { stdout } = await tool('@redocly/cli/bin/cli.js', ...lint);
-  // It succeeds with warnings.
+  // This tool exits with 0 also if it has found warnings.
   const { totals, problems } = JSON.parse(stdout);
   if (totals.errors + totals.warnings > 0) throw new Error(JSON.stringify(problems, null, 2));
   const plugin = ['-p', '@hey-api/typescript', '--no-log-file'];
@@ -81,7 +81,10 @@ async function python(env) {
   return (await run(bin('python'), ['program.py'], { cwd: folder, env: { ...process.env, ...env } })).stdout.trim();
 }
 
-/** It cannot send NDJSON and leaves out those two operations. Any other warning is about the document. */
+/**
+ * This generator cannot send NDJSON, and leaves out the two operations that need it. Any other warning is about the
+ * document.
+ */
 function refuseWarnings(output) {
   const warnings = output.match(/WARNING parsing [A-Z]+ \S+/g) ?? [];
   const ndjson = ['POST /admin/v1/users/import', 'POST /admin/v1/notifications/ndjson'];

@@ -30,7 +30,7 @@ export async function findGo(cache) {
   const name = `golang.org/toolchain@${toolchain}.${system}-${processor}`;
   await run('go', ['mod', 'download', name], { env, cwd: '/' });
   const root = join(cache, name);
-  // Modules hold no modes.
+  // Go modules store no file modes, so the programs must be made executable.
   const tools = `pkg/tool/${system}_${processor}`;
   for (const folder of ['bin', tools]) {
     for (const file of await readdir(join(root, folder))) await chmod(join(root, folder, file), 0o755);

@@ -34,7 +34,7 @@ describe('NOTIFICATION_RETENTION', () => {
 });
 
 describe('breached passwords', () => {
-  test('come from a file in the order of its hashes, or from an https URL', () => {
+  test('come from a file that is sorted by hash, or from an https URL', () => {
     const [file, url] = ['BREACHED_PASSWORDS_FILE', 'BREACHED_PASSWORDS_URL'];
     expect(errorsOf({ [url]: 'https://api.pwnedpasswords.com/range' })).toEqual([]);
     expect(errorsOf({ [url]: 'http://127.0.0.1/range' })).toEqual([
@@ -115,7 +115,7 @@ describe('external authenticators', () => {
 describe('IMAGE_STORAGE', () => {
   const keys = { IMAGE_S3_ACCESS_KEY_ID: 'AKIAEXAMPLE', IMAGE_S3_SECRET_ACCESS_KEY: 'a-secret-key' };
 
-  test('is a bucket, perhaps with a prefix, and needs a key', () => {
+  test('is a bucket with or without a prefix, and needs an access key', () => {
     const read = (IMAGE_STORAGE: string) => readConfig({ IMAGE_STORAGE, ...keys });
     expect(read('s3://my-bucket').IMAGE_STORAGE).toEqual({ bucket: 'my-bucket', prefix: '' });
     expect(read('s3://my.bucket/a/b/').IMAGE_STORAGE).toEqual({ bucket: 'my.bucket', prefix: 'a/b/' });

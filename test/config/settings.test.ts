@@ -20,7 +20,7 @@ test('a current name gives no warning', () => {
   expect(readConfig({ DATABASE_BATCHING: 'false', VERIFY_BATCHING: '' }).warnings).toEqual([]);
 });
 
-test('both names of a setting may be set to the same value only', () => {
+test('the former and the current name of a setting may both be set, but only to the same value', () => {
   const same = readConfig({ DATABASE_BATCHING: 'false', VERIFY_BATCHING: 'false' });
   expect(same.DATABASE_BATCHING).toBe(false);
   expect(same.warnings).toHaveLength(1);

@@ -191,7 +191,7 @@ test('preloaded modules of the process are not loaded into threads', async () =>
   expect(onLost).not.toHaveBeenCalled();
 });
 
-test('hashes use threads only if more are requested than run at a time', async () => {
+test('hashes use threads only if more hashes are requested than run at a time', async () => {
   const threads = createHashThreads({ count: 2 });
   const pair = () => Promise.all([threads.verify(stored, 'right'), threads.hash('right', parameters)]);
   await pair();

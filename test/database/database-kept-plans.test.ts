@@ -63,11 +63,11 @@ let named = 0;
 async function plansOf({ name, text, values = [] }: SentQuery): Promise<{ made: number; kept: number }> {
   await client.query('begin; deallocate all');
   try {
-    // By the protocol the service speaks, so that parameters have the types that they have there.
+    // Uses the same protocol as the service, so that parameters have the same types.
     const statement = { name: `kept_${name}_${named++}`, text, values: [...values] };
     for (let count = 0; count < 20; count += 1) {
       await client.query('savepoint before');
-      // The same ids once more are refused by their key, which is after the plan was made.
+      // The primary key refuses the same ids in a second execution, but only after PostgreSQL has made the plan.
       await client.query(statement).catch(() => undefined);
       await client.query('rollback to savepoint before');
     }

@@ -63,7 +63,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-  // Whom a failed test has left is adopted and stopped.
+  // If a failed test has left a server running, this joins it and stops it.
   if (existsSync(join(dataDir, 'postgres', 'postmaster.pid'))) await (await start()).stop();
 });
 

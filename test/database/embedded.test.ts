@@ -334,7 +334,7 @@ describe.runIf(isRoot)('a server that root has started', () => {
     expect(await query(server, 'select current_user as name')).toEqual([{ name: 'postern' }]);
   });
 
-  test('ignores rules in the data directory, which the account can change', async () => {
+  test('ignores rules in the data directory, because its account could change them', async () => {
     const server = await start();
     const before = await reloadTime(server);
     writeFileSync(join(dataDir, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
@@ -352,7 +352,7 @@ describe.runIf(isRoot)('a server that root has started', () => {
     expect(await connectAsServerAccount()).toBe(invalidAuthorization);
   });
 
-  test('keeps the rules in deleted files that belong to root, and that the account can only read', async () => {
+  test('keeps its rules for clients in deleted files, which belong to root and which its account can only read', async () => {
     await start();
     const pid = serverPid(dataDir);
     const { uid, gid } = statSync(`/proc/${pid}`);
@@ -369,7 +369,7 @@ describe.runIf(isRoot)('a server that root has started', () => {
     expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres.access'))).toEqual([]);
   });
 
-  test('restricts a running server of an older release that it joins', async () => {
+  test('is restricted when Postern joins it, if an older release has started it', async () => {
     await startOlderServer();
     await eventually('the server of an older release', async () =>
       (await connectAsServerAccount()) === 'in' ? true : undefined,

@@ -83,7 +83,7 @@ describe('the indexes that are built late', () => {
     await next.stop();
   });
 
-  it('except that of searches are built where the role may not install pg_trgm', async () => {
+  it('are built where the role may not install pg_trgm, except the index for searches', async () => {
     await run('drop extension pg_trgm cascade');
     await run('drop index devices_by_id');
     const owner = `limited_${test.target.database}`;

@@ -38,7 +38,7 @@ test('the values of a composed statement have the order of its text', () => {
   });
 });
 
-test('a join of no part or one part has no separator', () => {
+test('a join of no parts or of one part has no separator', () => {
   expect(compose('user', sql`in (${join([], ', ')})`).text).toBe('in ()');
   expect(compose('user', sql`in (${join([sql`a`], ', ')})`).text).toBe('in (a)');
 });

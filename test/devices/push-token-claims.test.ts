@@ -67,7 +67,7 @@ test('a token belongs to the device that claimed it last, on any server', async 
   }
 });
 
-test('one of several devices that claim a token at the same time has it in the end', async () => {
+test('if several devices claim a token at the same time, exactly one of them has it in the end', async () => {
   const token = hexToken();
   for (let round = 0; round < 3; round += 1) {
     await Promise.all([...phones.keys()].map((server) => claim(server, token)));

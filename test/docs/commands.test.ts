@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILD_TIMEOUT, buildService, startTestService, type TestService } from '../support/process.js';
 import { allPages, type Fence, fencesOf, root } from './markdown.js';
 
-/** Its commands come before those of each page about operations. */
+/** The index of operations. Its commands run before those of each page about operations. */
 const operations = 'docs/operations.md';
 const isAboutOperations = (page: string) => page.startsWith('docs/operations/');
 const isRun = ({ language }: Fence) => language === 'sh';

@@ -82,7 +82,7 @@ const crowds = {
 test.each(Object.keys(crowds) as (keyof typeof crowds)[])('a code does not wait for %s', async (which) => {
   const { postern, provider } = await startCaught();
   await crowds[which](postern);
-  // From here on, because workers that give up on the provider take a job of the crowd.
+  // Counted only now, because each worker whose request to the provider has timed out takes another job of the crowd.
   const before = provider.received.length;
   const { id, phone } = await startLogin(postern, '203.0.113.7');
   await isPending(postern, id);

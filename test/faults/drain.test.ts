@@ -163,7 +163,7 @@ describe('a stopping service', () => {
   });
 });
 
-describe('a service that is stopped while it starts', () => {
+describe('a service that gets SIGTERM when it', () => {
   const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
   function launch(installation: Installation): { child: ChildProcess; output: () => string } {
@@ -184,7 +184,7 @@ describe('a service that is stopped while it starts', () => {
     ['has just started', /Postern starts/],
     ['has just started its database', /Started the embedded PostgreSQL/],
     ['has just migrated the schema', /the schema was brought up to date|Server listening/],
-  ])('and %s exits with 0 and leaves no database running', async (_when, line) => {
+  ])('%s exits with 0 and leaves no database running', async (_when, line) => {
     const installation = await newInstallation();
     const { child, output } = launch(installation);
     const ended = once(child, 'exit');

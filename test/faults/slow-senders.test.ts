@@ -58,7 +58,10 @@ async function open(port: number, manner: keyof typeof manners): Promise<SlowCon
   return connection;
 }
 
-/** The 99th percentile in milliseconds of session checks, at least 200 and as long as `goesOn`, asked after each, is true. */
+/**
+ * The 99th percentile of the times of session checks, in milliseconds. Sends at least 200 checks one after the other,
+ * and more as long as `goesOn` returns true after a check.
+ */
 async function measure(service: FaultyService, session: string, goesOn: () => boolean): Promise<number> {
   const times: number[] = [];
   while (goesOn() || times.length < 200) {

@@ -28,7 +28,7 @@ test('a quota gives whole cores, at least one, and not more than the machine has
   expect(availableCores()).toBeLessThanOrEqual(availableParallelism());
 });
 
-test('the memory is not more than the machine has', () => {
+test('the available memory is more than 0 and at most that of the machine', () => {
   expect(availableMemory()).toBeGreaterThan(0);
   expect(availableMemory()).toBeLessThanOrEqual(totalmem());
 });

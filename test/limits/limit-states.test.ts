@@ -74,7 +74,7 @@ test.each([
   ['minute', 1, 10],
   ['hour', 5, 61],
   ['day', 10, 800],
-])('the full window is the %s', async (window, messages, step) => {
+])('if the messages of the %s have reached the limit, the state names this window', async (window, messages, step) => {
   const key = randomBytes(16);
   for (let sent = 0; sent < messages; sent += 1) {
     await setClock(sent * Math.max(61, step));

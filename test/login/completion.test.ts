@@ -13,7 +13,7 @@ afterAll(() => postern.close());
 
 const run = (text: string) => postern.database.everyone.query(testSql(text));
 
-/** The work after an approval meets a full disk, until `end` is called. */
+/** Until `end` is called, the work after an approval fails as on a full disk. */
 async function failAfterApproval() {
   await run(`create function fill() returns trigger language plpgsql as $$ begin
                raise exception 'no space left on device' using errcode = 'disk_full'; end $$`);

@@ -105,7 +105,7 @@ test('several instances give each message one job', async () => {
   expect((await jobs()).sort()).toEqual(started.map(({ messageId }) => messageId).sort());
 });
 
-test('the queue runs the codes of sessions first, then those of addresses with the fewest recent codes, then the oldest', async () => {
+test('the queue sends codes that a session requested first, then those for networks with the fewest recent codes, then the oldest', async () => {
   const counts = [3, 1, 2, 1];
   const started = [];
   for (const recentCodes of counts) started.push(await startLogin('+15551234567', recentCodes));

@@ -122,7 +122,7 @@ describe('a login on a new device', () => {
     expect(await jobs()).not.toEqual(before);
   });
 
-  test('needs no further round trip', async () => {
+  test('needs no further round trip to the database', async () => {
     const { user, device } = await newOwner();
     const tripsOn = async (on: object) =>
       (

@@ -42,7 +42,7 @@ const privileged = (user: User) =>
   ] as const;
 
 describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
-  test('such actions are refused and change nothing, and all others work', async () => {
+  test('privileged actions are refused and change nothing, and all other actions work', async () => {
     const operator = await operate(postern, 'operator');
     const user = await createUser(postern, { role: 'support' });
     await ageLogin(postern, operator.user.id, 14);

@@ -70,7 +70,7 @@ describe('a copy of a bound token', () => {
     expect(others).toEqual([]);
     expect(notice).toMatchObject({ notification_type: 'security', notification_key: 'token_misused' });
     expect(notice?.description).toContain('a copy of the login of one of your devices (Fairphone)');
-    // The owner goes on.
+    // The owner of the token still gets a session.
     const { body: session } = await requestSession(one, own.token, proofOf(own));
     const activity = await one.api<{ type: string; text: string }[]>('GET', '/v1/account/activity', {
       bearer: session.token,

@@ -326,7 +326,7 @@ describe('a completion while a second factor is enrolled', () => {
     }
   });
 
-  test('a password that was verified just before changes nothing afterwards', async () => {
+  test('a proof by password that was verified before an enrolment changes nothing after the enrolment', async () => {
     for (let round = 0; round < 6; round += 1) {
       const { who, elsewhere } = await scene('none');
       const { body } = await ask<NewTotp>(elsewhere, 'POST', '/totp', { proof: byPassword });

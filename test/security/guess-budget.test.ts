@@ -251,7 +251,7 @@ describe('limits and locks of any size', () => {
     ['1', '3650d', '3650d', 3650 * 86_400],
     ['1', '1s', '1s', 1],
     ['1', '3649d', '3650d', 3650 * 86_400],
-  ])('%s failure, lock %s, longest %s still lock', async (limit, lock, longest, seconds) => {
+  ])('lock an account: GUESS_LIMIT=%s, GUESS_LOCK=%s, GUESS_LOCK_MAX=%s', async (limit, lock, longest, seconds) => {
     const other = await startTestApp({
       GUESS_LIMIT: limit,
       GUESS_LOCK: lock,

@@ -13,7 +13,7 @@ afterAll(() => postern.close());
 test('of 800 parallel logins the excess is refused quickly with Retry-After, and sessions are still verified', async () => {
   const user = await createUser(postern);
   const { session } = await signIn(postern, user);
-  /** The kinds of the answers in their order. */
+  /** The kinds of the answers, in the order of their arrival. */
   const order: ('evaluated' | 'refused' | 'verified')[] = [];
   let isFlooded = true;
   const flood = Promise.all(

@@ -76,7 +76,7 @@ describe('logins of one address', () => {
   });
 });
 
-test('an address is counted by IPv4, or by the /64 of IPv6', () => {
+test('an IPv4 address is counted alone, and an IPv6 address with its network /64', () => {
   expect(network('192.0.2.1')).toBe('192.0.2.1');
   expect(network('::ffff:192.0.2.1')).toBe('192.0.2.1');
   expect(network('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');

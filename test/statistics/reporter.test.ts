@@ -154,7 +154,7 @@ describe('a flush', () => {
     await reporter.stop();
   });
 
-  test('of nothing writes no sum', async () => {
+  test('without new counts writes no sums', async () => {
     const reporter = start();
     await reporter.flush();
     await reporter.flush();

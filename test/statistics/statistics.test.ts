@@ -88,7 +88,7 @@ describe('buckets', () => {
     ]);
   });
 
-  test('longer than the stored ones sum them', async () => {
+  test('that are longer than the stored ones add the stored sums', async () => {
     const sixHours = await statistics.read(
       request(['devices.new'], { from: '2026-06-10 00:00:00', to: '2026-06-10 12:00:00', step: '6h' }),
     );
@@ -110,7 +110,7 @@ describe('buckets', () => {
   });
 });
 
-test('gauges are averages over the time that has passed, highest values, and means', async () => {
+test('a gauge is an average over the time that has passed, a highest value, or a mean, depending on the metric', async () => {
   const { metrics } = await statistics.read(
     request(['streams.open', 'queue.age', 'queue.latency', 'queue.jobs'], { from: '2026-06-10 12:05:30', step: '1m' }),
   );
@@ -134,18 +134,18 @@ describe('without a step', () => {
     ['2026-06-03 12:07:30', '1h'],
     ['2026-05-11 12:07:30', '6h'],
     ['2026-01-01 00:00:00', '1d'],
-  ])('from %s it is %s', async (from, step) => {
+  ])('a request from %s gets the step %s', async (from, step) => {
     expect(await statistics.read(request(['locks'], { from }))).toMatchObject({ step });
   });
 
-  test('and without a time span it is the last day', async () => {
+  test('a request without a time span gets the last day', async () => {
     const answer = await statistics.read(request(['locks']));
     expect(answer).toMatchObject({ from: '2026-06-09T12:05:00.000000Z', to: '2026-06-10T12:10:00.000000Z' });
   });
 });
 
 describe('refuses', () => {
-  test('a step whose sums are no longer kept, and names those that fit', async () => {
+  test('a step whose sums are no longer kept, and names the allowed steps', async () => {
     const expected = await errorsOf(
       request(['locks'], { from: '2026-06-08 12:00:00', to: '2026-06-08 13:00:00', step: '1m' }),
     );

@@ -61,7 +61,7 @@ export async function packProject(
   await mkdir(folder);
   const contents: Partial<Record<PackageName, string[]>> = {};
   const archives: string[] = [];
-  // The last one first: it also builds those that it depends on.
+  // The last package first: its build also builds the packages that it depends on.
   for (const name of names.toReversed()) {
     const cwd = join(work, 'packages', name);
     const args = ['pack', '--json', '--pack-destination', folder, ...(archives.length > 0 ? ['--ignore-scripts'] : [])];

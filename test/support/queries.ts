@@ -12,8 +12,8 @@ type Sent = { readonly query: SentQuery; readonly part: Part }[];
 const parts = new Map<pg.Client, Part>();
 const recordings = new Set<Sent>();
 
-// All statements from the start of the test file: of a transaction that began before a recording, one statement does not
-// show what it belongs to.
+// All statements since the start of the test file. If a transaction began before a recording, only its earlier
+// statements show what it belongs to.
 const send = pg.Client.prototype.query;
 Object.assign(pg.Client.prototype, {
   query(this: pg.Client, ...args: unknown[]) {

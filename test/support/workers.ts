@@ -70,7 +70,7 @@ export interface Connection {
   close(): void;
 }
 
-/** Milliseconds. Longer than any request may take: a request that waits for longer hangs. */
+/** Milliseconds, longer than any request may take: a request that waits for longer has hung. */
 const timeoutMs = 60_000;
 
 export function openConnection(url: string, { keepAlive = true } = {}): Connection {

@@ -130,7 +130,7 @@ describe('a search', () => {
     expect(await read({ search: 'user11', limit: 1 })).toMatchObject({ total: 111, totalIsExact: true });
   });
 
-  it('counts the users of one trigram exactly up to a thousand', async () => {
+  it('counts the users who match a search of three characters exactly up to a thousand', async () => {
     expect(await read({ search: '123', limit: 1 })).toMatchObject({
       total: descending(count, (n) => String(n).padStart(7, '0').includes('123')).length,
       totalIsExact: true,
@@ -254,7 +254,7 @@ describe('a list that runs out of time', () => {
     expect(pages[0]).toMatchObject({ hasMore: true, total: 0, totalIsExact: false });
   });
 
-  it('says so when the reason is that there is no index, and finds full identities nevertheless', async () => {
+  it('says that the reason is a missing index, and finds full identities nevertheless', async () => {
     await test.database.everyone.query(testSql(`drop index ${searchIndex}`));
     const { pages, numbers: found } = await walk({ search: 'rare' }, atOnce);
     expect([found, pages[0]?.partial]).toEqual([[2007, 1007, 7], 'index']);

@@ -114,7 +114,7 @@ describe('a user', () => {
     }
   });
 
-  it('gets a higher epoch each time all logins end', async () => {
+  it('gets a higher epoch, which makes earlier tokens invalid, each time all logins end', async () => {
     const { id } = await create();
     const epoch = async () =>
       (await test.database.everyone.query<{ epoch: number }>(testSql('select epoch from users where id = $1', [id])))[0]

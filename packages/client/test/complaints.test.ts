@@ -37,7 +37,7 @@ test('"the lock deadlocks and all tabs freeze": a tab that hangs delays neither 
   await expect(given).rejects.toThrow('given up');
   release();
   expect(await waiting).not.toBeNull();
-  // Both callers share these: one to get the nonce of a proof, and one with the proof.
+  // Both callers share two requests: one gets the nonce for a proof, and one has the proof.
   expect(network.count('POST /v1/sessions')).toBe(2);
   for (const one of [postern, frozen]) one.close();
 });
@@ -66,7 +66,7 @@ test('"every focus refetches everything": a hundred returns to the page send not
   await eventually('the list', async () => (view.current.loading ? undefined : true));
   const before = [...network.sent];
   for (let count = 0; count < 100; count += 1) for (const wake of [...wakers]) wake();
-  // What a return could have sent would be sent before this arrives.
+  // A request that a return to the page caused would be sent before this one arrives.
   const body = { user_id: user.id, notification_type: 'payment', description: 'later' };
   await app.api('POST', '/admin/v1/notifications', { bearer: app.adminKey, body, headers: { 'idempotency-key': 'f' } });
   await eventually('the event', async () => view.current.items[0]);
@@ -146,7 +146,7 @@ test('"it patches globals" and "it breaks server rendering": a server renders a 
   });
 });
 
-test('"an update of the server breaks the app": what a newer service adds is ignored', async () => {
+test('"an update of the server breaks the app": members and events that a newer service adds are ignored', async () => {
   const network = createNetwork();
   const encoder = new TextEncoder();
   const newer: typeof network.fetch = async (input, init) => {

@@ -34,7 +34,7 @@ async function snapshotOf(descriptions: readonly string[]) {
   const { body } = await login(app, user);
   const request = { headers: { cookie: `postern=${body.token}` } };
   const snapshot = await backendOf(app).snapshot(request, { account: true, inbox: { limit: 2 }, devices: true });
-  // As it travels to the page.
+  // As the backend sends it to the page.
   return { user, snapshot: JSON.parse(JSON.stringify(snapshot)) as Snapshot };
 }
 
@@ -45,12 +45,12 @@ const render = (use: () => unknown, snapshot?: Snapshot) =>
       ?.replaceAll('&quot;', '"') ?? 'null',
   );
 
-test('the React is the one that this run asks for', () => {
+test('the tests run with React 18 if REACT_18 is set, and with React 19 otherwise', () => {
   expect(version.split('.')[0]).toBe(process.env.REACT_18 === undefined ? '19' : '18');
 });
 
 describe('the first HTML', () => {
-  test('shows what the snapshot has, for each hook', async () => {
+  test('shows the data of the snapshot, for each hook', async () => {
     const { user, snapshot } = await snapshotOf(['one', 'two', 'three']);
     expect(render(useSession, snapshot)).toMatchObject({ status: 'signed_in', user_id: user.id });
     expect(render(() => useInbox({ limit: 2 }), snapshot)).toMatchObject({
@@ -63,7 +63,7 @@ describe('the first HTML', () => {
     expect(render(usePasskeys, snapshot)).toMatchObject({ status: 'pending', data: null });
   });
 
-  test('has no token', async () => {
+  test('contains no token', async () => {
     const { snapshot } = await snapshotOf(['one']);
     expect(JSON.stringify(snapshot)).not.toMatch(/ps[as]_/);
   });

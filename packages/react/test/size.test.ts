@@ -36,7 +36,7 @@ async function bundleOf(code: string): Promise<string> {
   return output.output.map((chunk) => ('code' in chunk ? chunk.code : '')).join('\n');
 }
 
-/** What the client costs a page that uses everything that the hooks use. */
+/** The size of the client in a page that uses everything that the hooks use. */
 const client = `export { createPostern, memoryStorage, createLogin, createInbox, createInboxView, createDevices, createAccount } from '@postern/client';`;
 const sizeOf = async (code: string) => gzipSync(await bundleOf(code)).length;
 

@@ -31,7 +31,7 @@ test('making a client sends nothing', () => {
   expect(backendOf(app).network.sent).toEqual([]);
 });
 
-test('a key that was replaced is asked for again after a 401', async () => {
+test('after a 401, the client asks the app for the API key again, and uses a new one', async () => {
   const keys = ['psk_former', app.adminKey];
   const { server, network } = backendOf(app, { apiKey: async () => keys.shift() ?? app.adminKey });
   expect((await server.keys.list().page()).data).toEqual(expect.any(Array));

@@ -35,7 +35,7 @@ test('a line has the request, its answer and the user, and no other member', () 
   expect(linesOf(2, { userId, duration: 0 })).toEqual([{ ...line, worker: 2, user_id: userId, ms: 0 }]);
 });
 
-test('the times are those of the lines', () => {
+test('each line has the time at which it was written', () => {
   const before = Date.now();
   const lines = linesOf(undefined, ...Array.from({ length: 1000 }, () => ({})));
   const after = Date.now();

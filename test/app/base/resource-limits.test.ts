@@ -2,15 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { resourceLimits } from '../../../src/app/base/resource-limits.js';
 
 /**
- * At most, with one worker more during a rolling restart: beside what is shared, in each one for the names of the
- * queue, one for signals, and one for each line of the queue; and the primary's two.
+ * The maximum number of connections, with one more worker during a rolling restart. Each worker has its share, one
+ * connection for each runner of the queue, one for the names of the runners, and one for signals. The primary process
+ * has two.
  */
 function connectionsOf(workers: number, lines: number): number {
   const { connections, jobs } = resourceLimits(workers);
   return (workers + 1) * (connections + jobs + lines + 2) + 2;
 }
 
-/** SMS, mail and all other jobs; then the channels of push. */
+/** The runners of the queue: for SMS, mail and all other jobs, and with push one more for each channel of push. */
 const [lines, linesWithPush] = [3, 6];
 const upTo = (most: number) => Array.from({ length: most - 1 }, (_, at) => at + 2);
 
@@ -20,12 +21,13 @@ describe('the resources of one worker', () => {
   });
 
   test.each(upTo(6))('fit into the 100 default connections of PostgreSQL, with %i workers and no push', (workers) => {
-    // Three are kept for superusers.
+    // PostgreSQL keeps three of its 100 connections for superusers.
     expect(connectionsOf(workers, lines)).toBeLessThanOrEqual(97);
   });
 
   test.each(upTo(16))('fit into the 300 connections of the embedded server, with %i workers', (workers) => {
-    // Each process holds one more there, and a command beside it needs three.
+    // With the embedded server, each process holds one more connection, and a command that runs at the same time needs
+    // three.
     expect(connectionsOf(workers, linesWithPush) + workers + 2 + 3).toBeLessThanOrEqual(300);
   });
 

@@ -28,7 +28,7 @@ afterAll(async () => {
 const call = <T>(method: 'GET' | 'POST', path: string) =>
   service.api<T>(method, `/admin/v1/backups${path}`, { bearer: service.adminKey });
 
-/** The state when nothing is running and `isReached`. */
+/** The state of the backups, once nothing is running and `isReached` returns true. */
 const state = (isReached: (state: BackupState) => boolean) =>
   eventually('the state of the backups', async () => {
     const { body } = await call<BackupState>('GET', '');

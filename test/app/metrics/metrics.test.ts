@@ -88,7 +88,7 @@ test('requests are counted by the template of their route, never by their path',
   expect((await read()).text).not.toContain(id);
 });
 
-test('requests that are refused unread are counted once, and are in the access log', async () => {
+test('requests that are refused before they reach a route are counted once, and are in the access log', async () => {
   const send = async (text: string) => {
     const socket = connect(Number(new URL(postern.url).port), '127.0.0.1');
     socket.end(text);
@@ -158,7 +158,7 @@ test('notifications and open streams are counted', async () => {
     const name = 'postern_http_requests_total';
     return now.value(name, labels) > open.value(name, labels) ? now : undefined;
   });
-  // The length of a stream says nothing about the service.
+  // Durations of streams are not recorded: they say nothing about the service.
   const count = 'postern_http_request_duration_seconds_count';
   expect(ended.value(count, labels)).toBe(open.value(count, labels));
 });

@@ -119,7 +119,7 @@ describe('streams of audit events', () => {
     }
   });
 
-  it('read once for all clients, and not at all without a client', async () => {
+  it('read each event once for all clients, and read nothing without a client', async () => {
     const streams = createTestStreams({ checkIntervalMs: 600_000 });
     const idle = await queriesOf(() => write('unread', 1));
     expect(idle).toHaveLength(1);

@@ -213,7 +213,9 @@ describe('the feed', () => {
 describe('the feed starts again', () => {
   const rows = async () => Number(((await run('select count(*) as n from event_feed')) as { n: string }[])[0]?.n);
   const maintain = () => runMaintenanceOnce(test.database, [eventFeedTask]);
-  /** Other databases of the server have transactions that hold the floor back, so one run may not be enough. */
+  /**
+   * Transactions of other databases of the server delay the deletion of rows, so one run of the task may not be enough.
+   */
   const clean = (what: string, isClean: () => Promise<boolean>) =>
     eventually(what, async () => {
       await maintain();
@@ -221,7 +223,7 @@ describe('the feed starts again', () => {
     });
   const isReset = async (position: Position) => (await feed().read(position, 10)).isReset;
 
-  it('only when the rows after a position may be deleted, and keeps rows for a pause of the maintenance task', async () => {
+  it('only when the rows after a position may be deleted, which the maintenance task keeps for at least one of its pauses', async () => {
     const old = await feed().now();
     await write('first');
     await maintain();
@@ -244,14 +246,15 @@ describe('the feed starts again', () => {
     expect(await namesAfter(position)).toEqual(['event']);
   });
 
-  it('keeps the rows of a transaction that ran longer than the pause of the maintenance task', async () => {
+  it('not because of a transaction that ran longer than the pause of the maintenance task', async () => {
     const long = await begin();
     await long.write('long');
     // Only a later transaction that has ended makes the long one part of the running ones.
     await write('later');
     const number = await long.number();
     const now = await feed().now();
-    // Older ones are of other databases of the server. They may end now, and then the floor passes them.
+    // Older running transactions are of other databases of the server, and may end at any time. Then the task may delete
+    // the rows that a position with these transactions needs, and such a position is reset.
     const position = { ...now, running: now.running.filter((each) => each >= number) };
     expect(position.running[0]).toBe(number);
     for (let n = 0; n < 4; n += 1) await maintain();
@@ -285,7 +288,7 @@ describe('the feed starts again', () => {
     expect(await isReset({ run: currentRun, xmax: xmax + 1_000_000_000, running: [] })).toBe(true);
   });
 
-  it('without the rows of another server, which the maintenance task deletes', async () => {
+  it('without sending rows that another server wrote, which the maintenance task deletes', async () => {
     const start = await feed().now();
     await run(`insert into event_feed (transaction, created_at, user_id, id)
       select '${start.xmax + 100_000}', created_at, user_id, id from events limit 5`);

@@ -79,7 +79,7 @@ describe('the position after an event', () => {
     expect(afterEventOf(15)).toEqual({ run, xmax: 16, running: [4, 12, 15], last: { transaction: 15, id } });
   });
 
-  it('does not change other transactions if a part of its transaction was sent before', () => {
+  it('does not change what it says about other transactions if an earlier event of its transaction was sent', () => {
     const base = { ...from, last: { transaction: 8, id: run } };
     expect(afterEventOf(8, base)).toEqual({ ...from, last: { transaction: 8, id } });
     expect(afterEventOf(6, base)).toEqual({ run, xmax: 10, running: [4, 6], last: { transaction: 6, id } });

@@ -156,7 +156,7 @@ describe('a backup with pg_dump', () => {
     }
   });
 
-  it('is missing in the doctor if pg_dump is missing', async () => {
+  it('is reported as impossible by the doctor if pg_dump is missing', async () => {
     await mkdir(at('no-programs'));
     const place = { BACKUP_TO: at('backups') };
     const without = await postern('doctor', 'postern', { ...place, BACKUP_PROGRAMS: at('no-programs') });
@@ -207,7 +207,7 @@ describe('a restore with pg_restore', () => {
     expect([await tablesIn(database), existsSync(at('half-copy'))]).toEqual([0, false]);
     const again = () => postern(`backup restore ${backup} --to ${at('half-copy')}`, database);
     expect(await again()).toMatchObject({ code: 0 });
-    // As after an interruption between the commit and the images.
+    // Without the folder of the images, the copy is as after an interruption between the commit and the images.
     await rm(at('half-copy'), { recursive: true });
     expect(await again()).toMatchObject({ code: 0, stderr: '' });
     expect(await readFile(join(at('half-copy'), image), 'utf8')).toBe('a picture');

@@ -124,7 +124,8 @@ describe('a log archive', () => {
 
   it('never promises a transaction that only a later part contains', async () => {
     await archiver?.stop();
-    // Each look at the log takes long enough for transactions between the time and the position.
+    // Each time that the archiver reads the log takes so long that transactions commit between its time and its
+    // position.
     await query(server, 'create schema slow');
     await query(server, 'create table counted (n int)');
     await query(
@@ -145,7 +146,7 @@ describe('a log archive', () => {
     };
     while ((await newParts()).length < 5 && acknowledged.length < 2000) await insert();
     await archiver.stop();
-    // One look that finds several segments.
+    // The archiver reads the position of the log once, and finds several new segments.
     for (let segment = 1; segment <= 3; segment += 1) {
       await insert();
       await query(server, 'select pg_switch_wal()');
@@ -163,7 +164,7 @@ describe('a log archive', () => {
       const promised = acknowledged.filter(({ at: time }) => time < Date.parse(header.created_at));
       expect(promised.filter(({ position }) => position >= part.end)).toEqual([]);
     }
-    // The machine was lost during the look, after its first segment.
+    // As if the machine had been lost after the first of these segments was archived.
     const segment = parts.find(({ start: from, end }) => end - from === 16 * 1024 * 1024);
     const last = Math.ceil(acknowledged.at(-1)?.at ?? 0);
     const cut = storeUntil(segment?.end ?? 0);

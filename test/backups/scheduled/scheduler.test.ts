@@ -56,7 +56,7 @@ const options = (imageFolder = at('images')) => ({
   dumps: { programs: undefined, server: undefined },
 });
 
-/** Moves the backups so far into the past. */
+/** Moves the recorded backups into the past by this interval. */
 const wait = (interval: string) =>
   database.everyone.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
 
@@ -107,7 +107,7 @@ describe('scheduled backups', () => {
     expect(names).toHaveLength(others.length + 2);
   });
 
-  it('keep others from deleting images until the images are copied', async () => {
+  it('keep other processes from deleting images until the images are copied', async () => {
     await wait('7 hours');
     const isFree = async () => (await query(server, 'select pg_try_advisory_xact_lock_shared(1) as free'))[0]?.free;
     const found: unknown[] = [];

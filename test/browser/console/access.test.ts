@@ -27,7 +27,7 @@ const blockOf = async (address: string) =>
 const row = (page: Page, address: string | null) => page.getByRole('row', { name: address ?? '' });
 const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name });
 
-test('an operator blocks an address, changes the block, unblocks the address, and undoes that', async () => {
+test('an operator blocks an address, changes the block, unblocks the address, and undoes the unblock', async () => {
   const { page, expectClean } = await open('/console/access', { as: await operator() });
   await page.getByText('No address is blocked').waitFor();
   await page.getByRole('button', { name: 'Block an address…' }).click();
@@ -106,7 +106,7 @@ test('the reason for refusing a test identity is shown at its address', async ()
   await expectClean();
 });
 
-test('a support agent sees the badge of a user, and not the page', async () => {
+test('a support agent sees that an address of a user takes a fixed code, but not the page about these addresses', async () => {
   const user = await createUser(postern, { email: newEmail() });
   const expires_at = new Date(Date.now() + 3_600_000).toISOString();
   const identity = { type: 'email', value: user.email };

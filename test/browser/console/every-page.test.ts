@@ -15,7 +15,7 @@ const hostile = [
   '\u200bzero\u200b\ufeffwidth\u2066',
   'W'.repeat(255),
 ];
-/** For values without a limit that is shorter. */
+/** For values whose maximum length is not shorter than this. */
 const endless = 'Wolfeschlegelstein'.repeat(556).slice(0, 10_000);
 
 let mail: MailServer;
@@ -164,7 +164,7 @@ test('every page fits a screen of 1280 px at a zoom of 200 %, nothing moves with
       page.evaluate<number>(
         `document.getAnimations().filter((one) => one.playState === 'running' && one.effect.getComputedTiming().duration > 1).length`,
       );
-    // What was late to appear has appeared, and what moves for ever would go on.
+    // By now everything that appears with a delay has appeared. Only something that moves without end would still move.
     await expect.poll(moving, { message: name(path) }).toBe(0);
     if (['/console/audit', '/console/messages', '/console/keys', '/console/access'].includes(path))
       await row.press('Enter');

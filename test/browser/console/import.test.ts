@@ -26,7 +26,7 @@ const { open, admin, operator } = createConsolePages(
   () => browser,
 );
 
-/** Unlike all other names of a test run. */
+/** A text that no other name of a test run contains. */
 const unique = () => `t${randomUUID().slice(0, 8)}`;
 const choose = (page: Page, name: string, content: string | Buffer) =>
   page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });

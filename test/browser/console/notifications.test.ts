@@ -157,7 +157,7 @@ describe('a draft', () => {
 });
 
 describe('the page opens', () => {
-  test('by g n, by the palette, and on the page of a user by a button and by n', async () => {
+  test('with the keys g n, from the palette, and on the page of a user by a button and with the key n', async () => {
     const name = `Ada ${randomUUID()}`;
     const user = await createUser(postern, { name });
     const { page, expectClean } = await open('/console', { as: await operator('support') });

@@ -73,7 +73,7 @@ describe('publishing', () => {
     await expectClean();
   });
 
-  test('to a list of ids leaves out what is no user, and gives a file of the results', async () => {
+  test('to a list of ids leaves out ids that no user has, and gives a file of the results', async () => {
     const known = await createInboxes(postern.database, 3);
     const unknown = randomUUID();
     const { page, expectClean } = await open(path, { as: await operator() });

@@ -115,7 +115,7 @@ describe('an operator', () => {
     for (const [user, state, reason] of reports) {
       const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(user.email) });
       const { id } = await messageOf(postern, body.id);
-      // What the report of a provider writes.
+      // As Postern stores the report of a provider about the message.
       await postern.database.everyone.query(
         testSql('update outbox set state = $2, last_error = $3 where id = $1', [id, state, reason]),
       );
@@ -182,7 +182,7 @@ describe('an operator', () => {
   });
 });
 
-test('all of it fits a phone, without scrolling sideways', async () => {
+test('these pages fit a phone, without scrolling sideways', async () => {
   await signInAs('operator', 390);
   for (const [path, name] of [
     ['/', 'Overview'],

@@ -65,7 +65,7 @@ describe('"Can they log in?"', () => {
     await expectClean();
   });
 
-  test('u unlocks the user', async () => {
+  test('the key u unlocks the user', async () => {
     const user = await createUser(postern);
     await admin('POST', `/users/${user.id}/lock`, { permanent: true, reason: 'Reported stolen' });
     const { page } = await open(pageOf(user), { as: await operator() });

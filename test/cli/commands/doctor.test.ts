@@ -21,7 +21,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** The line about one thing. */
+/** The exit code of the doctor, and its line about one check. */
 const about = async (what: string, more: Environment = {}) => {
   const { code, stdout, stderr } = await runCommand(['doctor'], { ...env, ...more });
   expect(stderr).toBe('');

@@ -26,7 +26,7 @@ describe('without DATABASE_URL and without a service that runs', () => {
     ['keys create --name billing --scopes admin'],
     ['keys list'],
     ['keys revoke 01890000-0000-7000-8000-000000000000'],
-  ])('%s creates nothing in a mistyped DATA_DIR, and says so', async (line) => {
+  ])('%s creates nothing in a mistyped DATA_DIR, and reports that it has no database', async (line) => {
     const DATA_DIR = join(folder.path, 'mistyped');
     const outcome = await runCommand(line.split(' '), { DATA_DIR }, '');
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
@@ -34,7 +34,7 @@ describe('without DATABASE_URL and without a service that runs', () => {
     await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT');
   });
 
-  it('doctor creates nothing either, and fails for nothing before the first start', async () => {
+  it('doctor creates nothing before the first start, and none of its checks fails', async () => {
     const DATA_DIR = join(folder.path, 'mistyped');
     const { code, stdout } = await runCommand(['doctor'], { DATA_DIR, PORT: '0' });
     expect(code).toBe(0);
@@ -43,7 +43,7 @@ describe('without DATABASE_URL and without a service that runs', () => {
     await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT');
   });
 
-  it('serve creates the database; commands start it, and stop it', async () => {
+  it('serve creates the database; other commands start it and stop it', async () => {
     const service = startCommand(['serve'], { ...env, LOG_LEVEL: 'silent' });
     await eventually('the service', async () => (service.printed().includes('ready at') ? true : undefined));
     service.signal('SIGTERM');

@@ -130,7 +130,7 @@ describe('migrate', () => {
 });
 
 describe('schemes list', () => {
-  it('reports that there are none', async () => {
+  it('reports that there are no schemes', async () => {
     expect(await command(['schemes', 'list'])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^No scheme was imported/),

@@ -26,7 +26,7 @@ function heldBack() {
 const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
 
 describe('batched look-ups', () => {
-  test('share one query in one turn, and each gets its own result', async () => {
+  test('share one query if they begin in one turn of the event loop, and each gets its own result', async () => {
     const { sent, lookUp } = heldBack();
     const asked = [3, 1, 2, 1].map(lookUp);
     await nextTurn();
@@ -91,7 +91,7 @@ describe('batched look-ups', () => {
     expect(await Promise.all(asked)).toEqual(keys.map((key) => key * 10));
   });
 
-  test('do not wait for a running query when there are enough for a second one', async () => {
+  test('do not wait for a running query when enough of them wait to fill a second one', async () => {
     const { sent, lookUp, isSent } = heldBack();
     const all = [lookUp(0)];
     await nextTurn();

@@ -32,7 +32,7 @@ const rows = async (table: string) => {
 };
 const removeExpired = () => runMaintenanceOnce(postern.database, expiryTasks(365 * 86_400_000));
 
-test('events and deliveries are kept for 30 days, and the numbers of users as long as they are needed', async () => {
+test('events and deliveries are kept for 30 days, and the last event number of a user as long as a next event is possible', async () => {
   const { body: webhook } = await admin<IssuedWebhook>('POST', '/webhooks', { url: receiver.url, events: ['*'] });
   const [kept, erased] = [await createUser(postern), await createUser(postern)];
   await admin('DELETE', `/users/${erased.id}`);

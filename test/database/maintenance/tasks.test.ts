@@ -15,7 +15,7 @@ const unexpected = (error: unknown) => {
   throw error;
 };
 
-/** Counts its steps: as many as `length`, then it is done. */
+/** A task that counts its steps, and is done after `length` of them. */
 function countingChore(name: string, length: number): MaintenanceTask & { readonly steps: string[] } {
   const steps: string[] = [];
   return {

@@ -62,7 +62,9 @@ async function keepOwners(from: string, to: string): Promise<void> {
   }
 }
 
-/** The columns of tables whose other column is a transaction number, which gets a new value. */
+/**
+ * The columns to compare, of tables in which another column is a transaction number: it gets a new value in the move.
+ */
 const comparedColumns = new Map([
   ['audit_days', 'day, events, hash, sealed_at'],
   ['address_blocks_version', 'only_one'],

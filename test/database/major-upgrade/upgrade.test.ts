@@ -40,7 +40,8 @@ beforeAll(async () => {
   await installation.remove();
   const client = new pg.Client(server.url);
   await client.connect();
-  // Like a day that waits for its end, a position of a sequence, and settings of the server and of the database.
+  // A day of audit events that is not sealed yet, a used sequence, an index, and settings of the server and of the
+  // database.
   await client.query("insert into audit_days (day, closing) values ('2020-01-01', '900000000')");
   await client.query("select nextval(pg_get_serial_sequence('graphile_worker._private_tasks', 'id'))");
   await client.query("alter system set work_mem = '9MB'");

@@ -15,7 +15,7 @@ afterAll(() => rm(DATA_DIR, { recursive: true }));
 const fromEnvironment = [{ reveal: () => 'k'.repeat(40) }];
 
 describe('the keys in DATA_DIR', () => {
-  it('are the new one and the old ones, and then only the new one', async () => {
+  it('are the new key and the old keys, until the old keys are removed', async () => {
     const [old = ''] = await readSecretKeys({ DATA_DIR });
     const ids = await addKeyToFile({ DATA_DIR });
     const keys = await readSecretKeys({ DATA_DIR });

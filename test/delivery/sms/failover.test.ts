@@ -125,7 +125,7 @@ describe('several providers', () => {
     expect([await send(), counts()]).toEqual(['twilio', [5, 0]]);
   });
 
-  it('of one name report its own error', async () => {
+  it('are not required: the error of a single provider is passed on unchanged', async () => {
     const sns = await startSns();
     const error = new Error('out of order');
     const broken = { name: 'webhook', send: () => Promise.reject(error) };

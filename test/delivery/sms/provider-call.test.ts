@@ -21,7 +21,7 @@ describe.each([
   });
 
   it.each(['', '<html>', '[]', '{"code":"x","type":7}', '<Code></Code>'])(
-    'of 400 with the body %j refuse it',
+    'of 400 with the body %j refuse the message',
     async (body) => {
       const vendor = await start();
       vendor.answer({ status: 400, body });
@@ -33,7 +33,7 @@ describe.each([
     },
   );
 
-  it('of 429 and 503 can say when the next message is welcome', async () => {
+  it('of 429 and 503 can say when the provider accepts the next message', async () => {
     const vendor = await start();
     vendor.answer(
       { status: 429, headers: { 'retry-after': '7' } },
@@ -44,7 +44,7 @@ describe.each([
     expect((await refusalOf(vendor, sender.send(message))).retryAfter).toBeUndefined();
   });
 
-  it('can be missing: the provider hangs, or a redirect is not followed', async () => {
+  it('can be missing, because the provider hangs or only redirects', async () => {
     const vendor = await start();
     vendor.answer('hang', { status: 307, headers: { location: '/elsewhere' } });
     const hanging = await refusalOf(vendor, vendor.sender({ totalTimeoutMs: 300 }).send(message));
@@ -56,7 +56,7 @@ describe.each([
     expect(vendor.received).toHaveLength(2);
   });
 
-  it('are not asked from a private address, unless that is allowed', async () => {
+  it('are never requested from a private address, unless private targets are allowed', async () => {
     const vendor = await start();
     const guarded = vendor.sender({ allowPrivateNetworkTargets: false });
     await expect(guarded.send(message)).rejects.toThrow(`${name}: the scheme must be https`);

@@ -29,6 +29,6 @@ test.each([
   expect(senderFor(senders, provider, to)).toBe(sender);
 });
 
-test('without rules and a sender there is none', () => {
+test('without rules and without a default sender, no sender is chosen', () => {
   expect(senderFor({ fallback: undefined, rules: [] }, 'sns', '+12025550123')).toBeUndefined();
 });

@@ -83,7 +83,7 @@ describe('images on disk', () => {
     expect(await readdir(join(folder, 'unsettled'))).toEqual([]);
   });
 
-  it('are unsettled until they are settled, and listed after an hour', async () => {
+  it('are unsettled until they are marked as settled, and are listed as long unsettled after an hour', async () => {
     const [settled, left, again] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
     for (const id of [settled, left, again]) await disk.put(id, renditions);
     await disk.markSettled(settled);
@@ -102,7 +102,7 @@ describe('images on disk', () => {
     expect(await content(left, 'card')).toBe('card');
   });
 
-  it('of a killed process are found by the next one, including unfinished files', async () => {
+  it('that a killed process has left are found by the next process, including unfinished files', async () => {
     const id = crypto.randomUUID();
     await disk.markUnsettled(id);
     await mkdir(join(folder, 'drafts', id), { recursive: true });

@@ -91,7 +91,7 @@ describe('REQUEST_LIMIT_PER_ADDRESS', () => {
     ]);
   });
 
-  test('does not count API keys, unless it is set, but counts wrong ones', async () => {
+  test('counts requests with a valid API key only with REQUEST_LIMIT_FOR_API_KEYS, and always those with a wrong key', async () => {
     const key = await keyWith('users:read');
     const list = (on: TestApp, bearer: string, address: string) =>
       on
@@ -153,9 +153,10 @@ describe('a backend that passes the address of its client', () => {
     expect(event?.address).toBe(clients[0]);
   });
 
-  test('needs a valid key with the scope clients:forward, which is otherwise refused', async () => {
+  test('is refused without a valid key with the scope clients:forward', async () => {
     const address = newAddress();
-    // The document does not repeat the refusals of this key at every operation.
+    // Sent without the client of the tests: the OpenAPI document does not list the refusals of this key at every
+    // operation.
     const statusOf = async (from: string, client: string, key: string) => {
       const headers = { 'x-forwarded-for': from, ...forwarding(client, key) };
       return (await fetch(`${limited.url}/v1/login-options`, { headers })).status;
@@ -171,7 +172,7 @@ describe('a backend that passes the address of its client', () => {
     }
   });
 
-  test('is blocked with its client, and with its own address', async () => {
+  test('is refused while the address of its client or its own address is blocked', async () => {
     const key = await keyWith('clients:forward');
     const [blocked, backend] = [newAddress(), newAddress()];
     await open.api('POST', '/admin/v1/blocks', { bearer: open.adminKey, body: { address: blocked } });

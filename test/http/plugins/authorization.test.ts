@@ -13,7 +13,7 @@ const verifiers = {
   onRefused: () => undefined,
 };
 
-test('a route without an access cannot be registered', () => {
+test('a route that does not declare its `access` (who may call it) cannot be registered', () => {
   const app: App = Fastify();
   authorizationPlugin(app, verifiers);
   const handler = async () => 'reached';

@@ -61,7 +61,7 @@ test.each(['/admin/v1/users?limit=1', '/admin/v1/nothing', '/livez'])('%s is not
   expect((await send(path, app.adminKey, 'br, gzip')).headers['content-encoding']).toBeUndefined();
 });
 
-test('answers that may mix secrets with texts of others are not compressed', async () => {
+test('answers that may contain both a secret and a text of another user are not compressed', async () => {
   for (const [path, token] of [
     ['/v1/notifications', bearer],
     [`/admin/v1/users/${user}/notifications`, app.adminKey],
@@ -95,7 +95,7 @@ test.each(['/docs/static/swagger-ui-bundle.js', '/docs/static/swagger-ui.css', '
   },
 );
 
-test('further spellings of a path do not fill the memory: they are not compressed', async () => {
+test('further spellings of a path are not compressed, so that they do not fill the memory', async () => {
   const name = 'favicon-16x16.png';
   const spellings = Array.from({ length: 41 }, (_, bits) =>
     [...name].map((letter, at) => ((bits >> at) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(''),

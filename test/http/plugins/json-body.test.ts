@@ -53,7 +53,8 @@ test('a content type of any length is refused in linear time', async () => {
     const { user, system } = process.cpuUsage(start);
     return user + system;
   };
-  // Microseconds of this process alone, and the fastest of several runs: others share the machine.
+  // The CPU time of this process in microseconds, and the fastest of several runs, because other processes share the
+  // machine.
   const cost = (spaces: number) => Math.min(...Array.from({ length: 7 }, () => timeOf(spaces)));
   cost(1000);
   // Sixteen times as long: in quadratic time, it would take 256 times as long.

@@ -39,7 +39,7 @@ async function messagesOf(method: string, path: string, field: string, body?: un
   return Promise.all(messages);
 }
 
-test('the message for a wrong choice in a body lists the choices, for every choice of the document', async () => {
+test('the message for a wrong value lists the allowed values, for every enum in a body of the OpenAPI document', async () => {
   const found = pathsOfEnums(withoutReferences(JSON.parse(JSON.stringify(postern.app.swagger()))));
   expect(found.length).toBeGreaterThan(10);
   for (const { method, path, field, choices } of found) {

@@ -60,7 +60,7 @@ describe('an external id', () => {
     expect((await admin('GET', pathTo(ownId.toLowerCase()))).body.id).toBe(other.id);
   });
 
-  test('goes to exactly one of many parallel requests, and the others answer 409', async () => {
+  test('is given to a user by exactly one of many parallel requests, and the others get 409', async () => {
     for (let round = 0; round < 3; round += 1) {
       const ownId = newOwnId();
       const users = await Promise.all(Array.from({ length: 4 }, () => createUser(postern)));
@@ -297,7 +297,7 @@ describe('an external id in a filter of user_id', () => {
     expect(body.filter).toBe(`user_id:${user.id}`);
   });
 
-  test('that nobody has is refused, and other fields are left as they are', async () => {
+  test('that nobody has is refused, and `external:` has no meaning in other fields', async () => {
     const unknown = { status: 422, errors: [['filter', 'unknown_user']] };
     expect(await refused('GET', '/events?filter=user_id:external:nobody')).toEqual(unknown);
     expect((await admin('GET', '/events?filter=actor:eq:external:nobody')).body).toEqual([]);

@@ -44,7 +44,7 @@ test('a page shows the API, also without TLS', async () => {
   expect(policy).not.toContain('upgrade-insecure-requests');
 });
 
-test('problems follow Accept-Language', async () => {
+test('problems are in the language of Accept-Language', async () => {
   const spanish = await postern.api('GET', '/v1/nothing', {
     headers: { 'accept-language': 'fr, es-MX;q=0.8, en;q=0.5' },
   });

@@ -38,7 +38,7 @@ describe('the format of age', () => {
     },
   );
 
-  it('another passphrase is refused as such', async () => {
+  it('a wrong passphrase is refused with an error of its own', async () => {
     const file = await encrypted(Buffer.from('text'));
     await expect(decrypted(file, 'another passphrase')).rejects.toMatchObject({ code: 'passphrase' });
   });

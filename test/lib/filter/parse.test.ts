@@ -308,7 +308,7 @@ describe('parseFilter', () => {
       const { user, system } = process.cpuUsage(started);
       return user + system;
     };
-    // The time of this process alone, and the fastest of several runs: others share the machine.
+    // The CPU time of this process, and the fastest of several runs, because other processes share the machine.
     const fastest = (length: number) => Math.min(...Array.from({ length: 7 }, () => cost(length)));
     fastest(250);
     // With quadratic time, this would be 64. Exponential time would not end.

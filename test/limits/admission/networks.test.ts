@@ -40,7 +40,7 @@ describe('a network', () => {
       '::ffff:0:0/90',
       '1.2.3.4 ',
     ],
-  ])('is none: %s', (given) => expect(text(given)).toBeUndefined());
+  ])('cannot be written as %j', (given) => expect(text(given)).toBeUndefined());
 
   test('contains the addresses of its prefix, in every form of them', () => {
     expect(contains('203.0.113.0/24', '203.0.113.255')).toBe(true);

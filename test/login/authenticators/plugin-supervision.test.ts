@@ -59,7 +59,7 @@ test.each([
   await expect(start(code, { startTimeoutMs: 1000 })).rejects.toThrow('the plug-in did not start within 1 s');
 });
 
-test('any object of a module can be described', async () => {
+test('a plug-in is described by its name, steps and functions, and wrong types do no harm', async () => {
   const described = async (code: string) => (await start(`export default ${code}`)).description;
   expect(await described('{ name: "n", steps: 2, namesUser: true, begin() {}, identify() {}, verify: 1 }')).toEqual({
     ...{ name: 'n', steps: 2, namesUser: true, functions: ['begin', 'identify'] },

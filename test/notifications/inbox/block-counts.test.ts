@@ -103,7 +103,7 @@ describe('a block of an inbox', () => {
     await expectRightPages(user);
   });
 
-  test('can become full together with others: later requests count the blocks that one request leaves', async () => {
+  test('can become full in the same request as other blocks: later requests count those that this request does not count', async () => {
     const users = await createInboxes(db.database, 45);
     for (let count = 0; count < 1020; count += 204) await publishTo(users, 204);
     const countedOf = async () => await Promise.all(users.map((user) => countedBlocksOf(db.database, user)));
@@ -117,7 +117,7 @@ describe('a block of an inbox', () => {
     expect(sizes).toEqual([20, 40, 45]);
   });
 
-  test('that an earlier version counted with each notification stays correct', async () => {
+  test('whose count an earlier release raised with each notification stays correct', async () => {
     const user = await createInbox(db.database);
     const made = [...(await publishTo([user], 1000)), ...(await publishTo([user], 1000))];
     await db.database.everyone.query(testSql('delete from inbox_blocks where user_id = $1', [user]));

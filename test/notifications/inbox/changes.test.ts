@@ -144,7 +144,7 @@ describe('changes', () => {
     expect((await changesOf(user, '5')).reset).toBe(false);
   });
 
-  it('filters created and changed notifications but not deletions, and always advances', async () => {
+  it('filters created and changed notifications but not deletions, and always advances the position', async () => {
     const user = await createInbox(test.database);
     const [gone] = await publish(user, 1);
     const { after } = await changesOf(user);

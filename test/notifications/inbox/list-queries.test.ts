@@ -60,7 +60,7 @@ async function createLivelyInbox(): Promise<{ user: string; rows: Row[] }> {
 }
 
 describe('list', () => {
-  it('pages, sorts and limits by time and mark like a simple implementation of the rules', async () => {
+  it('pages, sorts and limits by time and by `mark` (the last sequence to show) like a simple implementation of the rules', async () => {
     const { user, rows } = await createLivelyInbox();
     expect(rows).toHaveLength(39);
     const times = rows.flatMap(({ created_at, updated_at }) => [created_at, updated_at]);
@@ -186,7 +186,7 @@ describe('list', () => {
     expect(await count({ since, mark: 1001 })).toEqual([1000, true]);
   });
 
-  it('misses and repeats nothing for a reader who follows the mark while others publish', async () => {
+  it('misses and repeats nothing for a reader who sends the `mark` of each page for the next one, while others publish', async () => {
     for (const direction of ['asc', 'desc'] as const) {
       const user = await createInbox(test.database);
       const before = await publishTo(user, 30);

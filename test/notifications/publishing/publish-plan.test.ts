@@ -98,7 +98,7 @@ describe.each(['never analyzed', 'analyzed'])('the plan of publishing, with tabl
     }
   });
 
-  test.each([2, 1000])('locks the head rows of %i inboxes one by one, in sorted order', async (count) => {
+  test.each([2, 1000])('locks the rows with the counts of %i inboxes one by one, in sorted order', async (count) => {
     const plans = await plansOf(large, large.users.slice(0, count).toReversed());
     const heads = [plans.get('notifications_publish_heads')].flatMap((plan) => (plan ? nodes(plan) : []));
     const [join, ...others] = heads.filter(({ 'Node Type': type }) => /Join|Nested Loop/.test(type));

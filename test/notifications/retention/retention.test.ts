@@ -57,7 +57,7 @@ const miscounted = () =>
   );
 
 describe('retention', () => {
-  test('removes notifications that are too old for their type, without tombstones, and moves the head once', async () => {
+  test('removes notifications that are too old for their type, without tombstones, and updates the counts of the inbox once', async () => {
     const user = await createInbox(fresh.database);
     await fill(user, [
       ['request', 400],

@@ -72,7 +72,7 @@ describe.each(['never analyzed', 'analyzed'])('streams, with tables that were %s
   });
 
   // The session, its authentication, its user, the inbox, the read position, and the stream itself, which needs nothing.
-  test.each([1, 100, 1000])('are checked by reading six rows each, for %i', async (count) => {
+  test.each([1, 100, 1000])('are checked by reading six rows for each of %i streams', async (count) => {
     const streams = users
       .slice(0, count)
       .map((id) => ({ userId: id, sessionId: id, position: 1, lastRead: 0, warningLeadMs: 1 }));
@@ -82,7 +82,7 @@ describe.each(['never analyzed', 'analyzed'])('streams, with tables that were %s
     expect(read).toBe(6 * count);
   });
 
-  test.each([1, 100, 1000])('are read for by reading three rows each, for %i', async (count) => {
+  test.each([1, 100, 1000])('find new notifications by reading three rows for each of %i streams', async (count) => {
     const wanted = users.slice(0, count).map((userId) => ({ userId, after: 0 }));
     expect(await rowsReadBy((handle) => readChanges(handle, wanted, 4))).toBe(3 * count);
   });

@@ -53,7 +53,7 @@ test('a deleted session is removed from both halves of the cache, and other sess
   cache.set(digest, session);
   cache.set(other, session);
   for (const filler of [newDigest(), newDigest()]) cache.set(filler, sessionOf(randomUUID()));
-  // Now the session is in both halves.
+  // The session is in the older half of the cache. This puts it into the recent half too.
   cache.set(digest, session);
   cache.delete(digest, session);
   expect(cache.get(digest)).toBeUndefined();
@@ -67,7 +67,7 @@ test('a deleted user is removed from both halves of the cache', () => {
   const userId = randomUUID();
   const digests = Array.from({ length: 4 }, newDigest);
   for (const digest of digests) cache.set(digest, sessionOf(userId));
-  // These start a new half, and a session that is read again moves to it.
+  // These two sessions begin a new half, and a session that is read again also gets into it.
   for (const digest of [newDigest(), newDigest()]) cache.set(digest, sessionOf(randomUUID()));
   expect(cache.get(digests[0] ?? '')).toBeDefined();
   cache.deleteUser(userId);

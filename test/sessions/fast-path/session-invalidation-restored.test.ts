@@ -46,7 +46,7 @@ const columns = async () =>
     )
   )[0]?.columns;
 
-/** Restores the rows of the floor with all columns, as a dump does. */
+/** Restores the rows of session_changes_floor with all columns, as a dump does. */
 async function restoreFloor(empty: string): Promise<void> {
   const all = await columns();
   await run('drop table if exists dumped_floor');
@@ -99,13 +99,13 @@ test('the cache is used again when the maintenance task has run after a restore'
   expect(queries.map(({ name }) => name)).toEqual(['session_changes']);
 });
 
-test('an insert into session_changes_floor starts a new run, with any run in its row', async () => {
+test('an insert into session_changes_floor makes a new run id, whatever run id the inserted row has', async () => {
   const former = await runOf();
   await restoreFloor('delete from session_changes_floor');
   expect(await runOf()).not.toBe(former);
 });
 
-test('the maintenance task raises the floor without a new run', async () => {
+test('the maintenance task raises the floor and keeps the run id', async () => {
   const former = await runOf();
   for (let count = 0; count < 3; count += 1) await runMaintenanceOnce(one.database, [sessionChangesTask]);
   expect(await runOf()).toBe(former);

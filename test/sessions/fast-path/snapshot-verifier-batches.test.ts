@@ -171,7 +171,7 @@ describe('round trips to the database', () => {
     );
   const verifySession = (on: TestApp, token: string) => on.services.verifiers.verifySession(token);
 
-  test('are one for all session checks of a turn, and one for each check without batching', async () => {
+  test('are one for all session checks of a turn of the event loop, and one for each check without batching', async () => {
     const { session, token } = await signIn(one, await createUser(one));
     const tokens = [session.token, session.token, (await newSession(token)).token];
     const together = (on: TestApp) => queriesOf(() => Promise.all(tokens.map((text) => verifySession(on, text))));

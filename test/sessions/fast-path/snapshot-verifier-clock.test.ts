@@ -61,7 +61,7 @@ describe('a session that was created while the clock was ahead', () => {
     },
   );
 
-  test('by half a minute stays valid: NTP steps a clock by as much', async () => {
+  test('by half a minute stays valid, because NTP may set a clock back by as much', async () => {
     await step('30 seconds');
     const { session } = await signedIn();
     expect(await statuses(session.token, [one])).toEqual([200]);

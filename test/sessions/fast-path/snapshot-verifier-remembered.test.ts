@@ -293,7 +293,7 @@ describe('the session cache', () => {
     const { user, session } = await signedIn();
     expect(await statuses(session.token)).toEqual([200]);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
-    // A transaction of another test's database may hold the numbers back for a moment.
+    // A running transaction of another test's database may delay the deletion for a moment.
     await eventually('the notes to be gone', async () => {
       await runMaintenanceOnce(one.database, [sessionChangesTask]);
       return (await run('select from session_changes where user_id = $1', [user.id])).length === 0 ? true : undefined;

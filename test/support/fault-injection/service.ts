@@ -9,7 +9,7 @@ import { type ServiceProcess, startProcess } from '../process.js';
 /** The short form runs with all tests. The long form (`npm run test:faults`) waits as long as the docs promise. */
 export const isLong = process.env.FAULTS === 'long';
 
-/** The number of kills of a service. */
+/** How often a test kills a service. */
 export const killRounds = Number(process.env.FAULT_ROUNDS ?? (isLong ? 100 : 3));
 
 /** Turns off the limits of a client address, because fault tests send too many requests from one address. */

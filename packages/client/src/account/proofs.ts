@@ -154,7 +154,7 @@ export async function choicesFor<O extends AccountOperation>(
     .filter(isAccepted);
 }
 
-/** Those of the app, else the browser's, which a page loads when it uses them. */
+/** The passkeys of the app, or else those of the browser, whose code a page loads when it uses them. */
 export const passkeysOf = async ({ passkeys }: Core): Promise<PasskeyAdapter> =>
   passkeys ?? (await loadPart(() => import('../login/passkeys.js'))).browserPasskeys;
 

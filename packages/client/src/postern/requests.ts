@@ -70,7 +70,7 @@ export function createRequests(
 
   function call<T>(request: Call, sendCall: (call: Call) => Promise<T>): Promise<T> {
     const attempt = () =>
-      // A 401 is thrown, so no result leads to a repeat.
+      // `sendCall` throws at a 401, so no result means that the request must be repeated.
       withSession(
         request.signal,
         (authorization) => sendCall({ ...request, authorization }),

@@ -90,7 +90,7 @@ describe('a dialog for proofs', () => {
     expect(asked.map(({ problem }) => problem?.code)).toEqual([undefined, 'proof_rejected', 'proof_rejected']);
   });
 
-  test('sees the lock after too many wrong proofs, and can give up', async () => {
+  test('gets the error of the lock after too many wrong proofs, and can cancel the change', async () => {
     const { postern } = await signedIn(app);
     const account = createAccount(postern, {
       prove: async ({ problem }) => (problem?.code === 'account_temporarily_locked' ? null : passwordProof('wrong')),
@@ -109,7 +109,7 @@ describe('a dialog for proofs', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('of one operation is used instead of the dialog of the account', async () => {
+  test('that the app passes to one operation is used instead of the dialog of the account', async () => {
     const { postern } = await signedIn(app);
     const { asked, prove } = passwordDialog();
     await createAccount(postern, { prove: () => lost() }).setPin('2468', { proof: prove });
@@ -150,7 +150,7 @@ describe('a proof', () => {
     expect(network.sent).toHaveLength(sent);
   });
 
-  test('by a code is sent to the address of the account', async () => {
+  test('by a code: the code goes to the address of the account', async () => {
     const phone = newPhone();
     const { postern } = await signedIn(app, {}, { phone });
     const account = createAccount(postern);

@@ -20,7 +20,7 @@ const step = fc.oneof(
   fc.record({ act: fc.constantFrom('change' as const, 'delete' as const), which: fc.nat(30) }),
   fc.record({
     act: fc.constant('sync' as const),
-    /** The network is lost after so many requests. */ requests: fc.nat(4),
+    /** The number of requests after which the network is lost. */ requests: fc.nat(4),
   }),
 );
 

@@ -36,7 +36,7 @@ describe('a password login', () => {
     expect(steps).toEqual(['start', 'start busy', 'done']);
   });
 
-  test.each(['known', 'unknown'])('of a %s user with a wrong password says that it is wrong', async (kind) => {
+  test.each(['known', 'unknown'])('of a %s user with a wrong password says that a secret is wrong', async (kind) => {
     const { username } = kind === 'known' ? await createUser(app) : { username: 'nobody' };
     const state = await createLogin(clientOf(app))
       .start()
@@ -142,7 +142,7 @@ describe('a login by code', () => {
     await expect(state.submit({ code })).rejects.toThrow(/has ended/);
   });
 
-  test('can be given up while an answer is awaited', async () => {
+  test('can be cancelled while the client waits for an answer', async () => {
     const network = createNetwork();
     const { state, login, code } = await begun({ fetch: network.fetch });
     const submitted = state.submit({ code: wrongCode(code) });
@@ -161,7 +161,7 @@ describe('a login by code', () => {
     demand(await again.submit({ code: await lastCode(app) }), 'done');
   });
 
-  test('survives a reload, if asked to', async () => {
+  test('survives a reload if the app asks for this', async () => {
     const storage = memoryStorage();
     const phone = newPhone();
     await createUser(app, { phone });
@@ -193,18 +193,18 @@ describe('a second factor', () => {
   });
 });
 
-describe('without an answer', () => {
+describe('a login whose request fails', () => {
   test.each<[string, () => Response, string]>([
-    ['of a lost network', lost, 'offline'],
-    ['but a page', () => new Response('<html>'), 'offline'],
+    ['because the network is lost', lost, 'offline'],
+    ['because a page arrives instead of an answer', () => new Response('<html>'), 'offline'],
     ['because of too many requests', () => problem(429, 'too_many_requests', { 'retry-after': '60' }), 'wait'],
     [
-      'because of an unavailable service',
+      'because the service is unavailable',
       () => problem(503, 'authenticator_unavailable', { 'retry-after': '5' }),
       'wait',
     ],
-    ['but a code of a newer service', () => problem(400, 'a_new_code'), 'failed'],
-  ])('%s, the login stays where it was and says so', async (_name, answer, kind) => {
+    ['with an error code of a newer service', () => problem(400, 'a_new_code'), 'failed'],
+  ])('%s stays at its step and shows the reason', async (_name, answer, kind) => {
     const network = createNetwork();
     const login = createLogin(clientOf(app, { fetch: network.fetch }));
     network.answer = answer;

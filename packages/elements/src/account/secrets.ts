@@ -6,7 +6,10 @@ import type { Context } from './sections.js';
 
 const svg = 'http://www.w3.org/2000/svg';
 
-/** A QR code: black on white in every theme, because many apps cannot read others. Null if the text is too long: the user can type the key. */
+/**
+ * A QR code: black on white in every theme, because many apps cannot read other colours. Null if the text is too long:
+ * the user can type the key.
+ */
 function picture(text: string, label: string): SVGElement | null {
   const rows = qrCode(text);
   if (rows === null) return null;

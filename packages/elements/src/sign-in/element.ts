@@ -59,7 +59,10 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
     return (this.getAttribute(name) ?? '').split(/\s+/).filter(Boolean);
   }
 
-  /** Attribute `ways`, separated by spaces, best first. By default all that the service offers. Others are not shown. */
+  /**
+   * Attribute `ways`, separated by spaces, best first. By default all that the service offers. Ways that it does not
+   * offer are not shown.
+   */
   get ways(): readonly WayIn[] {
     return this.#listAttribute('ways') as readonly WayIn[];
   }
@@ -100,7 +103,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
     this.attribute('recovery', isOffered === true ? null : 'off');
   }
 
-  /** Attribute `return-to`: a path of this origin to open after the login. Others are ignored. */
+  /** Attribute `return-to`: a path of this origin to open after the login. URLs of other origins are ignored. */
   get returnTo(): string | null {
     return this.getAttribute('return-to');
   }
@@ -234,7 +237,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
     });
   }
 
-  /** A view whose code is loaded when it is shown. All views except the first one are. */
+  /** A view whose code is loaded when it is shown. This applies to all views except the first one. */
   #viewLoadedLater(context: Context, load: () => Promise<View | null>): View {
     const { words, showFlow } = context;
     const node = card(words.sign_in, element('p', { class: 'muted', role: 'status' }, words.loading));

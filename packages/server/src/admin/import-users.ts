@@ -19,7 +19,10 @@ export type ImportResult =
   | { readonly line: number; readonly result: 'failed'; readonly errors: readonly LineError[] };
 
 export interface ImportOptions extends Abortable {
-  /** Checks the lines and creates nothing: against the stored users, and in groups against each other. */
+  /**
+   * Checks the lines and creates nothing. Each line is compared with the stored users, and with the other lines of its
+   * group.
+   */
   readonly dryRun?: boolean | undefined;
 }
 

@@ -38,7 +38,7 @@ test('a delivery of Postern passes the verifier, by the secret and by the public
     expect(payload.endpoint_id).toBe(id);
     expect(payload.data).toMatchObject({ user_id: user.id, sequence: 1, user: { email } });
   }
-  // Sent again, it has the same id.
+  // An event that is sent again has the same id.
   const [delivery] = (await server.webhooks.deliveries(id).page()).data;
   await server.webhooks.replay(id, { delivery_ids: [delivery?.id ?? ''] });
   await eventually('the replay', async () => {

@@ -183,7 +183,7 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
   });
 });
 
-test('an old browser without Sec-Fetch-Site is known by its Origin, also behind a proxy that ends TLS', async () => {
+test('a request of an old browser without Sec-Fetch-Site is checked by its Origin, also behind a proxy that ends TLS', async () => {
   const web = webOf({ origin: 'https://app.example.com', allowedOrigins: ['https://other.example.com'] });
   const post = async (headers: Record<string, string>) =>
     (await web.auth.handler(new Request('http://10.0.0.7:3000/auth/v1/sessions', { method: 'POST', headers }))).status;
@@ -352,7 +352,7 @@ test('`snapshot` contains the parts that a page requests, and no token', async (
   expect(await web.auth.snapshot({ headers: {} }, { account: true })).toEqual({ session: null });
 });
 
-test('a login that is too long is refused', async () => {
+test('a login whose body is too long is refused', async () => {
   const request = new Request('https://app.example.com/auth/v1/tokens', {
     ...{ method: 'POST', headers: { 'sec-fetch-site': 'same-origin' }, body: 'x'.repeat(70_000) },
   });

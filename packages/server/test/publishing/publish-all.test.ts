@@ -30,7 +30,7 @@ async function inboxOf(userId: string): Promise<string[]> {
   return found.map(({ description }) => description).sort((a, b) => Number(a.slice(7)) - Number(b.slice(7)));
 }
 
-/** Takes effect at Postern, and then the answer is lost. */
+/** A request that takes effect at Postern, but whose answer is lost. */
 const loseAnswer: Fetch = async (input, init) => {
   await (await fetch(input, init)).text();
   return lost();
@@ -116,7 +116,8 @@ test('after an interruption, another process sends the same source with the same
     async fetch(input, init) {
       if (!`${input}`.endsWith('/batch')) return fetch(input, init);
       batches += 1;
-      // The first chunk, the second with its fault and without, whose answer is lost.
+      // Three requests: the first chunk, the second chunk with its faulty line, and the second chunk without it, whose
+      // answer is lost.
       return batches <= 2 ? fetch(input, init) : loseAnswer(input, init);
     },
   });

@@ -85,7 +85,7 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
     }
   });
 
-  test('503 and lost connections are 503, never 401', async () => {
+  test('if Postern answers 503 or the connection is lost, the answer is 503 and never 401', async () => {
     const backend = backendOf(app);
     const send = await start(backend);
     const { headers } = await visitor(app);

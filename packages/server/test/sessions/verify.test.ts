@@ -59,7 +59,7 @@ test('a thousand checks of one token at the same time are one request', async ()
   expect(network.sent).toEqual([verifying]);
 });
 
-test('checks of different tokens are requests of their own', async () => {
+test('checks of different tokens are separate requests', async () => {
   const { server, network } = backendOf(app);
   const [ada, grace] = [await visitor(app), await visitor(app)];
   const found = await Promise.all([server.verify(ada.token), server.verify(grace.token)]);
@@ -103,7 +103,7 @@ test('a check that starts after a logout does not get the answer of an earlier o
   expect(network.count(verifying)).toBe(2);
 });
 
-test('with `maxAge` a result is used again, and without it the end of a session is noticed', async () => {
+test('with `maxAge` a result is used again; without it the next check notices the end of a session', async () => {
   const { server, network } = backendOf(app);
   const { postern, token } = await visitor(app);
   const options = { maxAge: 3_600_000 };
@@ -113,7 +113,7 @@ test('with `maxAge` a result is used again, and without it the end of a session 
   await postern.logOut();
   expect(await server.verify(token, options)).toBe(first);
   expect(await server.verify(token)).toBeNull();
-  // Now this process knows.
+  // From here on this process knows that the session has ended.
   expect(await server.verify(token, options)).toBeNull();
 });
 

@@ -37,7 +37,7 @@ test('a user logs in, and finds what a backend published', async () => {
   expect(data.map(({ description }) => description)).toEqual([news.description]);
 });
 
-test('codes to phones and addresses are readable', async () => {
+test('a test can read the codes that are sent to phones and mail addresses', async () => {
   const [phone, email] = [newPhone(), newEmail()];
   await postern.createUser({ phone, email });
   for (const [how, identity] of [
@@ -139,7 +139,7 @@ test('a folder without a built Postern is a usage error', async () => {
 
 test('if the test process is killed, the service and its database stop, and their folder is removed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'postern-testing-'));
-  // It starts a Postern as the package does, and never stops it.
+  // This process starts a Postern as the package does, and never stops it.
   const program = `
     const [runner, installation, folder] = process.argv.slice(1);
     const env = { PATH: process.env.PATH, HOME: process.env.HOME };
@@ -157,7 +157,7 @@ test('if the test process is killed, the service and its database stop, and thei
   const url = await eventually('the service is ready', async () => /^http\S+/m.exec(output)?.[0], 60_000);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   tester.kill('SIGKILL');
-  // The folder goes last, after the database.
+  // The folder is removed last, after the database has stopped.
   await eventually('the folder is removed', async () => (existsSync(folder) ? undefined : true), 60_000);
   await expect(fetch(`${url}/readyz`)).rejects.toThrow();
 });

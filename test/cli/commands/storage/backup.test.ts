@@ -135,7 +135,7 @@ describe('postern backup', () => {
     expect(await readdir(at('without-key'))).toEqual(['images', 'postgres']);
   });
 
-  it('BACKUP_PASSPHRASE encrypts, and is needed to read', async () => {
+  it('create encrypts with BACKUP_PASSPHRASE, and verify and restore need it', async () => {
     const path = at('encrypted.age');
     const secret = { BACKUP_PASSPHRASE: passphrase };
     expect(await postern(`backup create --to ${path} --with-secret-key`, secret)).toMatchObject({ code: 0 });
@@ -164,7 +164,7 @@ describe('postern backup', () => {
     expect(await readdir(folder.path)).toEqual(before);
   });
 
-  it('verify refuses a cut file too, and removes its copy', async () => {
+  it('verify refuses a truncated file, and removes its copy', async () => {
     const path = await changed('cut-again.tar', (bytes) => bytes.subarray(0, -2000));
     expect((await postern(`backup verify ${path}`)).stderr).toContain('its end is missing');
     expect((await readdir(dataDir)).filter((entry) => entry.startsWith('verify-'))).toEqual([]);
@@ -179,7 +179,7 @@ describe('postern backup', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('belong to another database')]);
   });
 
-  it('a bucket can hold backups, and its refusals are sentences', async () => {
+  it('a bucket can hold backups, and an error of the bucket is printed as a sentence', async () => {
     const store = await startStore();
     onTestFinished(() => store.close());
     const place = 's3://images-of-tests/backups';
@@ -214,7 +214,7 @@ describe('postern backup', () => {
     expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining('made without BACKUP_CONTINUOUS') });
   });
 
-  it('without a database, create says so', async () => {
+  it('create reports that there is no database', async () => {
     const { code, stderr } = await postern(`backup create --to ${at('none.tar')}`, { DATA_DIR: at('nowhere') });
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no database in')]);
   });

@@ -69,7 +69,7 @@ describe('creating a key', () => {
 });
 
 describe('a key', () => {
-  test('may use what its scopes name, and admin may use everything', async () => {
+  test('may use the routes of its scopes, and with the scope admin all routes', async () => {
     const reader = await createKey({ name: 'reader', scopes: ['users:read'] });
     expect(await statusWith(reader.token)).toBe(200);
     expect(await statusWith(reader.token, '/keys')).toBe(403);

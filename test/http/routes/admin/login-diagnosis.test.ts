@@ -88,7 +88,7 @@ describe('the diagnosis of a user', () => {
     expect(until).toBeNull();
   });
 
-  test('notes what does not refuse the login', async () => {
+  test('adds notes about conditions that do not refuse the login', async () => {
     const user = await newUser({ role: 'support' });
     await change(user, { second_factor: 'required' });
     const { verdict, reasons, ways, second_factor } = await ofUser(user);
@@ -104,7 +104,7 @@ describe('the diagnosis of a user', () => {
     expect(password?.reasons[0]?.remedies).toMatchObject([{ action: 'set_pin', scope: 'admin' }]);
   });
 
-  test('is not sure about a code after one that was not sent', async () => {
+  test('answers `maybe` for a login by code if the last code was not delivered', async () => {
     const user = await withPhone();
     const { body } = await startSms(instances.base, user.phone);
     // The queue sends the message. Afterwards nothing else changes it.
@@ -136,7 +136,7 @@ describe('the diagnosis of a user', () => {
     expect(locked).toMatchObject({ verdict: 'blocked', answers: [{ step: 'start', status: 423 }] });
   });
 
-  test('takes no guess and counts no request', async () => {
+  test('uses up no guess, and does not count as a request of a login', async () => {
     const user = await withPhone();
     const address = newAddress();
     const { strict } = instances;

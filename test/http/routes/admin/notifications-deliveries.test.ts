@@ -176,7 +176,7 @@ describe('without a push service', () => {
     }
   });
 
-  test('a push that was queued before says so', async () => {
+  test('a push that was queued with a push service says that its channel is off', async () => {
     const on = await off.another(fcm.env);
     try {
       const user = await createUser(on);

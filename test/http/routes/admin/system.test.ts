@@ -12,7 +12,7 @@ const word = () => randomBytes(18).toString('hex');
 const vapid = createECDH('prime256v1');
 do vapid.generateKeys();
 while (
-  // A key that begins with a zero is shorter.
+  // Node.js returns a key whose first byte is zero without this byte, so it would be too short.
   vapid.getPrivateKey().length < 32
 );
 const secrets = {
@@ -55,7 +55,7 @@ afterAll(() => postern.close());
 const read = (bearer = postern.adminKey) => postern.api<System>('GET', '/admin/v1/system', { bearer });
 
 describe('the state of the system', () => {
-  test('shows the processes, of which one answers', async () => {
+  test('shows the processes, and which of them answers', async () => {
     const other = await postern.another();
     try {
       const { body } = await eventually('both instances', async () => {
@@ -162,7 +162,7 @@ describe('the providers', () => {
 });
 
 describe('the settings', () => {
-  test('are shown with their effective texts', async () => {
+  test('are shown with the values in use, also where these are defaults', async () => {
     const { settings } = (await read()).body;
     const settingNamed = (name: string) => settings.find((setting) => setting.name === name);
     expect(settingNamed('SESSION_TTL')).toMatchObject({ value: '7m', is_set: true, is_hidden: false });
@@ -198,7 +198,7 @@ describe('the settings', () => {
   });
 });
 
-test('only the scope admin may read it', async () => {
+test('only a key with the scope admin may read the state', async () => {
   const { body: key } = await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', {
     bearer: postern.adminKey,
     body: {

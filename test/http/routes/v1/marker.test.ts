@@ -55,7 +55,7 @@ describe('the read position', () => {
     expect((await get(reader)).unread_count).toBe(1);
   });
 
-  it('counts up to 100', async () => {
+  it('counts at most 100 unread notifications', async () => {
     const reader = await createReader();
     await publish(reader, 100);
     expect(await get(reader)).toMatchObject({ unread_count: 100, unread_count_capped: false });

@@ -109,7 +109,7 @@ async function vonageReceipt(
   });
 }
 
-// First: after several failures, Twilio would pause.
+// This test is the first one, because Postern would skip Twilio for a time after several failures.
 test('the metrics count messages by provider, also those that another provider sends and those with a receipt', async () => {
   const counts = async () => {
     const { value } = await scrape(postern.metricsUrl ?? '');
@@ -264,7 +264,7 @@ test('the state of the system names the provider that fails, until it works agai
     },
     { channel: 'sms', name: 'vonage', has_receipts: true, failing_since: null, last_error: null },
   ]);
-  // With both providers failing, Twilio is tried during its pause.
+  // Both providers fail, so Postern tries Twilio although it skips it for now.
   behaviour = { twilio: 201, vonage: 500 };
   await messageIn('sent');
   await eventually('the recovery', async () => ((await providers())[0]?.failing_since === null ? true : undefined));

@@ -119,7 +119,7 @@ describe('a stream of notifications', () => {
     const reader = await createReader();
     const stream = await open(reader);
     const { database } = postern;
-    // This instance sends no signal.
+    // These notifications are published without a signal to the streams.
     const notifications = createTestNotifications(database);
     const input = { user_id: reader.user.id, notification_type: 'payment', description: 'unannounced' };
     expect(await received(stream, 0)).toEqual([]);

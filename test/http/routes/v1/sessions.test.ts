@@ -115,7 +115,7 @@ describe('a session', () => {
   });
 });
 
-describe('superseding', () => {
+describe('several tokens of one device', () => {
   test('the first use of a token ends the older tokens of the same device; an approval alone ends nothing', async () => {
     const user = await createUser(postern);
     const device = { id: randomUUID() };

@@ -77,7 +77,7 @@ function createStream({ transport, filter }: StreamRequest, onEnd: () => void): 
   let connection: Connection = 'connecting';
   let isStarted = false;
 
-  /** The session of a tab. The newest one is asked first, because older ones may be frozen. */
+  /** The session of a tab. The worker asks the newest tab first, because the browser may have frozen older tabs. */
   async function session(fresh: boolean): Promise<string> {
     for (const tab of [...tabs].reverse()) {
       const token = await new Promise<string | null>((resolve) => {

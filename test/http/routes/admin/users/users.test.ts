@@ -206,7 +206,7 @@ describe('reading a user', () => {
   });
 
   test.each(['', '/devices', '/tokens', '/sessions', '/activity'])(
-    'is 404 for %j of an unknown id and of no id',
+    'with the path suffix %j is 404 for an unknown id, and for a text that is no id',
     async (list) => {
       expect((await admin('GET', `/users/${randomUUID()}${list}`)).status).toBe(404);
       expect((await admin('GET', `/users/ada${list}`)).status).toBe(404);

@@ -76,7 +76,7 @@ describe('the proofs that GET /v1/account lists', () => {
     ]);
   });
 
-  test('change the PIN without a code once there is a PIN', async () => {
+  test('for a change of the PIN include no code once the user has a PIN', async () => {
     const who = await person({ pin: '2468' });
     expect(await shortOf(who)).toEqual([
       'password account pin',
@@ -101,7 +101,7 @@ describe('the proofs that GET /v1/account lists', () => {
     ]);
   });
 
-  test('change a guarded PIN by the PIN alone', async () => {
+  test('for a change of the PIN are the PIN alone, during the delay after a code has set the password', async () => {
     const who = await person({ pin: '2468' });
     await enrolPasskey(who);
     await postern.database.everyone.query(
