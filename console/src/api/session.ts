@@ -60,7 +60,7 @@ export function createSession(service: SessionService): ConsoleSession {
     // The clock of this machine may be wrong: only the length of the session counts.
     currentToken = { token: session.token, renewAt: performance.now() + renewIn };
     clearTimeout(timer);
-    // Also while nobody uses the page, so that the next click needs no renewal.
+    // Renews also while nobody uses the page, so that the next click does not wait for a renewal.
     timer = setTimeout(() => void renew().catch(() => undefined), Math.min(renewIn, 2 ** 31 - 1));
     if (isOtherUser) window.location.reload();
     else if (before.status !== 'in') state.set({ status: 'in', userId: session.user_id });

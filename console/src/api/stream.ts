@@ -7,7 +7,7 @@ import { isTemporary, SignedOutError } from './problem.js';
 export type StreamState = 'connecting' | 'live' | 'waiting' | 'ended';
 
 export interface StreamEvent {
-  /** `message`, unless the service names it. */
+  /** The type of the event: `message`, unless the service gives another one. */
   readonly event: string;
   readonly data: string;
 }

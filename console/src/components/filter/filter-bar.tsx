@@ -130,7 +130,8 @@ function SearchBox({ label, value, focused = false, onChange }: SearchBoxProps) 
         onKeyDown={(event) => {
           if (event.key === 'Enter') apply(inputText);
         }}
-        // Before the click of another element: a later change of the URL would take its page away again.
+        // The blur event comes before the click on another element, such as a link. A change of the URL after that
+        // click would leave the page that it opened.
         onBlur={() => {
           if (timer.current !== undefined) apply(inputText);
         }}

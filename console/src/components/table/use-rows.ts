@@ -31,7 +31,7 @@ export function useRows({ body, ids, active, source }: RowsOptions) {
     },
     [active],
   );
-  // A new function would measure the whole list again.
+  // With a new function in each rendering, the whole list would be measured again.
   const getItemKey = useCallback((index: number) => ids[index] ?? index, [ids]);
   const virtualizer = useWindowVirtualizer<HTMLElement>({
     count: ids.length,

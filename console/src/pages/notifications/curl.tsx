@@ -3,7 +3,7 @@ import { Secret } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import type { Content } from './content.js';
 
-/** People in the command at most. */
+/** The maximum number of people in the command. */
 const maxPeople = 100;
 
 interface CurlProps {

@@ -20,7 +20,7 @@ export interface Person {
   readonly push: readonly DryRunPush[];
 }
 
-/** Users of one request: the service lists the devices of as many. */
+/** The number of users in one request: the service lists the devices of at most so many users. */
 const chunkSize = 100;
 
 /**

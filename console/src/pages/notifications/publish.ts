@@ -35,13 +35,13 @@ export interface Publication {
   readonly error?: unknown;
 }
 
-/** Users of one request at most, and bytes of its answer, which repeats the content for each user. */
+/** The maximum number of users of one request, and of bytes of its answer, which repeats the content for each user. */
 const limits = { users: 500, bytes: 2 ** 20 };
 /** Attempts of one request while the service cannot be reached or is busy, and milliseconds before the second. */
 const attempts = { most: 6, first: 1000 };
 /** The service knows a key for 24 hours. After that a repeat would publish again. */
 const keyLifeMs = 20 * 3_600_000;
-/** The draft of the plan: it is forgotten with all drafts when the operator signs out. */
+/** The name of the draft that holds the publication. All drafts are deleted when the operator signs out. */
 const storedPlan = 'draft.publication';
 
 /** The publication of this tab, if there is one. It goes on while the operator looks at other pages. */

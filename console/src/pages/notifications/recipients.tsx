@@ -29,7 +29,7 @@ export function readChosen({ mode, people, list, file }: ChosenRecipients): Read
   return { recipients, refused: [], repeated: 0, lines: people.length, column: undefined };
 }
 
-/** People in the picker at most: the names of as many are read at once. */
+/** The maximum number of people in the picker: one request reads the names of as many. */
 const maxPeople = 100;
 const maxFileBytes = 20 * 2 ** 20;
 

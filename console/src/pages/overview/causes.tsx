@@ -115,8 +115,8 @@ export function Channels({ figures }: { figures: Figures }) {
 }
 
 /**
- * Whether each provider works, and how many messages have arrived. One line, also before the answer: nothing moves
- * when it arrives.
+ * Whether each provider works, and how many messages have arrived. It is one line also before the answer of the
+ * service, so that nothing moves when the answer arrives.
  */
 function Providers({ figures: { metric } }: { figures: Figures }) {
   const { overview } = useText();

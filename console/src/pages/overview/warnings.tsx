@@ -17,7 +17,7 @@ export function useFailures() {
   return useQuery({
     queryKey: ['outbox', 'failed'],
     queryFn: async ({ signal }) => {
-      // By the minute, so that the address is the same for all reads of a minute.
+      // Rounded to the minute, so that all reads within a minute request the same URL.
       const since = new Date(Math.floor((Date.now() - day) / 60_000) * 60_000).toISOString();
       const filter = `state:in:failed;expired;undelivered,updated_at:gte:${since}`;
       const call = { query: { filter, limit: 1, sort: 'updated_at:desc' }, signal };

@@ -130,7 +130,7 @@ function UserView({ user }: { user: User }) {
   );
 }
 
-/** The menu "…" with the less frequent userDialogs. */
+/** The menu "…" with the less frequent dialogs. */
 function useMenuItems(user: User, openDialog: OpenDialog, run: ReturnType<typeof useActions>): MenuItem[] {
   const { user: text, userDialogs: dialogTexts } = useText();
   const isAdmin = useHasScope()('admin');
