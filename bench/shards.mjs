@@ -78,8 +78,8 @@ ${table([heads, ...lines])}`;
 }
 
 function lineOf(title, result, one) {
-  const all = ({ cpu, databaseCpu }) => cpu + databaseCpu;
-  const ratios = [1 / result.ratio, all(one) / all(result), one.databaseCpu / result.databaseCpu];
+  const totalCpu = ({ cpu, databaseCpu }) => cpu + databaseCpu;
+  const ratios = [1 / result.ratio, totalCpu(one) / totalCpu(result), one.databaseCpu / result.databaseCpu];
   const shownRatios = result === one ? ['', '', ''] : ratios.map(shown);
   return [title, result.name, shown(result.rate), ...shownRatios, shown(result.cpu), shown(result.databaseCpu)];
 }
@@ -144,15 +144,15 @@ async function prepare({ url }) {
   await Promise.all(Array.from({ length: 4 }, create));
 
   const post = (path, body, headers) => request('POST', url + path, { ...headers, body });
-  const of = (make) => oneAfterAnother(all.map(make));
+  const perPerson = (make) => oneAfterAnother(all.map(make));
   let created = 0;
   const publishTo = (to) => post('/admin/v1/notifications', { ...to, ...content }, admin);
   return {
-    verify: of(({ session }) => post('/v1/sessions/verify', undefined, { authorization: `Bearer ${session}` })),
-    session: of(({ basic }) => post('/v1/sessions', undefined, { authorization: basic })),
-    login: of(({ username, device }) => post('/v1/tokens', { ...loginOf(username), device: { id: device } })),
-    publish: of(({ id }) => publishTo({ user_id: id })),
-    'publish to 50 users': of((_, at) =>
+    verify: perPerson(({ session }) => post('/v1/sessions/verify', undefined, { authorization: `Bearer ${session}` })),
+    session: perPerson(({ basic }) => post('/v1/sessions', undefined, { authorization: basic })),
+    login: perPerson(({ username, device }) => post('/v1/tokens', { ...loginOf(username), device: { id: device } })),
+    publish: perPerson(({ id }) => publishTo({ user_id: id })),
+    'publish to 50 users': perPerson((_, at) =>
       publishTo({ user_ids: Array.from({ length: 50 }, (_, nth) => all[(at + nth) % users].id) }),
     ),
     'create a user': () => post('/admin/v1/users', { username: `new${++created}` }, admin),

@@ -20,7 +20,7 @@ describe('postern', () => {
     [['help', 'keys', 'create'], 'Usage: postern keys create'],
     [['keys', 'help', 'create'], 'Usage: postern keys create'],
     [['help', 'users', 'import'], 'Usage: postern users import'],
-  ])('explains %j', async (args, words) => {
+  ])('prints the help of a command for %j', async (args, words) => {
     const { code, stdout } = await runCommand(args);
     expect(code).toBe(0);
     expect(stdout).toContain(words);

@@ -78,7 +78,7 @@ describe('the configuration of push', () => {
       'the token_uri of FCM_SERVICE_ACCOUNT must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)',
     ],
     [{ PUSH_TTL: '29d' }, 'PUSH_TTL must be a duration from 1m to 28d, such as 30s, 15m, 1h or 365d'],
-  ])('with an error says which: %#', (env, expected) => {
+  ])('with an error is refused with a message that names it: %#', (env, expected) => {
     expect(errorsOf(env)).toContain(expected);
   });
 });

@@ -93,8 +93,8 @@ describe('the encoding', () => {
     ['UTF-8 with a byte order mark', 'utf-8', Buffer.from(`\uFEFF${text}`)],
     ['UTF-16 with a mark', 'utf-16le', utf16(true, true)],
     ['UTF-16 without a mark', 'utf-16le', utf16(true, false)],
-    ['UTF-16, the other way round, with a mark', 'utf-16be', utf16(false, true)],
-    ['UTF-16, the other way round', 'utf-16be', utf16(false, false)],
+    ['UTF-16 in the other byte order, with a mark', 'utf-16be', utf16(false, true)],
+    ['UTF-16 in the other byte order', 'utf-16be', utf16(false, false)],
   ] as const)('%s is recognised', async (_, encoding, bytes) => {
     expect(await encodingOf(new Blob([new Uint8Array(bytes)]))).toBe(encoding);
     expect(await decoded(bytes, encoding)).toBe(text);
@@ -110,7 +110,7 @@ describe('the encoding', () => {
     ['empty', Buffer.alloc(0)],
     ['workbook', Buffer.from('PK\u0003\u0004xl/workbook.xml')],
     ['binary', Buffer.from([0x89, 0x50, 0, 0, 0, 0x0d])],
-  ])('of a file that is %s is refused', async (reason, bytes) => {
+  ])('of a file without text is refused with the reason: %s', async (reason, bytes) => {
     expect(await encodingOf(new Blob([new Uint8Array(bytes)]))).toBe(reason);
   });
 });

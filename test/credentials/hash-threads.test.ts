@@ -169,7 +169,7 @@ test('a thread keeps the process alive only while it hashes', async () => {
   expect(countPorts()).toBe(before);
 });
 
-test('a thread starts also while the pool computes an imported hash, in either order', async () => {
+test('a thread starts also while the pool computes an imported hash, whichever was requested first', async () => {
   const argon2 = (threads: HashThreads) => threads.verify(stored, 'right');
   const other = (threads: HashThreads) => threads.runInPool(() => hash('other', parameters));
   for (const pair of [

@@ -13,7 +13,7 @@ function downloadWith(options: Partial<OutboundOptions> = {}) {
 }
 
 describe('an image download', () => {
-  it('returns the bytes of a 200', async () => {
+  it('returns the bytes of an answer with the status 200', async () => {
     const host = await startHttp((_request, response) => response.end('bytes'));
     const download = downloadWith({ allowPrivateNetworkTargets: true });
     expect((await download(`${host.url}/a`)).toString()).toBe('bytes');

@@ -75,7 +75,7 @@ test('a client with a few parallel lists is never refused, with or without a fil
   }
 });
 
-test('lists without a filter have no such limit', async () => {
+test('lists without a filter have no limit of parallel requests', async () => {
   const answers = await Promise.all(Array.from({ length: 150 }, () => list(other.bearer, 'limit=5')));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });

@@ -105,7 +105,7 @@ describe.each(cases)('a locked $what', ({ lock, blocked }) => {
   }
 
   test.each([1, 100])(
-    'answers %i requests that need it with 503 before it is released, and delays no other user',
+    'answers %i requests that need the row with 503 before the lock is released, and delays no other user',
     async (count) => {
       const { user, token } = await lockedUser();
       let areOthersAnswered = false;

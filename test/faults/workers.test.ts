@@ -215,7 +215,7 @@ describe('workers that repeatedly die before they are ready', () => {
   test.each([
     ['all workers', () => true],
     ['only new workers', (pid: number, first: readonly number[]) => !first.includes(pid)],
-  ] as const)('%s, end the service with 1 and one message', async (_which, isVictim) => {
+  ] as const)('end the service with exit code 1 and one message, if %s die', async (_which, isVictim) => {
     const installation = await newInstallation();
     const service = await start(installation);
     const first = workersOf(service);

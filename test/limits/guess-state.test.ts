@@ -35,7 +35,7 @@ const budgets = fc.record({
   },
 });
 
-test('a budget is read as the next guess would find it, and is not changed', async () => {
+test('a guess budget is read as the next guess would find it, and reading does not change it', async () => {
   const { everyone } = test_.database;
   await fc.assert(
     fc.asyncProperty(budgets, async ({ failures, total, locks, lockEnd, permanent, updated, slots }) => {

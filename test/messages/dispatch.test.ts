@@ -133,7 +133,7 @@ test('a message that was deleted before its dispatch leaves no rows behind', asy
 });
 
 describe.each(['authentications', 'outbox'])('while a transaction locks a row of %s', (table) => {
-  test('other messages are dispatched, and this one afterwards', async () => {
+  test('other messages are dispatched, and the message of the locked row afterwards', async () => {
     const [lockedLogin, other, withoutRecipient] = [
       await startLogin('+15551234567'),
       await startLogin('+15557654321'),

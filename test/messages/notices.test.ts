@@ -239,7 +239,7 @@ describe('the first device of a user', () => {
     expect(await noticesTo(user)).toHaveLength(2);
   });
 
-  test('is one device: of two parallel first logins through two instances, one causes a notice', async () => {
+  test('is one of two devices that log in at the same time on two instances: the other one causes a notice', async () => {
     const second = await postern.another();
     others.push(second);
     for (let round = 0; round < 10; round += 1) {

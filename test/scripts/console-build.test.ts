@@ -27,7 +27,7 @@ describe('the built console', () => {
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000);
   });
 
-  test('has each script, style sheet and picture as it is, and compressed to the same content', () => {
+  test('has each script, style sheet and picture uncompressed, and compressed with the same content', () => {
     const plain = assets.filter((name) => !/\.(?:br|gz)$/.test(name));
     for (const name of plain) {
       const content = readFileSync(`${built}/assets/${name}`);

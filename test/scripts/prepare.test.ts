@@ -49,7 +49,7 @@ describe('a later start', () => {
     ['package.json', '{"type":"module","dependencies":{"a":"1"}}', { installs: 2, builds: 1 }],
     ['package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}', { installs: 2, builds: 2 }],
     ['README.md', 'hello', { installs: 1, builds: 1 }],
-  ])('after a change of %s does what follows from it', async (path, content, calls) => {
+  ])('after a change of %s installs and builds only what depends on this file', async (path, content, calls) => {
     project.write(path, content);
     expect((await project.start()).code).toBe(0);
     expect({ installs: project.installs.length, builds: project.builds }).toEqual(calls);
@@ -177,7 +177,7 @@ describe("npm's cache", () => {
   test.each([
     ['HOME', { HOME: '/dev/null' }],
     ['configured cache', { npm_config_cache: '/dev/null/cache' }],
-  ])('is in the project where the %s cannot be written', async (_, env) => {
+  ])('is in the project folder if the %s cannot be written', async (_, env) => {
     await project.start([], env);
     expect(project.installs[0]?.slice(-2)).toEqual(['--cache', expect.stringMatching(/project\/\.npm-cache$/)]);
   });

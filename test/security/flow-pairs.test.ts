@@ -307,7 +307,7 @@ describe('a completion while a second factor is enrolled', () => {
     'a proof by code': 'user.changed',
   };
 
-  test.each(Object.keys(marks))('%s completes before it, or not at all', async (flow) => {
+  test.each(Object.keys(marks))('of %s takes effect before the enrolment, or not at all', async (flow) => {
     for (let round = 0; round < 6; round += 1) {
       const current = await scene('none');
       const complete = await (flows[flow] as Flow).begin(current);

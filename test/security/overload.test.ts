@@ -39,13 +39,13 @@ test('of 800 parallel logins the excess is refused quickly with Retry-After, and
   expect(refused.length).toBeGreaterThan(100);
   for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
   // Refusals do not wait for other hashes: half of them arrive before the last evaluated logins.
-  const at = (kind: (typeof order)[number], part: number) => {
+  const positionAt = (kind: (typeof order)[number], share: number) => {
     const places = order.flatMap((each, place) => (each === kind ? [place] : []));
-    return places[Math.floor(places.length * part)] ?? Number.NaN;
+    return places[Math.floor(places.length * share)] ?? Number.NaN;
   };
-  expect(at('refused', 0.5)).toBeLessThan(at('evaluated', 0.9));
+  expect(positionAt('refused', 0.5)).toBeLessThan(positionAt('evaluated', 0.9));
   // Sessions are verified between hashes, not after all of them.
-  const between = order.slice(at('evaluated', 0.1), at('evaluated', 0.9));
+  const between = order.slice(positionAt('evaluated', 0.1), positionAt('evaluated', 0.9));
   expect(between.filter((kind) => kind === 'verified').length).toBeGreaterThan(5);
   expect(
     (await postern.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(user.username) })).body.status,

@@ -147,7 +147,7 @@ describe('a role', () => {
     expect([await isActive(who), app === undefined]).toEqual([false, false]);
   });
 
-  test('is deactivated when it is raised, and stays active when it is lowered', async () => {
+  test('is deactivated when the user gets a higher role, and stays active when the user gets a lower one', async () => {
     const who = await withRole('support');
     const { confirm } = await enrolBy(who, await linkFor(who));
     await confirm?.();

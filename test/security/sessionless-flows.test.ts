@@ -185,9 +185,9 @@ async function expectAlike(type: Identity['type'], steps: readonly Step[]): Prom
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
 
 describe.each([
-  ['a time', {}, allPairs],
-  ['good', { GUESS_LIMIT_PERMANENT: '2' }, pairs],
-] as const)('where wrong secrets lock for %s', (_, env, some) => {
+  ['for a time', {}, allPairs],
+  ['permanently', { GUESS_LIMIT_PERMANENT: '2' }, pairs],
+] as const)('where wrong secrets lock %s', (_, env, some) => {
   startWith(env);
 
   test.each(some)('%s', async (_, { type, first, second }) => {

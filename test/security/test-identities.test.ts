@@ -177,7 +177,7 @@ describe('the fixed code is refused', () => {
   });
 });
 
-test('the diagnosis of the user says so', async () => {
+test('the diagnosis of the user has a note about the fixed code and its end', async () => {
   const { id, test: testIdentity } = await reviewer();
   const { body } = await admin<LoginDiagnosis>('GET', `/users/${id}/login-diagnosis`);
   const way = body.ways.find(({ authenticator }) => authenticator === 'sms');

@@ -15,9 +15,9 @@ test.each<[string, () => unknown, string]>([
   ['no URL', () => createPosternServer({ url: '' }), 'createPosternServer needs `url`'],
   ['a path', () => createPosternServer({ url: '/auth' }), 'createPosternServer needs `url`'],
   ['another protocol', () => createPosternServer({ url: 'ftp://auth.example.com' }), 'http or https'],
-  ['no time', () => createPosternServer({ url, timeout: 0 }), '`timeout`'],
-  ['half a retry', () => createPosternServer({ url, retries: 0.5 }), '`retries`'],
-])('%s is a mistake of the program', (_, make, message) => {
+  ['a time limit of 0', () => createPosternServer({ url, timeout: 0 }), '`timeout`'],
+  ['a fraction as the number of retries', () => createPosternServer({ url, retries: 0.5 }), '`retries`'],
+])('%s is a usage error', (_, make, message) => {
   expect(make).toThrow(message);
 });
 

@@ -6,13 +6,13 @@ import { resourceLimits } from '../../../src/app/base/resource-limits.js';
  * connection for each runner of the queue, one for the names of the runners, and one for signals. The primary process
  * has two.
  */
-function connectionsOf(workers: number, lines: number): number {
+function connectionsOf(workers: number, runners: number): number {
   const { connections, jobs } = resourceLimits(workers);
-  return (workers + 1) * (connections + jobs + lines + 2) + 2;
+  return (workers + 1) * (connections + jobs + runners + 2) + 2;
 }
 
 /** The runners of the queue: for SMS, mail and all other jobs, and with push one more for each channel of push. */
-const [lines, linesWithPush] = [3, 6];
+const [runners, runnersWithPush] = [3, 6];
 const upTo = (most: number) => Array.from({ length: most - 1 }, (_, at) => at + 2);
 
 describe('the resources of one worker', () => {
@@ -22,13 +22,13 @@ describe('the resources of one worker', () => {
 
   test.each(upTo(6))('fit into the 100 default connections of PostgreSQL, with %i workers and no push', (workers) => {
     // PostgreSQL keeps three of its 100 connections for superusers.
-    expect(connectionsOf(workers, lines)).toBeLessThanOrEqual(97);
+    expect(connectionsOf(workers, runners)).toBeLessThanOrEqual(97);
   });
 
   test.each(upTo(16))('fit into the 300 connections of the embedded server, with %i workers', (workers) => {
     // With the embedded server, each process holds one more connection, and a command that runs at the same time needs
     // three.
-    expect(connectionsOf(workers, linesWithPush) + workers + 2 + 3).toBeLessThanOrEqual(300);
+    expect(connectionsOf(workers, runnersWithPush) + workers + 2 + 3).toBeLessThanOrEqual(300);
   });
 
   const gigabyte = 2 ** 30;

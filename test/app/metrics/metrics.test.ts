@@ -224,7 +224,7 @@ test('the access log has one line for each request, without tokens and values of
   expect(lines.join('')).not.toMatch(/ps[ask]_/);
 });
 
-test('without METRICS_PORT nothing is served', async () => {
+test('without METRICS_PORT the service serves no metrics', async () => {
   const other = await postern.another({ METRICS_PORT: '' });
   expect(other.metricsUrl).toBeUndefined();
   await other.close();

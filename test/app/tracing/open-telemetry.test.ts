@@ -73,7 +73,7 @@ test('a trace that is not recorded is passed on with the decision of the client'
 });
 
 test.each([
-  ['a header that is none', 'x'.repeat(5000)],
+  ['an invalid header', 'x'.repeat(5000)],
   ['a trace of zeros', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
   ['two headers', `${sampled}, ${sampled}`],
 ])('%s begins a new trace', async (_, traceparent) => {

@@ -33,10 +33,10 @@ describe('the text of a position', () => {
 
   it.each([
     ['of another kind', '12'],
-    ['without a run', '-a'],
-    ['with a run that is too short', 'abc-a'],
-    ['without a number', `${run}-`],
-    ['with a number of zero', `${run}-0`],
+    ['without a run id', '-a'],
+    ['with a run id that is too short', 'abc-a'],
+    ['without a transaction number', `${run}-`],
+    ['with a transaction number of zero', `${run}-0`],
     ['with a running transaction that is not older', `${run}-a.0`],
     ['with a running transaction before the first', `${run}-a.a`],
     ['with running transactions in another order', `${run}-a.2.4`],

@@ -89,7 +89,7 @@ describe('the warnings of the overview', () => {
     await expectClean();
   });
 
-  test('name the provider that fails, and those that work, in a line that is there before the answer', async () => {
+  test('name the provider that fails, and those that work, in a line that exists before the answer of the service', async () => {
     const { page, expectClean, expectAccessible } = await open('/console/parts', {
       as: person,
       width: 390,

@@ -73,7 +73,7 @@ test('an unavailable server is skipped, and after a failure of the other server 
   await works(database);
 });
 
-test('without any server the message names each of them with its reason', async () => {
+test('if no server is available, the message names each server with the reason', async () => {
   for (const way of ways) way.down();
   const { servers, events } = open();
   await expect(servers.locate()).rejects.toThrow(

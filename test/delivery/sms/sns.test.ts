@@ -51,7 +51,7 @@ describe('Amazon SNS', () => {
     ],
     [403, error('toString'), 'unavailable', 'the account or its credentials are refused (403)'],
     [500, error('InternalError'), 'unavailable', 'the provider failed, code InternalError (500)'],
-  ])('maps %i with %s', async (status, body, failure, reason) => {
+  ])('maps the status %i with %s to the meaning of the refusal', async (status, body, failure, reason) => {
     const sns = await startSns();
     sns.answer({ status, body });
     const refusal = await refusalOf(sns, sns.sender().send(message));

@@ -33,7 +33,7 @@ describe('Twilio', () => {
     [429, 20429, 'unavailable', 'too many messages at a time, code 20429 (429)'],
     [400, 99999, 'unavailable', 'the provider failed or did not understand the request (400)'],
     [500, 20500, 'unavailable', 'the provider failed or did not understand the request (500)'],
-  ])('maps %i with code %i', async (status, code, failure, reason) => {
+  ])('maps the status %i with the code %i to the meaning of the refusal', async (status, code, failure, reason) => {
     const twilio = await startTwilio();
     twilio.answer({ status, body: error(code) });
     const refusal = await refusalOf(twilio, twilio.sender().send(message));

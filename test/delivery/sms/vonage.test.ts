@@ -45,7 +45,7 @@ describe('Vonage', () => {
     [402, '', 'unavailable', 'the account has no credit (402)'],
     [429, problem('throttled'), 'unavailable', 'too many messages at a time, code throttled (429)'],
     [500, problem('constructor'), 'unavailable', 'the provider failed or did not understand the request (500)'],
-  ])('maps %i with %s', async (status, body, failure, reason) => {
+  ])('maps the status %i with %s to the meaning of the refusal', async (status, body, failure, reason) => {
     const vonage = await startVonage();
     vonage.answer({ status, body });
     const refusal = await refusalOf(vonage, vonage.sender().send(message));

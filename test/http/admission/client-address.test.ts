@@ -34,7 +34,7 @@ describe('the address of a client', () => {
     expect(await addressesOf(trust, peer, header)).toEqual([address, address]);
   });
 
-  test('is the same for the routes and for the fast path, whatever the header says', async () => {
+  test('is the same for the routes and for the fast path, whatever X-Forwarded-For contains', async () => {
     const part = fc.constantFrom(
       '10.0.0.1',
       '203.0.113.7',

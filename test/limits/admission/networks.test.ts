@@ -23,7 +23,7 @@ describe('a network', () => {
     ['::ffff:cb00:7107', '203.0.113.7'],
     ['::ffff:203.0.113.7/120', '203.0.113.0/24'],
     ['::/0', '::/0'],
-  ])('has one text: %s', (given, canonical) => {
+  ])('has one canonical text: %s', (given, canonical) => {
     expect(text(given)).toBe(canonical);
     expect(text(canonical)).toBe(canonical);
   });

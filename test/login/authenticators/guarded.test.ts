@@ -103,23 +103,23 @@ describe('a challenge of a plug-in', () => {
   test.each([
     ['nothing', undefined],
     ['a list', []],
-    ['a number kept', { kept: { a: 1 } }],
-    ['an object kept', { kept: { a: { b: 'c' } } }],
-    ['too much kept', { kept: { a: 'é'.repeat(2048) } }],
-    ['NUL kept', { kept: { a: '\0' } }],
-    ['half a character kept', { kept: { a: '\ud800' } }],
-    ['no whole seconds', { lifetime: 1.5 }],
-    ['no time', { lifetime: 0 }],
-    ['longer than a login is open', { lifetime: 601 }],
-    ['text for seconds', { lifetime: '300' }],
-    ['no type', { shown: { nonce: 'x' } }],
-    ['too much shown', { shown: { type: 'x', text: 'x'.repeat(16_384) } }],
-    ['what is no JSON', { shown: { type: 'x', number: 1n } }],
+    ['a number in `kept`', { kept: { a: 1 } }],
+    ['an object in `kept`', { kept: { a: { b: 'c' } } }],
+    ['too much text in `kept`', { kept: { a: 'é'.repeat(2048) } }],
+    ['NUL in `kept`', { kept: { a: '\0' } }],
+    ['half a character in `kept`', { kept: { a: '\ud800' } }],
+    ['a fraction as its lifetime', { lifetime: 1.5 }],
+    ['a lifetime of 0', { lifetime: 0 }],
+    ['a longer lifetime than a login has', { lifetime: 601 }],
+    ['a text as its lifetime', { lifetime: '300' }],
+    ['no type in `shown`', { shown: { nonce: 'x' } }],
+    ['too much text in `shown`', { shown: { type: 'x', text: 'x'.repeat(16_384) } }],
+    ['a value in `shown` that JSON does not have', { shown: { type: 'x', number: 1n } }],
     ['an unknown channel', { message: { channel: 'pigeon', code: '123456' } }],
     ['a channel that is not configured', { message: { channel: 'email', code: '123456' } }],
-    ['a code of other characters', { message: { channel: 'sms', code: 'http://evil.example' } }],
-    ['no code', { message: { channel: 'sms' } }],
-  ])('with %s begins nothing', async (_what, challenge) => {
+    ['a code with characters that are not allowed', { message: { channel: 'sms', code: 'http://evil.example' } }],
+    ['a message without a code', { message: { channel: 'sms' } }],
+  ])('with %s starts no login', async (_what, challenge) => {
     await problemOf(twoSteps(() => challenge).begin(user, ''));
   });
 

@@ -74,7 +74,7 @@ async function hasFiles(id: string): Promise<boolean> {
 const unsettled = () => readdir(join(folder.path, 'unsettled'));
 
 describe('the cleanup', () => {
-  it('removes an image that nothing shows after a day, with its files', async () => {
+  it('removes an image that no notification has shown for a day, with its files', async () => {
     const id = await upload();
     expect(await unsettled()).toEqual([]);
     await pass('23 hours');
@@ -231,7 +231,7 @@ describe('the erasure of a user', () => {
     expect(await unsettled()).not.toContain(shown);
   });
 
-  it('also covers a running upload', async () => {
+  it('also prevents that an upload which is still running stores an image', async () => {
     await test.database.everyone.query(testSql('delete from inboxes where user_id = $1', [user]));
     await erase();
     expect((await problemOf(upload(user))).code).toBe('invalid_session_token');

@@ -41,7 +41,7 @@ test('two reads of one user run at a time, independently of other users', async 
   await Promise.all(reads);
 });
 
-test('all users together use half of the connections', async () => {
+test('the reads of all users together use at most half of the connections', async () => {
   const { read, begun, ends } = createHeld(6);
   const reads = ['a', 'b', 'c', 'd'].map(read);
   await settled();

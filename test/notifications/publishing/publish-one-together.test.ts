@@ -79,7 +79,7 @@ describe('single notifications that are published at the same time', () => {
     }
   });
 
-  test('are inserted while one inbox is locked, and the one for that inbox when it is unlocked', async () => {
+  test('are inserted while one inbox is locked, except the one for this inbox, which is inserted after the lock', async () => {
     const [locked = '', ...others] = await createInboxes(db.database, 20);
     const holder = new pg.Client(db.target);
     await holder.connect();
@@ -155,7 +155,7 @@ describe('single notifications that are published to one inbox at once', () => {
     }
   });
 
-  test('count a block that they fill once', async () => {
+  test('count only once the block that they fill together', async () => {
     const [inbox = ''] = await createInboxes(db.database, 1);
     await db.database.everyone.query(
       testSql('update inboxes set last_change_sequence = 1000, counted_blocks = 0 where user_id = $1', [inbox]),

@@ -335,7 +335,7 @@ describe('a session check', () => {
       expect(await check()).toMatchObject({ status: 401, body: { errors: [{ code: 'invalid_session_token' }] } });
     }));
 
-  test('is made once if it is refused', () =>
+  test('is made only once if the session is refused', () =>
     withPostern({}, async (postern) => {
       const queries = await queriesOf(async () =>
         expect(await postern.api('POST', path, { bearer: refused })).toMatchObject({ status: 401 }),

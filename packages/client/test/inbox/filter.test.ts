@@ -48,7 +48,7 @@ test.each<[string, NotificationFilter, string[]]>([
   ['a condition that is not set', { actor: undefined, notification_type: 'pool' }, ['pool']],
   ['the grammar of the service', 'notification_type:in:pool;request', ['pool', 'request']],
   ['nothing', {}, ['payment', 'pool', 'request']],
-])('a filter by %s finds what it says', async (_name, filter, types) => {
+])('a filter by %s finds exactly the notifications that it describes', async (_name, filter, types) => {
   expect(await found(filter)).toEqual(types);
 });
 

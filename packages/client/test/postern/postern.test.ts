@@ -129,7 +129,7 @@ describe('a login ends only by a 401 on the authentication token', () => {
     ['a lost network', lost],
     ['a 503 with a short pause', () => problem(503, 'overloaded', { 'retry-after': '0' })],
     ['a 429 with a short pause', () => problem(429, 'too_many_requests', { 'retry-after': '0' })],
-  ])('%s is waited for, and the request repeated', async (_name, answer) => {
+  ])('after %s the client waits and repeats the request', async (_name, answer) => {
     const network = createNetwork();
     const { postern } = await signedIn(app, { fetch: network.fetch });
     network.answer = (_request, number) => (number === 1 ? answer() : undefined);
@@ -269,8 +269,8 @@ describe('misuse fails at once with a sentence that says what to do', () => {
       () => createPostern({ url, storage: { getItem: () => null } as never }),
       /`storage` must be/,
     ],
-    ['a time-out of nothing', () => createPostern({ url, storage: memoryStorage(), timeout: 0 }), /milliseconds/],
-    ['a login of no client', () => createLogin({} as Postern), /createPostern made/],
+    ['a time limit of 0', () => createPostern({ url, storage: memoryStorage(), timeout: 0 }), /milliseconds/],
+    ['a login without a client', () => createLogin({} as Postern), /createPostern made/],
   ])('%s', (_name, misuse, message) => {
     expect(misuse).toThrow(message);
   });

@@ -95,7 +95,7 @@ describe('the data of a push event', () => {
   });
 
   test.each([
-    ['nothing', null],
+    ['missing', null],
     ['text', dataOf('hello')],
     ['other JSON', dataOf('{"id":5}')],
     ['null', dataOf('null')],

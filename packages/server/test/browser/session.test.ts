@@ -373,8 +373,8 @@ test.each<[string, Partial<BrowserSessionOptions>]>([
   ['the root', { basePath: '/' }],
   ['a slash at the end', { basePath: '/auth/' }],
   ['an origin with a path', { origin: 'https://app.example.com/x' }],
-  ['an origin that is none', { allowedOrigins: ['app.example.com'] }],
-])('%s is a mistake of the program', (_, options) => {
+  ['an origin without a scheme', { allowedOrigins: ['app.example.com'] }],
+])('%s is a usage error', (_, options) => {
   expect(() => webOf(options)).toThrow(expect.objectContaining({ kind: 'usage' }));
 });
 

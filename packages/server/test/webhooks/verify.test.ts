@@ -160,12 +160,12 @@ describe('Ed25519', () => {
 
 test.each<[string, () => unknown]>([
   // @ts-expect-error JavaScript has no types that refuse it
-  ['no secret', () => createWebhookVerifier({ secrets: [] })],
-  ['nothing', () => createWebhookVerifier({})],
+  ['an empty list of secrets', () => createWebhookVerifier({ secrets: [] })],
+  ['neither secrets nor keys', () => createWebhookVerifier({})],
   ['an empty secret', () => createWebhookVerifier({ secrets: ['whsec_'] })],
   ['a secret that is no base64', () => createWebhookVerifier({ secrets: ['whsec_%%'] })],
-  ['no tolerance', () => createWebhookVerifier({ secrets: [secret], tolerance: 0 })],
-])('a verifier with %s is a mistake of the program', (_, make) => {
+  ['a tolerance of 0', () => createWebhookVerifier({ secrets: [secret], tolerance: 0 })],
+])('a verifier with %s is a usage error', (_, make) => {
   expect(make).toThrow(expect.objectContaining({ kind: 'usage' }));
 });
 

@@ -151,7 +151,7 @@ describe('postern backup', () => {
   });
 
   it.each([
-    ['cut', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), 'its end is missing'],
+    ['truncated', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), 'its end is missing'],
     ['changed', (bytes: Buffer) => flipped(bytes, bytes.length / 2), 'was changed or is damaged'],
     ['foreign', () => Buffer.from('something else '.repeat(1000)), 'is not a backup of Postern'],
     ['older', (bytes: Buffer) => withFormat(bytes, 0), 'the old format 0'],

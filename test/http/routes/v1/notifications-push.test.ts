@@ -177,7 +177,7 @@ describe('a push is not sent', () => {
     expect(await pushIn((await publish(phone.user)).id, 'none')).toMatchObject({ reason });
   });
 
-  test('for a notification that was deleted meanwhile', async () => {
+  test('for a notification that was deleted before its push', async () => {
     const { phone, id } = await waitingPush();
     const { status } = await app.api('DELETE', `/admin/v1/notifications/${id}`, { bearer: app.adminKey });
     expect(status).toBe(204);

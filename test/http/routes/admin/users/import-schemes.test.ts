@@ -148,7 +148,7 @@ describe('a new scheme', () => {
     }
   });
 
-  it('cannot be added when the existing schemes exceed the limit, and those keep working', async () => {
+  it('cannot be added when the existing schemes exceed the limit, and the existing ones keep working', async () => {
     for (const name of expensive) {
       await postern.database.everyone.query(testSql('insert into password_schemes (scheme) values ($1)', [name]));
     }
