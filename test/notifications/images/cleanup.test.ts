@@ -74,7 +74,7 @@ async function hasFiles(id: string): Promise<boolean> {
 const unsettled = () => readdir(join(folder.path, 'unsettled'));
 
 describe('the cleanup', () => {
-  it('removes an image that no notification has shown for a day, with its files', async () => {
+  it('removes an image a day after its upload if no notification shows it, with its files', async () => {
     const id = await upload();
     expect(await unsettled()).toEqual([]);
     await pass('23 hours');
