@@ -154,6 +154,6 @@ test('the unit of systemd has no unknown keys and is hardened', async () => {
   await writeFile(unit, text.replace('/usr/bin/node', process.execPath));
   const { stdout, stderr } = await run('systemd-analyze', ['verify', unit]);
   expect(stdout + stderr).toBe('');
-  // Fails above the threshold, in tenths.
+  // systemd-analyze fails if the exposure of the unit is above 3.0: the threshold is in tenths.
   await run('systemd-analyze', ['security', '--offline=true', '--threshold=30', unit]);
 });

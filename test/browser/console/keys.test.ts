@@ -44,7 +44,7 @@ test('an operator creates a key, whose token is shown once and works', async () 
   expect(made).toMatchObject({ scopes: ['notifications:write'], expires_at: expect.any(String) });
   const refused = await postern.api('GET', '/admin/v1/keys', { bearer: token });
   expect(refused.body).toMatchObject({ errors: [{ code: 'insufficient_scope' }] });
-  // Only the button closes it: a slip of the hand must not lose the key.
+  // Only the button closes the dialog, so that an accidental key press does not lose the API key.
   await page.keyboard.press('Escape');
   expect(await page.getByText(token).isVisible()).toBe(true);
   await page.getByRole('button', { name: 'I have copied it' }).click();

@@ -46,7 +46,7 @@ describe('a session', () => {
     await admin('POST', `/users/${person.session.user_id}/logout`);
     await ended(page).waitFor();
     await expectAccessible();
-    // Esc does not close it: there is nothing to go on with.
+    // Esc does not close the dialog, because the page cannot continue without a login.
     await page.keyboard.press('Escape');
     await ended(page).waitFor();
     await page.getByLabel('Password', { exact: true }).fill(password);

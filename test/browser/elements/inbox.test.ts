@@ -171,7 +171,7 @@ test('a list without a connection shows that, keeps its rows, and continues late
   await page.getByText('Before').waitFor();
   await page.context().setOffline(true);
   await page.evaluate('postern.getSession({ fresh: true }).catch(() => null)');
-  // An open stream survives the emulation: a new one does not.
+  // The emulated loss of the network does not cut an open stream, but prevents a new one.
   await page.evaluate('element.limit = 5');
   await page
     .getByRole('status')
