@@ -7,7 +7,7 @@ import { createServers } from '../../src/database/connections/servers.js';
 import type { Database } from '../../src/database/database.js';
 import { createServer, type Server } from '../../src/database/server.js';
 import { migrateAll } from '../../src/database/sharding/open.js';
-import { recover } from '../../src/database/sharding/recovery.js';
+import { recover, startRecovery } from '../../src/database/sharding/recovery.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createTestShards, type TestShards } from '../support/shards.js';
 import { testSql } from '../support/sql.js';
@@ -109,6 +109,15 @@ test('a slow process cannot commit a transaction that another one has rolled bac
   await ended;
   expect(output.join('')).toMatch(/^paused\nfailed/);
   expect(await partsOf(userId)).toEqual(neither);
+});
+
+test('an instance completes the transaction of a process that has died, without a call', async () => {
+  const userId = await createEastUser();
+  await once(startWriter(userId, { KILL_BEFORE: 'commit prepared' }), 'exit');
+  expect(await partsOf(userId)).toEqual({ identity: false, user: true, prepared: 1 });
+  const stop = startRecovery(servers, quiet);
+  await expect.poll(() => partsOf(userId)).toEqual(both);
+  await stop();
 });
 
 test('a process that is not killed commits both parts', async () => {
