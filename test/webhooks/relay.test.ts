@@ -272,8 +272,11 @@ describe('with a webhook', () => {
       const body = JSON.parse(bodyOf(randomUUID(), { ...event, created_at: new Date().toISOString() }));
       expect([validate(body), validate.errors]).toEqual([true, null]);
       expect(validate({ ...body, type: 'other' })).toBe(false);
-      const { properties } = webhookEventSchema(type);
-      expect(Object.keys(properties.data.properties).sort()).toEqual(Object.keys(body.data).sort());
+      const { required, properties: members } = webhookEventSchema(type).properties.data;
+      expect([...required].sort()).toEqual(Object.keys(body.data).sort());
+      // With several servers only: test/cli/commands/audit-shards.test.ts has such an event.
+      const isOptional = (name: string) => !required.includes(name);
+      expect(Object.keys(members).filter(isOptional)).toEqual(type === 'audit.sealed' ? ['server'] : []);
     }
   });
 });
