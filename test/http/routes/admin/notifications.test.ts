@@ -99,7 +99,7 @@ describe('POST /admin/v1/notifications', () => {
         ['description', 'required'],
       ],
     ],
-    ['an empty list of users', '{"user_ids":[],"notification_type":"pool","description":"x"}', [['user_ids', 'too_few_items']]],
+    ['no recipients', '{"user_ids":[],"notification_type":"pool","description":"x"}', [['user_ids', 'too_few_items']]],
   ])('refuses %s', async (_, body, errors) => {
     const answer = await publish<ProblemAnswer>(body);
     expect(answer.status).toBe(422);
