@@ -5,8 +5,9 @@ export const clockTolerance = 60;
 const tolerance = sql`interval '60 seconds'`;
 
 /**
- * SQL: whether a stored result of `db_now()` is at most a minute after the current one. A later time means that the clock
- * was wrong then, or is wrong now. The clocks of a primary and its standby differ by less, and NTP steps by less.
+ * SQL: whether a stored result of `db_now()` is at most a minute after the current one. A later time means that the
+ * clock was wrong when the time was stored, or is wrong now. The clocks of a primary and its standby differ by less
+ * than a minute, and NTP corrects a clock by less than that.
  *
  * @param time a column or an expression of the type `timestamptz`
  */

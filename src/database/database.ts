@@ -18,8 +18,9 @@ import type { Scope, Statement } from './sql.js';
 import { traceStatements } from './traced.js';
 
 /**
- * Runs queries: a handle of the database, or a transaction. It accepts statements of the scope `Of`. Its function is a
- * property, because TypeScript compares methods loosely: a handle with too narrow a scope must not compile.
+ * Runs queries: a handle of the database, or a transaction. It accepts statements of the scope `Of`. `query` is a
+ * property and not a method, because TypeScript compares methods loosely: it would accept a handle with too narrow a
+ * scope.
  */
 export interface Queryable<Of extends Scope> {
   readonly query: <Row extends object>(statement: Statement<Row, Of>) => Promise<Row[]>;
@@ -43,27 +44,30 @@ export interface ScopedDatabase<Of extends Scope> extends Queryable<Of> {
   readonly transaction: <T>(work: (tx: Transaction<Of>) => Promise<T>) => Promise<T>;
 }
 
-/** The database of the service. Each handle accepts only statements of its scopes. */
+/** The database of the service. Each handle accepts only statements of its scopes (see `Scope` in `sql.ts`). */
 export interface Database {
   /**
    * Rows of one user. Work that waits for a lock of that user uses at most a fifth of the connections, so it does not
    * delay other users.
-   * @throws Problem `overloaded` when too many wait for the user already.
+   * @throws Problem `overloaded` when too many tasks already wait for this user.
    */
   user(userId: string): ScopedDatabase<'user'>;
   /** Rows of several users, whom each statement names. They must be on one shard: see `splitByShard`. */
   readonly users: ScopedDatabase<'user'>;
   /** Rows that belong to no user, such as identities, limits by address, API keys, idempotency keys and images. */
   readonly directory: ScopedDatabase<'directory'>;
-  /** Statements that know only an id, and work on the directory together with the rows of a user (decision 75). */
+  /**
+   * Statements that know only the id of a row, or that use the directory together with the rows of a user (decision
+   * 75).
+   */
   readonly spanning: ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /** As `spanning`, in the queue of one user: for work that may wait for a lock of that user (see `user`). */
+  /** Like `spanning`, but in the queue of one user: for work that may wait for a lock of that user (see `user`). */
   spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
   /** Statements of every scope, also about the rows of all users: admin lists, maintenance, exports. */
   readonly everyone: ScopedDatabase<Scope>;
   /** The servers on which the rows of users are. Work for a server, such as a batch of statements, runs for each of them. */
   readonly shards: readonly Shard[];
-  /** The server of a user. It changes when the user is moved. */
+  /** The server that has the rows of a user. It changes when the user is moved. */
   shardOf(userId: string): Shard;
   /** The connections of the pool now. */
   connections(): PoolState;
@@ -71,18 +75,22 @@ export interface Database {
 }
 
 /**
- * One server with rows of users. `user`, `users` and `everyone` run on this server for any user, and the other
- * handles are those of the whole database. Without SHARDS the database is its only shard.
+ * One server with rows of users. `user`, `users` and `everyone` run on this server for any user, and the other handles
+ * are the same as those of the whole database. Without SHARDS, the database has one shard, which is the database
+ * itself.
  */
 export interface Shard extends Database {
   readonly name: string;
   readonly target: DatabaseTarget;
 }
 
-/** The name of the server of DATABASE_URL, which has the directory too. */
+/** The name of the server of DATABASE_URL. This server also has the directory (the rows that belong to no user). */
 export const mainShard = 'main';
 
-/** For a process without SHARDS: a server with users that are spread over several servers refuses it. */
+/**
+ * The map check of a process without SHARDS. If users are spread over several servers, each of these servers refuses
+ * this process.
+ */
 const noMap: MapCheck = { version: () => 0, onRefused: () => undefined };
 
 /** Opens a pool. It connects when a connection is first needed. */
@@ -156,7 +164,7 @@ export async function completeTransaction<T>(
 ): Promise<T> {
   const listeners: (() => void)[] = [];
   let isOver = false;
-  /** A query after the end must not reach the connection: another request may use it by then. */
+  /** After `work` has ended, its queries must not reach the connection, because another request may already use it. */
   const queryInTransaction = <Row extends object>(statement: Statement<Row>) =>
     isOver ? Promise.reject(new Error('the transaction is over')) : query(statement);
   try {

@@ -37,7 +37,7 @@ export interface EmbeddedOptions {
 
 const databaseName = 'postern';
 
-/** The pause before a lost server is started again. It doubles with each attempt, up to the last. */
+/** The pause before a lost server is started again. It doubles with each attempt, up to `maxPauseMs`. */
 const firstPauseMs = 50;
 const maxPauseMs = 2000;
 
@@ -105,7 +105,7 @@ async function prepareServer(dataDir: string): Promise<Server> {
   return { binaries, data, account, isOwnedByRoot, logFile: join(dataDir, 'postgres.log') };
 }
 
-/** Restarts a lost server until `stopping` aborts, then leaves it. */
+/** Starts the server again each time that it is lost, until `stopping` aborts. Then leaves the server. */
 async function supervise(server: Server, first: Membership, log: Log, stopping: AbortSignal): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     stopping.addEventListener('abort', () => resolve(), { once: true });

@@ -27,13 +27,14 @@ export type WorkScope = 'user' | 'directory' | 'spanning';
  * Runs the work of a request once for each caller and key within 24 hours.
  *
  * First it commits a row with a lease of 60 seconds, so that parallel repeats see it. The response commits in the
- * transaction of the work. After another request has taken over an expired lease, that commit fails.
+ * transaction of the work. This commit fails if the lease has expired and another request has taken it over.
  */
 export interface Idempotency {
   /**
    * @param perform does the work in the transaction that stores the response
    * @param handle runs this transaction
-   * @throws Problem `idempotency_key_reused` for another request, `request_in_progress` while one runs.
+   * @throws Problem `idempotency_key_reused` if the key was used for a different request, `request_in_progress` while a
+   *   request with this key runs.
    */
   run(
     request: IdempotentRequest,
@@ -122,7 +123,7 @@ export function createIdempotency(database: Database, keys: SecretKeys): Idempot
     if (stored === undefined) throw new Problem('request_in_progress', { retryAfter: 1 });
     const { sealed_body: encrypted } = stored;
     const body = encrypted === null ? undefined : keys.decrypt(encrypted, contextOf(row));
-    // Before the comparison: without the key, the digest of the request would not match either.
+    // This check comes before the comparison: without the secret key, the digest of the request would not match either.
     if (encrypted !== null && body === undefined) {
       throw unreadableProblem(keys, encrypted, 'a response stored for an Idempotency-Key');
     }

@@ -45,15 +45,15 @@ const buildLock = 7_203_415_025;
 export interface IndexBuildResult {
   /** The indexes that were built. */
   readonly built: readonly string[];
-  /** Those that are still missing. */
+  /** The indexes that are still missing. */
   readonly missing: readonly string[];
   /** Why pg_trgm could not be installed. */
   readonly installError?: Error;
 }
 
 /**
- * Builds the late indexes of empty and small tables. For the migration: it must neither take long nor fail.
- * @param client with the lock of migrations
+ * Builds the late indexes of empty and small tables. The migration calls it, so it must neither take long nor fail.
+ * @param client the connection that holds the lock of migrations
  */
 export async function buildSmallIndexes(client: pg.Client): Promise<void> {
   await installTrigrams(client);
@@ -62,7 +62,7 @@ export async function buildSmallIndexes(client: pg.Client): Promise<void> {
     const statement = await statementOf(client, index);
     if (rows.length > 0 || statement === undefined) continue;
     await client.query("set lock_timeout = '1s'");
-    // The background work builds an index whose table is locked now.
+    // If the table is locked now, the background work builds the index later.
     await client.query(`create index if not exists ${statement}`).catch(() => undefined);
     await client.query('reset lock_timeout');
   }
@@ -77,10 +77,10 @@ export async function buildIndexes(target: DatabaseTarget, stop: AbortSignal): P
   const client = await openClient(target, {
     application_name: 'postern indexes',
     connectionTimeoutMillis: 10_000,
-    // A connection that breaks ends the build.
+    // The server checks the connection during the build, and ends the build when the connection has broken.
     settings: { statement_timeout: '0', lock_timeout: '0', client_connection_check_interval: '1000ms' },
   });
-  // Not `end`: it waits for the running statement.
+  // Not `client.end()`, which waits for the running statement.
   const disconnect = () => client.connection.stream.destroy();
   stop.addEventListener('abort', disconnect);
   try {
@@ -105,7 +105,7 @@ async function buildAll(client: pg.Client): Promise<IndexBuildResult> {
     if (statement === undefined) continue;
     await client.query(`drop index concurrently if exists ${index.name}`);
     await client.query(`create index concurrently ${statement}`);
-    // Only this gives the planner statistics of the expression.
+    // Without `analyze`, the planner has no statistics of the expression.
     if (index.name === searchIndex) await client.query(`analyze ${index.table}`);
     built.push(index.name);
   }
@@ -199,7 +199,7 @@ interface Logger {
 /** The state of the late indexes. */
 export interface IndexState {
   readonly isMigrated: boolean;
-  /** Those that are not built. */
+  /** The late indexes that are not built. */
   readonly missing: readonly string[];
   /** Whether pg_trgm is installed. */
   readonly hasTrigrams: boolean;

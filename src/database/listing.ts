@@ -6,7 +6,10 @@ import { bound, compose, identifier, join, type Scope, type Sql, sql } from './s
  * Which page of a list to read, and in which order. `sort` contains column names, which must come from a fixed list.
  */
 export interface ListRequest {
-  /** From 1. With an anchor, it is only the number that the page reports. */
+  /**
+   * The number of the page, from 1. If there is an anchor, the anchor selects the rows and the answer only repeats this
+   * number.
+   */
   readonly page: number;
   readonly limit: number;
   readonly sort: readonly SortColumn[];
@@ -39,17 +42,20 @@ export interface Page<Item> {
   readonly total: number;
   readonly totalIsExact: boolean;
   readonly hasMore: boolean;
-  /** The keys of the first and the last item; undefined for an empty page. In a partial page, the last key that was read. */
+  /**
+   * The keys of the first and the last item; undefined for an empty page. In a partial page, `last` is the last key
+   * that was read.
+   */
   readonly ends?: { readonly first: RowKey; readonly last: RowKey };
-  /** Why items may be missing. The next page continues there. Undefined for a complete page. */
+  /** Why items may be missing. The next page continues where this one stopped. Undefined for a complete page. */
   readonly partial?: PartialReason;
   /** The servers whose rows are missing. Undefined: none. */
   readonly missingShards?: readonly string[];
 }
 
 /**
- * `time`: the time limit ended the search. `index`: the same, because there is no index for the search. `shard`: a server
- * did not answer.
+ * `time`: the time limit ended the search. `index`: the time limit ended the search, which had no index. `shard`: a
+ * server did not answer.
  */
 export type PartialReason = 'time' | 'index' | 'shard';
 

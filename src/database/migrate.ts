@@ -11,7 +11,7 @@ import { createPlainPool } from './database.js';
 import { buildSmallIndexes } from './late-indexes.js';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
-/** The key of an advisory lock: any fixed number. Instances that start together run one after the other. */
+/** The key of an advisory lock: any fixed number. Instances that start at the same time migrate one after the other. */
 const migrationLock = 7_203_415_001;
 /**
  * The maximum time that a migration waits for the lock of a table. All other statements on the table wait behind the
@@ -20,13 +20,13 @@ const migrationLock = 7_203_415_001;
 const lockWait = '1s';
 /** Milliseconds between two attempts to get a lock. */
 const lockRetryPauseMs = 2000;
-/** About five minutes. */
+/** All attempts together take about five minutes. */
 const maxAttempts = 100;
 /** lock_not_available and deadlock_detected. */
 const lockErrorCodes = ['55P03', '40P01'];
 /**
- * SHA-256 in hex of migrations that a later release changed. A later migration brings a database with the former version to
- * the same schema.
+ * SHA-256 in hex of migrations that a later release changed. A later migration gives a database with the former version
+ * of the file the same schema.
  */
 const formerDigests = new Map([
   // Migration 0015 removes the difference.
@@ -72,9 +72,9 @@ export async function migrate(target: DatabaseTarget, log: MigrationLog): Promis
 }
 
 /**
- * Creates the schema of a database that has these migrations, in an empty database that gets its rows.
- * @param applied the digests of the migrations, by name
- * @throws MigrationError when this version does not have them
+ * Creates the schema of another database in an empty database, into which the rows of that database are then copied.
+ * @param applied the digests of the migrations of the other database, by name
+ * @throws MigrationError when this version of Postern does not have these migrations
  */
 export async function createSchema(target: DatabaseTarget, applied: ReadonlyMap<string, string>): Promise<void> {
   const migrations = await readMigrations();
@@ -183,7 +183,7 @@ async function applyOnce(client: pg.Client, { name, text, digest }: Migration): 
 
 /** The queue has its own schema, `graphile_worker`. */
 async function migrateQueue(target: DatabaseTarget): Promise<void> {
-  // A connection that breaks fails its query too, which reports the error.
+  // If a connection breaks, its query fails and reports the error.
   const pool = createPlainPool(target, 1, () => undefined);
   try {
     await runMigrations({ pgPool: pool, schema: 'graphile_worker' });

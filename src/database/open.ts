@@ -40,7 +40,8 @@ export interface OpenTarget {
 
 /**
  * Opens the configured database for the service, and watches which of its servers is the primary. Without DATABASE_URL,
- * joins or starts the embedded server of DATA_DIR. Creates it if it does not exist, and moves data of a former major version.
+ * joins or starts the embedded server of DATA_DIR. Creates the data directory if it does not exist, and moves data of a
+ * former major version of PostgreSQL.
  * @throws EmbeddedPostgresError
  */
 export function openTarget(source: TargetSource, log: Log): Promise<OpenTarget> {
@@ -48,8 +49,9 @@ export function openTarget(source: TargetSource, log: Log): Promise<OpenTarget> 
 }
 
 /**
- * Removes the data of a former major version that is older than seven days. Call it when the service has started: if the start
- * fails, an operator may need that data. It continues in the background, because removing many files takes time.
+ * Removes the data of a former major version of PostgreSQL, seven days after the move to the current version. Call it
+ * when the service has started: if the start fails, an operator may need the former data. The removal continues in the
+ * background, because removing many files takes time.
  */
 export function removeFormerVersionData({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): void {
   if (DATABASE_URL !== undefined) return;

@@ -59,7 +59,8 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
       clearTimeout(timer);
       onResult(error, rows);
     };
-    // Not the library's own timeout: if the process itself was blocked, this one first reads the input that has arrived.
+    // This timer replaces the library's timeout. If the process was blocked, `setImmediate` lets it first read the
+    // input that has arrived.
     const timer = setTimeout(() => setImmediate(answer, new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     super(text, values, (error) => answer(error ?? this?.failure));
     this.name = name;

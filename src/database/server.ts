@@ -33,10 +33,11 @@ export interface Server {
   /**
    * Runs one statement on any connection.
    * @param deadline as a time of `performance.now()`
-   * @param isHere asked when the connection is there; see `MovedError`
+   * @param isHere called when the connection is open: whether the rows of the user are still on this server (see
+   *   `MovedError`)
    */
   query<Row extends object>(statement: Statement<Row>, deadline: number, isHere?: () => boolean): Promise<Row[]>;
-  /** Begins a transaction. Its first query ends at `deadline`, each later one has the usual timeout. */
+  /** Begins a transaction. Its first query must end before `deadline`. Each later query has the usual timeout. */
   begin(deadline: number, isHere?: () => boolean): Promise<OpenTransaction>;
   /** Runs work that may wait for a lock of a user, in the queue of that user. */
   runInQueue<T>(userId: string, work: () => Promise<T>): Promise<T>;
@@ -66,9 +67,10 @@ export class MovedError extends Problem {
 }
 
 /**
- * Milliseconds. A request must be answered within 5 s even while the database hangs, and it fails with its first query.
- * So `answer` limits a query together with its wait for the user's queue and for a connection. The `statement_timeout` of
- * `requestSettings` is shorter, so that the server cancels the statement before that.
+ * Milliseconds. A request must be answered within 5 s even while the database hangs. A request fails when its first
+ * query fails. So `answer` limits one query, including the time for which it waits in the user's queue and for a
+ * connection. The `statement_timeout` of `requestSettings` is shorter, so the server cancels the statement before
+ * `answer` ends.
  */
 export const timeouts = {
   poolWait: 3000,
@@ -91,7 +93,7 @@ export const nextDeadline = () => performance.now() + timeouts.answer;
 
 /**
  * Opens a pool. It connects when a connection is first needed.
- * @param map the map of users on servers, which each new connection checks
+ * @param map each new connection checks the version of the map of users, which says which server has the rows of a user
  */
 export function createServer(options: ServerOptions, map: MapCheck): Server {
   const servers = serversOf(options.target);
@@ -132,7 +134,7 @@ export function sumOfPools(states: readonly PoolState[]): PoolState {
 /** For errors of a connection in use. Without a listener the process would exit. */
 const ignore = () => undefined;
 
-/** Checks the idle connections with a new map. Those in use are checked before their next use. */
+/** Checks the idle connections with a new map. Connections in use are checked before their next use. */
 function renewIdle(pool: pg.Pool, map: MapCheck): void {
   for (let count = pool.idleCount; count > 0; count -= 1) {
     pool.connect((_error, client, release) => {
@@ -201,7 +203,7 @@ function queryOnce<Row extends object>(
         else reject(toProblem(error));
       };
       const setCause = trace && causeStatement(trace.causes, client, cause, statement);
-      // If it fails, the connection is broken, and the statement after it fails too.
+      // If this query fails, the connection is broken, and the statement after it fails too.
       if (setCause !== undefined) client.query(new Query(readers, setCause, timeoutMs, ignore));
       client.query(new Query(readers, statement, timeoutMs, onResult));
     }

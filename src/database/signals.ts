@@ -126,7 +126,8 @@ async function keepListening(
         query_timeout: times.answer,
         keepAlive: true,
         prepare(newClient) {
-          // Not `once`, which rejects at the error before the end: nobody may wait for it yet, and that would end the process.
+          // Not `once` of `node:events`: its promise would reject at the error that comes before the end. If no code
+          // waited for the promise yet, the rejection would end the process.
           connectionEnd = new Promise<void>((resolve) => newClient.once('end', () => resolve()));
           newClient.on('notification', ({ payload = '' }) => onPayload(payload));
         },

@@ -157,8 +157,9 @@ export function unprepared<Values extends object, Row extends object, Of extends
 }
 
 /**
- * The same statement, which runs on each server with the ids of the users there, if its array names users of several. Only
- * for a statement that finds rows by the ids of users: no other parameter may belong to a place of the array.
+ * The same statement, but it runs once on each server if its array names users of several servers. Each server gets the
+ * ids of its own users. Use it only for a statement that finds rows by the ids of users: no other parameter may be an
+ * array whose elements belong to these ids.
  */
 export function divisible<Values extends object, Row extends object, Of extends Scope>(
   statement: StatementWith<Values, Row, Of>,
@@ -167,8 +168,8 @@ export function divisible<Values extends object, Row extends object, Of extends 
 }
 
 /**
- * The statement on the server of a user, if its parameters do not name its users as text. With the scope `spanning` it runs
- * on the directory too.
+ * The same statement, which runs on the server of this user. For statements whose parameters do not contain the user's
+ * id as text. A statement with the scope `spanning` also runs on the directory.
  */
 export function onServerOf<Row extends object, Of extends Scope>(
   userId: string,
@@ -179,7 +180,7 @@ export function onServerOf<Row extends object, Of extends Scope>(
 
 /**
  * Composes a statement for one request, of parts and bound values.
- * @param users the user or the users that it names, if it runs in a transaction of several scopes
+ * @param users the user or users whose rows the statement names, if it runs in a transaction of several scopes
  */
 export function compose<Row extends object, Of extends Scope>(
   scope: Of,

@@ -22,7 +22,7 @@ export type Causes = WeakMap<object, string>;
 
 /**
  * The statement to send before another one or a transaction. Undefined if the connection already has the right setting.
- * @param causes changed as if the result were sent
+ * @param causes the function changes this map as if the returned statement had been sent
  * @param cause what `Tracing.cause` returned when the work began
  * @param statement undefined for a transaction
  */

@@ -5,8 +5,8 @@ export type Load<Key, Found> = (key: Key) => Promise<Found>;
 export type LoadMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly Found[]>;
 
 /**
- * Batches that run at a time. With one, the process and the database would take turns: no batch runs while the process
- * writes the responses of the last one.
+ * The number of batches that run at the same time. With only one, the process and the database would take turns: no
+ * batch would run while the process writes the responses of the last batch.
  */
 const concurrency = 2;
 /**
@@ -15,8 +15,8 @@ const concurrency = 2;
  */
 const minForSecond = 16;
 /**
- * The maximum milliseconds that a batch waits for the running ones. After that, these count as slow and no longer block
- * others.
+ * The maximum time in milliseconds that a batch waits for running batches. After this time, the running batches count
+ * as slow, and other batches no longer wait for them.
  */
 const timeoutMs = 20;
 
@@ -31,13 +31,14 @@ interface Waiting<Key, Found> {
  * because a look-up joins only a batch that was not sent yet, and nothing is cached.
  *
  * A batch that fails or is slow affects only its own look-ups. Other batches use other connections of the pool.
- * @param maxKeys the maximum number of keys of one query; a larger query would delay the others
+ * @param maxKeys the maximum number of keys of one query; a larger query would delay other batches
  */
 export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, maxKeys = 64): Load<Key, Found> {
   const waiting: Waiting<Key, Found>[] = [];
   /**
-   * The running batches that new look-ups wait for. An array, not a Set: a Set that changes often leaves old tables in V8
-   * that keep later batches alive until a full garbage collection. This halved the throughput of every third process.
+   * The running batches that new look-ups wait for. An array, not a Set: a Set that changes often leaves old tables in
+   * V8 that keep later batches alive until a full garbage collection. With a Set, every third process had half the
+   * throughput.
    */
   let running: readonly (readonly Waiting<Key, Found>[])[] = [];
   let timeoutTimer: NodeJS.Timeout | undefined;

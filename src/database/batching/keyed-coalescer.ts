@@ -3,7 +3,7 @@ import { isStorageFailure } from '../database.js';
 
 /** Limits for one key: at most `batch` requests share a statement, and at most `waiting` requests wait. */
 const limits = { batch: 128, waiting: 1000 };
-/** A request that has waited for longer is refused: it would wait for the next statement too. */
+/** A request that has waited for longer is refused, because it would also have to wait for the next statement. */
 const timeoutMs = 1000;
 
 interface Waiting<Request, Result> {
@@ -15,10 +15,10 @@ interface Waiting<Request, Result> {
 
 /**
  * Runs one statement of a key at a time. Requests for the same key that arrive while it runs share the next statement,
- * in their order. After a storage failure, all requests of the statement fail. After any other error, which may come from
- * one request, each request runs alone.
+ * in their order. After a storage failure, all requests of the statement fail. After any other error, which may come
+ * from one request, each request runs alone.
  * @param work performs several requests of one key with one statement, and returns their results in the same order
- * @throws Problem `overloaded` where too many wait, or one has waited for too long
+ * @throws Problem `overloaded` if too many requests wait, or if a request has waited for too long
  */
 export function createKeyedCoalescer<Request, Result>(
   keyOf: (request: Request) => string,

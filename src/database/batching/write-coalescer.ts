@@ -33,7 +33,8 @@ export function createWriteCoalescer<Request, Result>({
 }
 
 /**
- * Any other error may come from one write of the batch. The statement had no effect, so each write is performed alone.
+ * Throws storage failures. Any other error may come from a single write of the batch. The statement had no effect, so
+ * each write is then performed alone.
  */
 function unlessStorageFailed(error: unknown): undefined {
   if (isStorageFailure(error)) throw error;

@@ -1,7 +1,10 @@
 import type pg from 'pg';
 import { type MapCheck, nameWithMap, OldMapError } from './session-check.js';
 
-/** The version of the map with which each connection was checked last. */
+/**
+ * The version of the map of users with which each connection was checked last. The map says which server has the rows
+ * of a user.
+ */
 const versions = new WeakMap<pg.ClientBase, number>();
 
 export function recordVersion(client: pg.ClientBase, version: number): void {
@@ -12,8 +15,9 @@ export function recordVersion(client: pg.ClientBase, version: number): void {
 export const needsRenewal = (client: pg.ClientBase, map: MapCheck) => versions.get(client) !== map.version();
 
 /**
- * Checks a connection again, and shows the version by its name. `postern shards move` waits until every connection to the
- * former server of a user shows the new version, and ends those that do not.
+ * Checks a connection again, and writes the version of the map into its `application_name`. `postern shards move` waits
+ * until every connection to the former server of a user has the new version in its name, and ends connections that do
+ * not get it.
  * @throws OldMapError
  */
 export async function renewSession(client: pg.ClientBase, map: MapCheck): Promise<void> {

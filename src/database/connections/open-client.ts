@@ -31,7 +31,10 @@ export async function openClient(target: DatabaseTarget, options: ClientOptions)
   }
 }
 
-/** Seconds after which a connection of a pool is replaced. So connections follow a DNS name, and the server frees their memory. */
+/**
+ * Seconds after which a connection of a pool is replaced. So the pool follows a changed DNS name, and the server frees
+ * the memory of old connections.
+ */
 const maxAge = 900;
 
 /** The options of a pool that connects to the primary. */

@@ -22,13 +22,13 @@ export interface ServerFields {
 
 /** The servers of one database: one primary and its standbys, or a single server. */
 export interface Servers {
-  /** The fields for a connection to the primary of the last search. */
+  /** The fields for a connection to the primary that the last search found. */
   fields(): pg.ClientConfig;
   /** Searches for the primary, if there are several servers and it is unknown. @throws NoPrimaryError */
   locate(): Promise<void>;
   /**
    * Prepares the session of a new connection. From then on, closes the connection as soon as a newer primary is known.
-   * @param map checked, if the connection is for rows of users
+   * @param map the map of users, if the connection is for rows of users. Its version is checked
    * @throws NotPrimaryError
    * @throws OldMapError
    */
@@ -63,14 +63,15 @@ interface FoundPrimary {
 }
 
 /**
- * Keeps the newest timeline that any connection of this process has seen. PostgreSQL increases it with each promotion, so
- * a former primary has a lower one (decision 103).
+ * Keeps the newest timeline (the number of a server's history) that any connection of this process has seen. PostgreSQL
+ * increases it with each promotion, so a former primary has a lower one (decision 103).
  */
 export function createServers(target: string | ServerFields): Servers {
   const all: readonly pg.ClientConfig[] =
     typeof target === 'string' ? urlsOfHosts(target).map((url) => ({ connectionString: url })) : [{ ...target }];
   const [first = {}] = all;
-  // PgDog sends the statements of a connection to this server. It must be set first.
+  // `pgdog_shard` tells the pooler PgDog to which server it sends the statements of a connection. It must be set before
+  // any other statement.
   const shardHint = typeof target === 'string' ? /[?&]pgdog_shard=(\d+)/.exec(target)?.[1] : undefined;
   const chooseShard = async (client: pg.ClientBase) => {
     if (shardHint !== undefined) await client.query(`set pgdog.shard = ${shardHint}`);

@@ -17,9 +17,9 @@ export const requestSettings: SessionSettings = {
 export interface ServerState {
   /** Whether it is a primary, and transactions may write. */
   readonly isWritable: boolean;
-  /** The number of its history. A promotion increases it. 0 on a standby. */
+  /** The timeline: the number of the server's history. A promotion increases it. 0 on a standby. */
   readonly timeline: number;
-  /** The lowest version of the map of users that it accepts. 0 if it was not read. */
+  /** The lowest version of the map of users that the server accepts from a process. 0 if it was not read. */
   readonly mapVersion: number;
 }
 
@@ -40,8 +40,8 @@ export class OldMapError extends Error {}
 const answerTimeoutMs = 2000;
 
 /**
- * SQL. The name of a WAL file starts with the timeline, in hexadecimal digits. `case` keeps a standby from the functions
- * that it refuses.
+ * SQL. The name of a WAL file starts with the timeline, in hexadecimal digits. A standby refuses to run some of these
+ * functions, so `case` skips them there.
  */
 const stateColumns = `pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
   case when pg_is_in_recovery() then '0' else left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`;
@@ -59,10 +59,10 @@ interface StateRow {
 }
 
 /**
- * Sets the settings of the session and reads the state of the server, in one statement. Not by the startup parameter
- * `options`, because PgBouncer refuses it. Closes the connection if there is no answer.
- * @param mapVersion the version of the map in this process: the server's is read too, and the connection shows this one
- * by its name (see `map-renewal.ts`). A database that is not migrated yet has none.
+ * Sets the settings of the session and reads the state of the server, in one statement. It does not use the startup
+ * parameter `options`, because PgBouncer refuses it. Closes the connection if there is no answer.
+ * @param mapVersion the version of the map of users in this process. It becomes a part of the connection's name (see
+ *   `map-renewal.ts`), and the server's version is read too. A database that is not migrated yet has no version.
  */
 export async function prepareSession(
   client: pg.ClientBase,
@@ -92,7 +92,7 @@ export async function prepareSession(
   }
 }
 
-/** The name of a connection whose process had this version of the map when it was checked last. */
+/** The `application_name` of a connection that was last checked with this version of the map of users. */
 export const nameWithMap = (version: number) => `postern map ${version}`;
 
 /** Closes a connection at once. Its running statement fails. */

@@ -6,7 +6,9 @@ import type { DatabaseTarget } from './target.js';
 
 /** PostgreSQL 15, as server_version_num. */
 const minServerVersion = 150_000;
-/** How often two connections check for a shared session: a pooler may use another one each time. */
+/**
+ * How often two connections check for a shared session: a pooler may use another connection to the server each time.
+ */
 const rounds = 5;
 const connectTimeoutMs = 10_000;
 
@@ -88,7 +90,7 @@ async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): 
       if (isShared) throw new UnfitDatabaseError(poolerMessage);
     }
   } catch (error) {
-    // A pooler of single statements refuses transactions.
+    // A pooler in statement mode refuses transactions.
     if (error instanceof pg.DatabaseError) throw new UnfitDatabaseError(poolerMessage, { cause: error });
     throw error;
   } finally {

@@ -81,10 +81,10 @@ function openUnnamed(folder: string, content: string): number {
 /**
  * Writes the rules for clients into the data directory. A running server has to reload them.
  *
- * Postern writes them before each start of a server of its own account. For root it writes them only while a server of an
- * older release runs, which reads these files: later servers have {@link openAccessFiles}.
+ * Postern writes them before each start of a server of its own account. For root it writes them only while a server of
+ * an older release runs, which reads these files: later servers have {@link openAccessFiles}.
  *
- * @param account the server's, unless it is this process's own
+ * @param account the account of the server; undefined if it is the account of this process
  * @throws EmbeddedPostgresError `data_dir_unusable`
  */
 export function writeAccess(data: DataDirectory, account: Account | undefined): void {

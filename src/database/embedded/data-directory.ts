@@ -31,7 +31,7 @@ export const superuser = 'postern';
 /** The name of a data directory that initdb is creating, followed by random characters. */
 const stagingPrefix = 'postgres.new-';
 
-/** Older folders were left by an initdb that was killed: it never takes this long. */
+/** Milliseconds. Older folders were left by an initdb that was killed: initdb never takes this long. */
 const stagingAgeMs = 10 * 60 * 1000;
 
 /** The longest address of a unix socket, in bytes, on the systems without descriptor paths. */
@@ -140,7 +140,8 @@ async function initialise(
   try {
     if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
     await runInitdb(staging, descriptor, binaries, account);
-    // A move to a new major version had perhaps taken the old folder away. The rename then fails, and keeps the data.
+    // If a move to a new major version was interrupted, this puts the moved data at `path`. The rename below then
+    // fails, so the data stays.
     finishReplacement(path);
     renameSync(staging, path);
     syncDirectory(dataDir);
@@ -156,7 +157,10 @@ async function initialise(
 /** The name of a complete data directory that replaces the one at `path`. */
 export const replacementOf = (path: string) => `${path}.next`;
 
-/** A process that moved data to a new major version may have been killed between its two last renames. */
+/**
+ * Does the last rename of a move to a new major version, if the process that moved the data was killed before this
+ * rename.
+ */
 export function finishReplacement(path: string): void {
   if (existsSync(path) || !existsSync(replacementOf(path))) return;
   try {
@@ -173,7 +177,7 @@ async function removeAbandoned(dataDir: string): Promise<void> {
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(stagingPrefix))) {
     const path = join(dataDir, name);
     const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    // Two processes that remove the same folder may both fail. The next start removes the rest.
+    // If two processes remove the same folder, both may fail. The next start removes the rest.
     if (Date.now() - changedAt > stagingAgeMs) await rm(path, { recursive: true }).catch(() => undefined);
   }
 }
@@ -196,7 +200,7 @@ async function runInitdb(
     '--builtin-locale=C.UTF-8',
     '--locale=C',
     '--no-instructions',
-    // One call, not one for each of a thousand files, which takes seconds on a busy disk.
+    // One call for the whole file system. One call for each of a thousand files takes seconds on a busy disk.
     ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
   ];
   const initdb = spawn(join(binaries.directory, 'bin', 'initdb'), options, {

@@ -25,20 +25,24 @@ export interface Membership {
 
 /**
  * The key of the advisory lock that each Postern holds shared, and that only the last one gets exclusively. It is taken
- * in the database `postgres`. Locks belong to one database, so it cannot conflict with those of Postern's own database.
+ * in the database `postgres`. Locks belong to one database, so it cannot conflict with the locks in Postern's own
+ * database.
  */
 export const membershipLock = 1;
 
 /** The name of the connections of a process that moves the data to a new major version, and holds the lock exclusively. */
 export const upgradeName = 'postern upgrade';
 
-/** The code of the error while another process moves the data. */
+/** The code of the error while another process moves the data to a new major version. */
 const movingCode = 'moving';
 
-/** The maximum time without a connection, and without a report of the server that it is starting or stopping. */
+/**
+ * Milliseconds. An attempt ends if for this long there is no connection, and no answer of the server that it is
+ * starting or stopping.
+ */
 const timeoutMs = 15_000;
 
-/** When to log that the start takes long. Recovery from a crash may take minutes. */
+/** Milliseconds after which the log says that the start takes long. Recovery from a crash may take minutes. */
 const logWaitAfterMs = 3000;
 
 /** Attempts to start a server that ends right after its start. Another starter's server may have caused that. */
@@ -47,7 +51,10 @@ const maxStartAttempts = 3;
 /** A shutdown writes all data to disk first. Postern does not wait longer than this. */
 const shutdownTimeoutMs = 20_000;
 
-/** admin_shutdown, crash_shutdown and cannot_connect_now: the server is starting, recovering or stopping. A move takes long too. */
+/**
+ * admin_shutdown, crash_shutdown and cannot_connect_now: the server is starting, recovering or stopping. A move to a
+ * new major version is included, because it takes long too.
+ */
 const transitionCodes = new Set(['57P01', '57P02', '57P03', movingCode]);
 
 /**
@@ -117,7 +124,8 @@ async function restrictOlderServer({ client }: Membership, server: Server, log: 
  */
 export async function leaveServer({ client }: Membership, { data }: Server, log: Log): Promise<void> {
   try {
-    // Release the shared lock first: if two leave at once and keep theirs, neither gets the exclusive lock.
+    // Release the shared lock first: if two processes leave at once and keep their shared locks, neither gets the
+    // exclusive lock.
     await client.query('select pg_advisory_unlock_shared($1)', [membershipLock]);
     const { rows } = await client.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [membershipLock]);
     if (rows[0]?.last) await shutDown(data, log);

@@ -24,7 +24,10 @@ interface ProcessTable {
   read(pid: number): SystemProcess | undefined;
 }
 
-/** A crash left a lock file without a process id if it is older than this. A newer one is being written. */
+/**
+ * Milliseconds. A lock file without a process id that is older than this was left by a crash. A newer one is still
+ * being written.
+ */
 const emptyLockFileAgeMs = 2000;
 
 /**
@@ -95,7 +98,8 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
 export async function removeRemains(data: DataDirectory): Promise<boolean> {
   const processes = await serverProcesses(data);
   for (const { pid, role } of processes) {
-    // Without its postmaster it can only commit into the write-ahead log, which recovery reads: SIGKILL loses nothing.
+    // Without its postmaster, a child process can only commit into the write-ahead log. Recovery reads this log, so
+    // SIGKILL loses nothing.
     if (role === 'orphan') signalProcess(pid, 'SIGKILL');
   }
   if (processes.length > 0) return false;

@@ -9,7 +9,7 @@ import type { DataDirectory } from './data-directory.js';
 import { inheritedIndexes, inheritedName } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
-/** All that a start of a server on a data directory needs. */
+/** Everything that is needed to start a server on a data directory. */
 export interface Server {
   binaries: Binaries;
   data: DataDirectory;
@@ -48,14 +48,15 @@ const serverSettings = {
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
-  // Backups keep the log by replication slots. A place of backups that fails for days must not fill the disk.
+  // While a backup storage fails, its replication slot keeps the write-ahead log. If this lasts for days, the log must
+  // not fill the disk.
   max_slot_wal_keep_size: '8GB',
   // After a crash PostgreSQL syncs all files before the recovery. One call for all files saves seconds.
   ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
 
   log_timezone: 'UTC',
   log_destination: 'stderr',
-  // The log is a descriptor that the server inherits.
+  // The server inherits a descriptor of the log file.
   logging_collector: 'off',
   log_min_messages: 'warning',
   log_checkpoints: 'off',

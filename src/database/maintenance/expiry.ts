@@ -26,7 +26,7 @@ interface ExpiredRows {
 const hour = sql`interval '1 hour'`;
 const days = (count: number) => sql`${literal(count)} * interval '1 day'`;
 
-/** Found by an index, so a step that finds nothing is cheap. */
+/** The expired rows of these tables are found by an index, so a step that finds nothing is cheap. */
 const indexed: readonly AgedRows[] = [
   {
     table: 'guess_budgets',
@@ -47,31 +47,31 @@ const indexed: readonly AgedRows[] = [
   { table: 'setup_links', key: ['id'], time: 'expires_at', age: days(7) },
   // An ended block is kept for 30 days, so that operators can see it in the list.
   { table: 'address_blocks', key: ['id'], time: 'ends_at', age: days(30), condition: sql`ends_at is not null` },
-  // Ended test identities are kept for 30 days, also for that list.
+  // Ended test identities are kept for 30 days, so that operators can see them in the list.
   { table: 'test_identities', key: ['id'], time: 'expires_at', age: days(30) },
   { table: 'push_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
   { table: 'webhook_events', key: ['user_id', 'sequence'], time: 'created_at', age: days(30) },
   { table: 'webhook_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
-  // The fan-out removes these rows itself, unless push was turned off. Notifications as old as this are not pushed any
-  // more.
+  // The push fan-out removes these rows, unless push was turned off. Notifications as old as this are no longer pushed.
   { table: 'publications', key: ['id'], time: 'created_at', age: days(28) },
 ];
 
 /**
- * Found by keyset iteration over the whole table. These rows are written during a request, where each further index
- * costs time. A login that did not complete can be read for 24 hours.
+ * The expired rows of these tables are found by keyset iteration over the whole table. Requests write these rows, and
+ * each further index would make the requests slower. A login that did not complete can be read for 24 hours.
  */
 const unindexed: readonly ExpiredRows[] = [
   // A notice is removed when it is sent. The rows left here could not be sent.
   { table: 'notices', key: ['user_id', 'id'], isExpired: sql`created_at < db_now() - interval '7 days'` },
-  // The queues of deleted webhooks.
+  // The queues of deleted webhook endpoints.
   {
     table: 'webhook_queues',
     key: ['user_id', 'endpoint_id'],
     isExpired: sql`not exists (select from webhook_endpoints e where e.id = webhook_queues.endpoint_id)`,
   },
-  // The numbers of events of deleted users, and of all users once there is no webhook. Without events, so that no number is
-  // given twice, and under the lock of the relay (webhooks/relay-queries.ts), so that none is given meanwhile.
+  // A row counts the webhook events of one user. It is removed if the user is deleted, or if there are no webhook
+  // endpoints. It stays while the user has stored events, so that no two events get the same number. The lock of the
+  // relay (webhooks/relay-queries.ts) ensures that no event gets a number during the removal.
   {
     table: 'webhook_users',
     key: ['user_id'],

@@ -39,7 +39,7 @@ const timing = {
   afterFailure: 60_000,
   /** Until any other task runs after a failure. */
   afterOtherFailure: 10_000,
-  /** Until a task that another instance runs is checked again. */
+  /** Until this process checks again whether another instance still runs the task. */
   takenByOther: 5000,
 };
 
@@ -88,7 +88,7 @@ export function startMaintenance(
         dueTimes.set(task, performance.now() + (await runStep(database, task)));
       } catch (error) {
         onError(error);
-        // The others run before this task is tried again, so one that always fails does not block them.
+        // The other tasks run before this task is tried again, so a task that always fails does not block them.
         for (const [other, otherDueAt] of dueTimes) {
           dueTimes.set(other, Math.max(otherDueAt, performance.now() + timing.afterOtherFailure));
         }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** SQL: the schemas whose contents a database has of its own. */
+/** SQL: whether a schema is not a part of PostgreSQL itself. */
 const isOwnSchema = `n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_(toast|temp)'`;
 
 /** SQL: whether the object with this id belongs to no extension. */
@@ -66,13 +66,16 @@ const selectObjects = `
   union all
   select 'prepared transaction ' || gid, '' from pg_prepared_xacts`;
 
-/** Indexes without those of constraints. */
+/** The indexes that belong to no constraint. */
 const selectIndexes = `
   select 'index ' || i.indexrelid::regclass as name, pg_get_indexdef(i.indexrelid) as definition
   from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
   where ${isOwnSchema} and i.indisvalid and not exists (select from pg_constraint o where o.conindid = i.indexrelid)`;
 
-/** The tables whose rows survive a crash. The others contain transaction numbers of their server. */
+/**
+ * The tables whose rows survive a crash. The rows of unlogged tables are not copied, because they contain transaction
+ * numbers of the former server.
+ */
 const selectTables = `
   select c.oid::regclass::text as name,
          string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attgenerated = '') as columns

@@ -34,7 +34,7 @@ const maxNamed = 5;
 export async function copyDatabase(from: Side, to: Side, log: Log): Promise<void> {
   await refuseOtherObjects(from, to);
   const tables = await listTables(from.client);
-  // One snapshot for the rows and their checksums. It lasts until the connection ends, and nothing can write meanwhile.
+  // The rows and their checksums are read in one snapshot, which lasts until the connection ends.
   await from.client.query('begin isolation level repeatable read');
   if (tables.length > 0) await from.client.query(`lock table ${namesOf(tables)} in share mode`);
   await to.client.query('begin');
@@ -50,7 +50,7 @@ export async function copyDatabase(from: Side, to: Side, log: Log): Promise<void
   await renewTransactionNumbers(to, tables);
 }
 
-/** A role, a table or a function that Postern did not create would be lost. */
+/** Refuses roles, tables and functions that Postern did not create, because the move would lose them. */
 async function refuseOtherObjects(from: Side, to: Side): Promise<void> {
   for (const name of await missingObjects(from.client, to.client)) {
     const [, extension] = /^extension (.*)$/.exec(name) ?? [];
@@ -80,15 +80,18 @@ async function copyRows(from: Side, to: Side, tables: readonly Table[], log: Log
       log.info({ table: name }, 'Copied a table');
     }
   } finally {
-    // On a full disk it would use what the former release needs.
+    // On a full disk, this file would take the space that the former release needs.
     rmSync(join(from.data.name, transferName), { force: true });
   }
   for (const statement of enableTriggers) await to.client.query(statement);
 }
 
-/** The rows are as the triggers have left them. @returns the statements that enable the triggers again */
+/**
+ * The triggers have already changed these rows on the former server, so they must not run again.
+ * @returns the statements that enable the triggers again
+ */
 async function disableTriggers(client: pg.Client): Promise<string[]> {
-  // For the triggers of foreign keys, which have no other switch.
+  // Turns off the triggers of foreign keys, which cannot be disabled in another way.
   await client.query('set local session_replication_role = replica');
   const { rows } = await client.query<{ disable: string; enable: string }>(`
     select format('alter table %s disable trigger %I', tgrelid::regclass, tgname) as disable,
@@ -110,7 +113,10 @@ async function compare(from: Side, to: Side, tables: readonly Table[]): Promise<
   if (sequences(expected) !== sequences(copied)) throw refused('The copy of the sequences differs');
 }
 
-/** The statements that replace transaction numbers of the former server, by table. The new server could assign the same ones. */
+/**
+ * The statements that replace transaction numbers of the former server, by table. The new server could assign the same
+ * numbers.
+ */
 const renewals = {
   audit_days: 'update audit_days set closing = pg_current_xact_id() where hash is null',
   address_blocks_version: 'update address_blocks_version set version = pg_current_xact_id()::text::bigint',

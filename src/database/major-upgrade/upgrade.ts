@@ -142,8 +142,8 @@ async function tryStart(to: Server, path: string, log: Log): Promise<void> {
 }
 
 /**
- * Waits until no other program uses the former server. Later ones cannot join it, because this process then has the lock
- * exclusively.
+ * Waits until no other program uses the former server. Later programs cannot join the server, because this process then
+ * holds the lock exclusively.
  * @returns false if another process has moved the data meanwhile
  * @throws EmbeddedPostgresError if a program stays connected
  */
@@ -186,7 +186,7 @@ async function fill(from: Server, to: Server, copy: Membership, { log, createSch
     log.info({ migrations: applied.size }, 'Created the schema on the new server');
     await copyDatabase(source, target, log);
     await copySettings(source.client, target.client, log);
-    // Now, because the wait for the end of a server is limited.
+    // Writes all data to the disk now, because the wait for the end of a server is limited.
     await target.client.query('checkpoint');
   } finally {
     await Promise.allSettled([source.client.end(), target.client.end()]);

@@ -24,7 +24,10 @@ const countOlderCodes = everyoneStatement<{ since: string | null }, { count: num
 /** A process that was not seen for this time has ended without removing its row. */
 const lostAfter = sql`interval '90 seconds'`;
 
-/** A process records its key before it writes its row. So processes with the current key are not older than its record. */
+/**
+ * A process records its key before it writes its row. So a process whose row is older than the record of the current
+ * key may use an older key.
+ */
 const countOlderProcesses = everyoneStatement<{ id: string }, { count: number }>(
   'processes_older_than_key',
   (p) => sql`

@@ -17,7 +17,9 @@ export interface EncryptedKind {
   readonly context: Sql;
   /** The columns that identify a row, in the order of an index, with their types. */
   readonly key: Readonly<Record<string, KeyType>>;
-  /** The column, if the value does not expire. After a rotation of the keys, it is encrypted again. */
+  /**
+   * The column of the value, if the value does not expire. After a rotation of the keys, the value is encrypted again.
+   */
   readonly reencryptedColumn?: string;
   /** For hashes, whose value here is the name of their key: the names of the keys, the current one first. */
   readonly keyNames?: (keys: SecretKeys) => readonly string[];
@@ -50,7 +52,8 @@ export const encryptedKinds: readonly EncryptedKind[] = [
   {
     name: 'queued codes',
     table: 'outbox',
-    // The first condition is for the index: no code lives for an hour.
+    // The first condition lets the query use the index. It excludes no valid code, because codes expire in less than an
+    // hour.
     where: sql`
       created_at > (select db_now() - interval '1 hour') and state = 'queued' and sealed_code is not null
       and expires_at > (select db_now())`,
@@ -172,7 +175,7 @@ export function describeUnreadableValues(unreadableValues: readonly Unreadable[]
   return `${counts} cannot be decrypted. ${missingKey} is missing from SECRET_KEY: add it after the current key`;
 }
 
-/** The head of a value names its key. Older values have no head, so each key has to be tried. */
+/** The first bytes of a value, its head, name its key. Older values have no head, so each key has to be tried. */
 function isReadable(keys: SecretKeys, { keyNames }: EncryptedKind, encrypted: Buffer, context: string): boolean {
   if (keyNames !== undefined) return keyNames(keys).includes(encrypted.toString());
   if (encrypted.length === encryptedHeadBytes) return keys.missingKeyOf(encrypted) === undefined;
