@@ -44,10 +44,13 @@ export interface BackupSource {
   readonly target: DatabaseTarget;
   /** The folder of the embedded server's files: `postgres` in DATA_DIR. Undefined: pg_dump reads the database. */
   readonly serverFolder: string | undefined;
-  /** The folder of pg_dump. Undefined: PATH and the folders of packages. */
+  /** The folder to find pg_dump in. Undefined: in PATH and in the folders of packages. */
   readonly programs: string | undefined;
   readonly imageFolder: string;
-  /** The key of the advisory lock of those who remove images. A backup holds it, so that no image of a copied row is missing. */
+  /**
+   * The key of the advisory lock that a process needs to remove images. A backup holds this lock, so that no image of a
+   * copied row is missing.
+   */
   readonly imageRemovalLock: number;
   /** The secret keys, the current one first. */
   readonly secretKeys: readonly { readonly id: string; readonly key: string }[];
@@ -65,23 +68,24 @@ export interface WrittenBackup {
   readonly location: string;
   readonly bytes: number;
   readonly systemId: string;
-  /** The log archive that continues it. */
+  /** The id of the archive of the write-ahead log that continues the backup. */
   readonly archive: string | null;
 }
 
 /** How a backup is written. */
 export interface BackupOptions {
-  /** Whether the schedule asks for it, and not a person. */
+  /** Whether the schedule asked for the backup, and not an operator. */
   readonly isScheduled: boolean;
-  /** Asked when no other backup runs. If it answers false, nothing is written. */
+  /** Called when no other backup runs. If it returns false, nothing is written. */
   readonly isWanted?: (client: pg.Client) => Promise<boolean>;
   readonly stop?: AbortSignal;
 }
 
 /**
- * Writes a backup of the running database, with the images. It contains every transaction that was committed before it
- * began. A copy of the files of an embedded server also contains those that were committed before it ended.
- * @returns undefined if another backup is running, or if this one is not wanted
+ * Writes a backup of the running database, with the images. The backup contains every transaction that was committed
+ * before the backup began. A copy of the files of an embedded server also contains the transactions that were committed
+ * before the backup ended.
+ * @returns undefined if another backup is running, or if `isWanted` returned false
  * @throws BackupError
  */
 export function createBackup(
@@ -114,7 +118,7 @@ export function createBackup(
         await client.query('update backups set finished_at = db_now(), bytes = $2 where id = $1', [row.id, bytes]);
         return { id: row.id, name, location: row.location, bytes, systemId: header.system_id, archive: row.archive };
       } catch (error) {
-        // A stop is no failure: the next start repeats the backup.
+        // A stop of the process is no failure: the next start repeats the backup.
         if (stop?.aborted !== true) await recordFailure(source.target, row, error);
         throw error;
       }
@@ -136,7 +140,8 @@ async function describe(client: pg.Client, source: BackupSource): Promise<Backup
             current_setting('server_version') as version, case when $1 then null else ${currentArchive} end as archive,
             pg_current_wal_flush_lsn()::text as lsn, to_char(db_now(), 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as now
      from pg_control_system(), pg_database d where d.datname = current_database()`,
-    // A server of your own may have several databases of Postern.
+    // Your own server may have several databases of Postern, so the identifier of a dump contains the database's
+    // number.
     [isDump],
   );
   const [server] = rows;
@@ -160,7 +165,7 @@ interface BackupContent {
   readonly source: BackupSource;
   readonly header: BackupHeader;
   readonly row: BackupRow;
-  /** pg_dump. Undefined: the files of the server are copied. */
+  /** The program pg_dump. Undefined if the files of the server are copied instead. */
   readonly program: Program | undefined;
 }
 
@@ -172,7 +177,7 @@ function contentOf(client: pg.Client, given: BackupContent): AsyncIterable<Buffe
     const described = { ...header, ...(program !== undefined && { pg_dump_version: program.version }) };
     yield textEntry(headerPath, `${JSON.stringify(described, null, 1)}\n`);
     Object.assign(manifest, yield* program === undefined ? copyFiles(client, given) : dump(client, given, program));
-    // After the rows: a file without a row does no harm, but a row without a file is a broken image.
+    // The images come after the rows: a file without a row does no harm, but a row without a file is a broken image.
     yield* filesBelow(source.imageFolder, 'images', {
       isExcluded: (path) => path === 'drafts',
       isEmptied: () => false,
@@ -205,7 +210,7 @@ async function* copyFiles(
   const manifest: Described = {};
   let next: string | undefined;
   const range = yield* copyRunningServer(client, serverFolder, async () => {
-    // The backup ends later, so it contains the row, and the transactions that were counted.
+    // The backup ends after this statement, so it contains this row and the transactions that were counted.
     await client.query(insertBackup, valuesOf(row));
     ({ rows: manifest.rows, next } = await countRows(client));
   });

@@ -6,7 +6,7 @@ import type { ArchiveEntry } from './container/archive.js';
 /** One read. Larger reads are not faster. */
 const chunkBytes = 1024 * 1024;
 
-/** What a walk leaves out. */
+/** Which files and folders are left out. */
 export interface Exclusions {
   /** Whether to leave out a file or a folder with all its files. */
   readonly isExcluded: (path: string, name: string) => boolean;
@@ -15,8 +15,9 @@ export interface Exclusions {
 }
 
 /**
- * The files and folders below `root`, as entries of an archive below `prefix`. Files may change, grow and end meanwhile:
- * each has the size of its beginning, and zeros where it was cut.
+ * The files and folders below `root`, as entries of an archive below `prefix`. Files may be changed, extended or
+ * shortened while they are read. An entry has the size that the file had when its reading began. If the file was
+ * shortened, the rest of the entry is zeros.
  */
 export async function* filesBelow(root: string, prefix: string, exclusions: Exclusions): AsyncGenerator<ArchiveEntry> {
   yield* walk('');
@@ -24,7 +25,7 @@ export async function* filesBelow(root: string, prefix: string, exclusions: Excl
   async function* walk(at: string): AsyncGenerator<ArchiveEntry> {
     yield { path: join(prefix, at), type: 'folder', size: 0, mode: 0o700, modifiedAt: 0 };
     if (exclusions.isEmptied(at)) return;
-    // A folder may be gone by now, as a database or an image that was dropped.
+    // A folder may no longer exist, for example because a database or an image was removed.
     const entries = await readdir(join(root, at), { withFileTypes: true }).catch(ifMissing([]));
     for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
       const path = join(at, entry.name);
@@ -52,7 +53,7 @@ async function* contentOf(file: FileHandle, size: number): AsyncGenerator<Buffer
   for (let position = 0; position < size; ) {
     const length = Math.min(chunkBytes, size - position);
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
-    // The file was cut. The write-ahead log contains what was in the missing part.
+    // The file was shortened. The write-ahead log contains everything that is needed to restore the missing part.
     const part = bytesRead === 0 ? Buffer.alloc(length) : buffer.subarray(0, bytesRead);
     position += part.length;
     yield part;

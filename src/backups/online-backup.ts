@@ -12,18 +12,21 @@ export interface BackupRange {
   readonly stop_lsn: string;
 }
 
-/** Folders whose files belong to the running server. Each start needs the folders. */
+/**
+ * Folders that are copied without their files. The files belong to the running server, but each start of a server needs
+ * the folders.
+ */
 const emptied = new Set([
   ...['pg_dynshmem', 'pg_notify', 'pg_replslot', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans'],
   'pg_wal',
 ]);
-/** Files of the running server, and files that only tell another server how to recover. */
+/** Files that are not copied: files of the running server, and files that only tell another server how to recover. */
 const excluded = new Set([
   ...['postmaster.pid', 'postmaster.opts', 'backup_label', 'tablespace_map', 'backup_manifest'],
   ...['recovery.signal', 'standby.signal', 'current_logfiles'],
 ]);
 const controlFile = join('global', 'pg_control');
-/** Temporary files and tables, and caches that a server writes again. */
+/** The names of other files that are not copied: temporary files and tables, and caches that a server writes again. */
 const temporary = /^(pgsql_tmp|pg_internal\.init|t\d+_\d+)/;
 
 const clusterFiles: Exclusions = {
@@ -32,12 +35,13 @@ const clusterFiles: Exclusions = {
 };
 
 /**
- * Copies the files of a running server, with PostgreSQL's low-level backup API. The files are read while the server writes
- * them; the write-ahead log from the start to the end of the backup makes them consistent when a server starts on them.
+ * Copies the files of a running server, with PostgreSQL's low-level backup API. The files are read while the server
+ * writes them; the write-ahead log from the start to the end of the backup makes them consistent when a server starts
+ * on them.
  *
- * @param client a superuser's. Its connection must end after a failure, which ends the backup in the server too
+ * @param client the connection of a superuser. Close it after a failure, which also ends the backup in the server
  * @param folder the data directory, readable by this process
- * @param beforeEnd runs as late as its statements can still become part of the backup
+ * @param beforeEnd called at the last moment at which its writes still become part of the backup
  */
 export async function* copyRunningServer(
   client: pg.Client,
@@ -50,7 +54,7 @@ export async function* copyRunningServer(
     );
   }
   const slot = `postern_backup_${randomBytes(6).toString('hex')}`;
-  // The slot keeps the write-ahead log. It is temporary: the server drops it when the connection ends.
+  // The slot makes the server keep the write-ahead log. It is temporary: the server drops it when the connection ends.
   await client.query('select pg_create_physical_replication_slot($1, true, true)', [slot]);
   const { rows: started } = await client.query<{ lsn: string; file: string; segment: string }>(
     `select s.lsn::text, pg_walfile_name(s.lsn) as file, (select setting from pg_settings where name = 'wal_segment_size') as segment
@@ -71,7 +75,7 @@ export async function* copyRunningServer(
   return { start_lsn: start.lsn, stop_lsn: stop.lsn };
 }
 
-/** Reads it until two reads are the same: the server may write it at this moment. */
+/** Reads the control file until two reads give the same bytes, because the server may write it at this moment. */
 async function readControlFile(folder: string): Promise<ArchiveEntry> {
   const path = join(folder, controlFile);
   let content = await readFile(path);

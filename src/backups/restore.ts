@@ -23,14 +23,14 @@ export interface RestoredBackup {
   readonly manifest: Static<typeof FilesManifest>;
 }
 
-/** The checked files of a backup in a folder that has no name yet. */
+/** The checked files of a backup in a folder that has only a temporary name. */
 export interface ExtractedBackup extends RestoredBackup {
   readonly folder: string;
   /** The account that must own the server's files, if it is not this process's own. */
   readonly account: EmbeddedInstallation['account'];
 }
 
-/** The paths that a backup of files may contain: nothing that leaves the folder. */
+/** The paths that a backup of files may contain. They cannot lead out of the folder. */
 const allowedPath = /^(?:(?:postgres|images)(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*|secret-key)$/;
 
 export interface RestoreOptions {
@@ -41,7 +41,8 @@ export interface RestoreOptions {
 }
 
 /**
- * Restores a backup of the embedded server as a new DATA_DIR. The folder gets its name when all of it was read and checked.
+ * Restores a backup of the embedded server as a new DATA_DIR. The folder gets its final name when the whole backup was
+ * read and checked.
  * @throws BackupError
  */
 export async function restoreBackup(

@@ -70,7 +70,7 @@ const selectRunning = everyoneStatement<{ high: number; low: number }, { is_runn
     and database = (select oid from pg_database where datname = current_database())) as is_running`,
 );
 
-/** Whether a backup or a verification that was asked for runs on any process. */
+/** Whether any process runs a backup, or a verification that an operator has asked for. */
 export async function isBackupRunning(handle: Queryable<'everyone'>): Promise<boolean> {
   const [high, low] = [Math.floor(backupLock / 2 ** 32), backupLock % 2 ** 32];
   return (await handle.query(selectRunning({ high, low })))[0]?.is_running === true;
@@ -82,9 +82,9 @@ export interface LogArchive {
   readonly started_at: string;
   /** Everything that was committed before this time is in the archive. Written about once a minute. */
   readonly archived_at: string;
-  /** Seconds since then. */
+  /** Seconds since `archived_at`. */
   readonly age: number;
-  /** Why it does not continue. */
+  /** Why the archive does not continue. Null if it does. */
   readonly error: string | null;
 }
 
@@ -95,7 +95,7 @@ const selectArchive = everyoneStatement<Record<never, never>, LogArchive>(
   from backup_archive`,
 );
 
-/** The archive of the log. Undefined: none was begun. */
+/** The archive of the write-ahead log. Undefined if none was begun. */
 export async function readLogArchive(handle: Queryable<'everyone'>): Promise<LogArchive | undefined> {
   const [archive] = await handle.query(selectArchive({}));
   return archive;
@@ -108,9 +108,12 @@ export interface BackupTimes {
   readonly verified: number | null;
   /** The start of the last scheduled backup. */
   readonly scheduled: number | null;
-  /** Whether that one was written and verified. */
+  /** Whether the last scheduled backup was written and verified. */
   readonly is_good: boolean | null;
-  /** Whether the log archive that is being written continues that one. Null: no log archive is being written. */
+  /**
+   * Whether the log archive that is being written continues the last scheduled backup. Null if no log archive is being
+   * written.
+   */
   readonly is_continued: boolean | null;
 }
 

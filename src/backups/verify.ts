@@ -34,7 +34,7 @@ export interface VerifyOptions {
 
 /** How dumps are restored to verify them. */
 export interface DumpVerification {
-  /** The folder of pg_restore. Undefined: PATH and the folders of packages. */
+  /** The folder to find pg_restore in. Undefined: in PATH and in the folders of packages. */
   readonly programs: string | undefined;
   /** The URL of a server that gets a temporary database. Undefined: a temporary embedded server. */
   readonly server: string | undefined;
@@ -42,9 +42,9 @@ export interface DumpVerification {
 
 /** The name of a folder with a restored copy, followed by random characters. */
 const copyPrefix = 'verify-';
-/** The folders of servers in it: of a copy of files, and of the server into which a dump is restored. */
+/** The folders of servers in such a folder: for a copy of files, and for the server into which a dump is restored. */
 const serverFolders = ['data', 'server'] as const;
-/** No verification takes this long, in milliseconds. */
+/** Milliseconds. No verification takes this long, so an older copy was left by a process that was killed. */
 const abandonedAfterMs = 24 * 3_600_000;
 
 /**
@@ -101,7 +101,7 @@ async function removeAbandoned(folder: string, log: Log): Promise<void> {
     const { mtimeMs } = await stat(copy);
     if (Date.now() - mtimeMs < abandonedAfterMs) continue;
     for (const dataDir of serverFolders.map((of) => join(copy, of))) {
-      // The last process that leaves a server stops it.
+      // This process joins the server and leaves it. The last process that leaves a server stops it.
       if (existsSync(join(dataDir, 'postgres'))) await (await startEmbeddedPostgres({ dataDir, log })).stop();
     }
     await rm(copy, { recursive: true, force: true });

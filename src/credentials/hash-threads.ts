@@ -145,9 +145,9 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
   }
 
   /**
-   * Finds a thread for one more hash: the first idle one, so that later threads become idle and end. Threads start one at
-   * a time, because each start blocks the event loop for some milliseconds. Up to `count` hashes of any kind use no
-   * thread: the time must not show whether another hash runs on a thread.
+   * Finds a thread for one more hash: the first idle one, so that later threads become idle and end. Threads start one
+   * at a time, because each start blocks the event loop for some milliseconds. While at most `count` hashes of any kind
+   * run, no hash uses a thread: the time of a hash must not show whether another hash runs on a thread.
    */
   function findThread(): Thread | undefined {
     if (running <= count) return undefined;

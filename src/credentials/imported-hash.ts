@@ -1,6 +1,6 @@
 import { parseHash } from './hashes/registry.js';
 
-/** For every variant of argon2. */
+/** The limits for every variant of argon2. */
 const argon2 = { kibibytes: 65_536, passes: 10, lanes: 4 };
 
 /**
@@ -13,7 +13,7 @@ const maxCosts: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   argon2i: argon2,
   argon2d: argon2,
   bcrypt: { logRounds: 12 },
-  // N·r·p, as of N = 2^15, r = 8, p = 3.
+  // `blocks` is N·r·p: the limit is that of N = 2^15, r = 8, p = 3.
   scrypt: { kibibytes: 65_536, blocks: 786_432 },
   'pbkdf2-sha1': { rounds: 1_300_000 },
   'pbkdf2-sha256': { rounds: 1_200_000 },

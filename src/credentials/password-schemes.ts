@@ -9,9 +9,9 @@ import { currentScheme, type PasswordHasher, schemeOf } from './passwords.js';
 import { schemeCost, totalSchemeCost } from './scheme-cost.js';
 
 /**
- * The schemes of imported hashes other than the current one: algorithm and parameters. If imported hashes cost more to
- * verify, the time of a failed login shows which accounts have one. So each failed login verifies one hash of every
- * scheme.
+ * The schemes of imported hashes, except the scheme of new hashes. A scheme is the algorithm and the parameters of a
+ * hash. If some hashes cost more to verify, the time of a failed login would show which accounts have one. So each
+ * failed login verifies one hash of every scheme.
  */
 export interface PasswordSchemes {
   /** Verifies a dummy hash of every scheme except the one that was verified already. */
@@ -74,7 +74,7 @@ const deleteSchemes = directoryStatement<{ schemes: readonly string[] }>(
   'password_schemes_delete',
   (p) => sql`delete from password_schemes where scheme = any (${p.schemes}::text[])`,
 );
-/** As `drop_unused_schemes` on one server. */
+/** Finds the schemes that users on one server have, like the database function `drop_unused_schemes`. */
 const selectUsed = everyoneStatement<{ schemes: readonly string[] }, { scheme: string }>(
   'password_schemes_used',
   (p) => sql`

@@ -5,9 +5,9 @@ import { createGuard, type GuardOptions, OutboundError } from './outbound-guard.
 import { traceCall } from './traced-call.js';
 
 export interface OutboundOptions extends GuardOptions {
-  /** Milliseconds for name resolution, TCP and TLS together; 3000. */
+  /** Milliseconds for name resolution, TCP and TLS together. The default is 3000. */
   readonly connectTimeoutMs?: number;
-  /** The default of `OutboundRequest.totalTimeoutMs`; 10,000. */
+  /** The default value of `OutboundRequest.totalTimeoutMs`. If it is absent, 10,000. */
   readonly totalTimeoutMs?: number;
   /** Undefined: calls are not traced. */
   readonly tracing?: Tracing | undefined;

@@ -11,7 +11,7 @@ export interface ProviderHealth {
 /** Called when a provider begins to fail or still fails, and when it works for the first time or again. */
 export type OnHealth = (health: ProviderHealth) => void;
 
-/** Failures in a row after which a provider fails. One alone may be a short fault. */
+/** The number of failures in a row after which a provider counts as failing. A single failure may be a short fault. */
 export const failureThreshold = 3;
 /** Milliseconds between two reports of a provider that still fails. */
 const reportInterval = 30_000;
@@ -56,7 +56,7 @@ export function withPushHealth(sender: PushSender, options: HealthOptions): Push
   };
 }
 
-/** Reports changes, and a failure that lasts from time to time: while a provider works, messages cost nothing more. */
+/** Reports each change. Repeats the report from time to time while a provider fails, but not while it works. */
 function createHealth(provider: string, { onHealth, now = () => performance.now() }: HealthOptions) {
   let failures = 0;
   let isKnownToWork = false;

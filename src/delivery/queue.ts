@@ -29,7 +29,7 @@ export interface QueueOptions {
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
   /**
    * Called when a job starts. The host's clock and the database's may differ.
-   * @param waited seconds since it was due
+   * @param waitSeconds seconds since the job was due
    */
   readonly onJobStarted?: (task: string, waitSeconds: number) => void;
   /** Undefined: jobs are not traced. */
@@ -78,8 +78,8 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
 const startPauseMs = 1000;
 
 /**
- * Starts a queue on each server: jobs are on the server of their user. Jobs of a server that is down wait for it. The start
- * waits for the queue of the server of DATABASE_URL only.
+ * Starts a queue on each server, because a job is stored on the server of its user. While a server is down, its jobs
+ * wait. The start waits only for the queue of the server of DATABASE_URL.
  */
 export async function startQueues(shards: readonly Shard[], options: Omit<QueueOptions, 'target'>): Promise<Queue> {
   const queues: Queue[] = [];
@@ -117,7 +117,7 @@ async function startWhenBack(
 ): Promise<Queue | undefined> {
   for (let isLogged = false; !stop.aborted; isLogged = true) {
     try {
-      // The service has checked the server when it runs statements there.
+      // This statement succeeds only after the service has checked the server.
       await everyone.query(compose('everyone', sql`select 1`));
       return await startQueue({ ...options, target });
     } catch (error) {

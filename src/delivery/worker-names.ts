@@ -39,7 +39,10 @@ const freeJobs = (ownNames: readonly string[]) =>
       select graphile_worker.force_unlock_workers(array_agg(name)) from dead having count(*) > 0`,
   );
 
-/** Frees jobs of killed processes, at once and every 30 s. Locks the names again when its connection was replaced. */
+/**
+ * Frees jobs of killed processes, at once and every 30 s. If the connection that holds the locks is replaced, locks the
+ * names again.
+ */
 export async function keepWorkerNames(
   target: DatabaseTarget,
   log: { warn(fields: object, message: string): void },

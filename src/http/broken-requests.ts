@@ -21,7 +21,7 @@ const reasons: Readonly<Record<number, string>> = {
 /** Called with the status of each answer to a request that no route has seen, so that it is counted too. */
 type OnRefused = (requestId: string, status: number) => void;
 
-/** Tells an observer about requests that no route has seen. */
+/** Reports requests that no route has seen to the observer. */
 export function observeRefused(observe: RequestObserver | undefined, method = 'unknown'): OnRefused {
   return (requestId, status) =>
     observe?.({

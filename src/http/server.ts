@@ -79,7 +79,8 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // A logger for each request costs more than most requests: log lines of a request have its `request_id` (decision 29).
+    // Fastify would create a logger for each request, which costs more than most requests. Log lines of a request
+    // contain its `request_id` instead (decision 29).
     childLoggerFactory: (log) => log,
     bodyLimit: maxBodyBytes,
     trustProxy: isTrusted,
@@ -113,7 +114,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  // `verify-handler.ts` bypasses these plugins: it needs every hook and header that applies to all requests.
+  // `verify-handler.ts` bypasses these plugins: it has to do everything itself that these plugins do for all requests.
   requestTracing?.plugin(app);
   if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered, running);
   handlerLimitPlugin(app, timeouts.handler);
@@ -147,8 +148,9 @@ export async function buildServer(options: ServerOptions): Promise<App> {
 }
 
 /**
- * While the server closes: closes each connection when its last request is answered, and after a moment each connection
- * that has sent no request. Node does not apply its timeouts to these any more and would wait for them.
+ * While the server closes: closes each connection when its last request is answered. After a moment, also closes
+ * connections that have sent no request. While Node closes a server, it no longer applies its timeouts to such
+ * connections, and would wait for them.
  */
 function closeDrainedConnections(app: App): void {
   const unusedSockets = new Set<Socket>();

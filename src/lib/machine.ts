@@ -3,8 +3,8 @@ import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The cores that this process may use, or fewer if its control group has a quota of CPU time, as containers have. Node.js 20
- * ignores that quota; 24 does not.
+ * The number of cores that this process may use. The CPU quota of its control group, which containers have, may lower
+ * it. Node.js 20 ignores that quota, and Node.js 24 does not.
  */
 export function availableCores(quota = cpuQuota()): number {
   return Math.max(1, Math.floor(Math.min(availableParallelism(), quota)));
@@ -12,7 +12,7 @@ export function availableCores(quota = cpuQuota()): number {
 
 /** Memory of this machine or container, in bytes. */
 export function availableMemory(): number {
-  // 0, or more than the memory: no limit.
+  // If the value is 0 or more than the memory, there is no limit.
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 

@@ -12,7 +12,7 @@ export interface ServiceAccount {
   readonly tokenUri: string;
 }
 
-/** The text of a setting that contains it or names its file. Undefined when the file cannot be read. */
+/** The text that a setting contains, or the text of the file that it names. Undefined if the file cannot be read. */
 export function readTextOrFile(value: string, isText: (value: string) => boolean): string | undefined {
   if (isText(value)) return value;
   try {

@@ -39,7 +39,8 @@ export interface AccountLookup {
   /** Counts a request against its account, and finds the user and the device. @throws Problem `too_many_requests` */
   find(attempt: LoginAttempt): Promise<AccountOnDevice>;
   /**
-   * Does the same as `find`, and takes one of the guesses of the account and the kind of device.
+   * Does the same as `find`, and takes a guess from the guess budget: that of the known device, or that of all unknown
+   * devices of the account.
    * @throws Problem also those of `GuessBudget.guess`
    */
   findToGuess(attempt: LoginAttempt): Promise<AccountOnDevice & { readonly guess: Guess }>;
@@ -75,12 +76,12 @@ const identifyAccount = directoryStatement<
 interface LookupValues extends GuessLimitValues {
   readonly userId: string;
   readonly deviceId: string;
-  /** The key of the request limit of unknown devices, and of this device. */
+  /** The key of the request limit for unknown devices. `knownDeviceKey` is that of this device. */
   readonly unknownDeviceKey: Buffer | null;
   readonly knownDeviceKey: Buffer | null;
   readonly limitSize: number;
   readonly limitWindow: number;
-  /** Null: take no guess. */
+  /** The device whose guess budget is used, or `nilId` for unknown devices. Null: take no guess. */
   readonly slot: string | null;
 }
 
@@ -118,7 +119,7 @@ export function createAccountLookup(options: {
 }): AccountLookup {
   const { database, keys, limits, guesses, nextPins } = options;
 
-  /** In the user's queue, because a guess may have to wait for the row of its budget. */
+  /** Runs in the user's queue, because a guess may have to wait for the row of its budget. */
   async function lookUp(slot: string | null, { userId, deviceId }: LoginAttempt) {
     const ofUnknownDevices = limits.loginCountByAccount(userId, undefined);
     const [row] = await database.user(userId).query(

@@ -178,7 +178,7 @@ interface OpenValues extends LoginValues {
   readonly pinRefused: boolean;
   readonly lifetimeSeconds: number;
   readonly factor: 1 | 2;
-  /** Null: the challenge has no message. Then its other members are null too. */
+  /** Null if the challenge has no message. Then the other values of the message are null too. */
   readonly messageId: string | null;
   readonly channel: MessageChannel | null;
   readonly kind: string | null;

@@ -148,8 +148,8 @@ export function createLogin(options: LoginOptions): Login {
   }
 
   /**
-   * Encrypts the code of a message within the limits. Over the limit of its recipient, the message gets no recipient: a
-   * refusal would reveal whose address it is.
+   * Counts a message and encrypts its code. If the limit of the recipient is exceeded, the message gets no recipient
+   * and is not sent. A refusal would reveal to which account the address belongs.
    */
   async function admitMessage(
     { channel, recipient, code, isDropped }: CodeMessage,

@@ -41,7 +41,10 @@ export interface OpenAuthentication {
   readonly pin_refused: boolean;
 }
 
-/** SQL: guesses at one code (ASVS 6.5), and the same with the repeats of an approved step 2. */
+/**
+ * SQL: the maximum number of guesses at one code (ASVS 6.5). `maxGuessesWithRepeats` also counts the repeats of an
+ * approved step 2.
+ */
 const maxGuesses = sql`5`;
 const maxGuessesWithRepeats = sql`10`;
 
@@ -157,7 +160,7 @@ const deleteNameless = (temporaryUserId: SqlPart, id: SqlPart) => sql`
     where user_id = ${temporaryUserId} and id = ${id} and status in ('created', 'pending') and ended_at is null
     returning *`;
 
-/** Together with the statements for two servers, the only one that moves a row from one user to another. */
+/** Only this statement, and the statements that do the same on two servers, move a row from one user to another. */
 const assignToUser = userStatement<Adoption & { temporaryUserId: string }, { id: string }>(
   'authentication_adopt',
   (p) => sql`

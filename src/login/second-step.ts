@@ -53,7 +53,7 @@ export interface SecondStepOptions extends LoginCompletionOptions {
 interface Evaluated {
   readonly open: OpenAuthentication;
   readonly isRight: boolean;
-  /** Whether no further secret may be required. */
+  /** Whether this is always the last secret of the login, so that no second factor follows. */
   readonly isLast: boolean;
   /** When the evaluation began, by `performance.now()`. */
   readonly since: number;

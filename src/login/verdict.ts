@@ -17,7 +17,7 @@ export function decideStep(
   return secrets.needsSecondFactor ? 'second_factor' : 'approved';
 }
 
-/** The result of the guess: only a login that is approved clears the budget. */
+/** The result of the guess for each verdict. Only an approved login clears the guess budget. */
 export const guessVerdicts: Readonly<Record<StepVerdict, Verdict>> = {
   rejected: 'wrong',
   locked: 'neutral',

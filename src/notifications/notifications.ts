@@ -23,7 +23,7 @@ export interface InboxPage extends Omit<PageOfRows, 'rows'> {
   readonly places?: { readonly first: number; readonly last: number };
 }
 
-/** Users' inboxes. Methods with `tx` must run in a transaction, which must fail when they throw. */
+/** Users' inboxes. If a method that has the parameter `tx` throws, the caller must let this transaction fail. */
 export interface Notifications extends Publisher {
   /** The fields that inboxes can be filtered by. */
   readonly filterFields: FilterFields;
@@ -31,19 +31,22 @@ export interface Notifications extends Publisher {
   /** One page of a user's inbox; undefined when there is no such user. */
   list(userId: string, query: NotificationQuery): Promise<InboxPage | undefined>;
 
-  /** As `list`, for a request of the inbox's owner. Costly queries are limited. @throws Problem `too_many_requests`, `overloaded` */
+  /**
+   * Like `list`, but for a request of the inbox's owner: costly queries are limited. @throws Problem
+   * `too_many_requests`, `overloaded`
+   */
   listOwn(userId: string, query: NotificationQuery): Promise<InboxPage | undefined>;
 
   /** The state of an inbox; undefined when there is no such user. Requests that arrive together share a query. */
   state(userId: string): Promise<InboxState | undefined>;
 
   /**
-   * The changes of an inbox since a position, with a limit for filters.
+   * The changes of an inbox after a position. Queries with a filter are limited.
    * @throws Problem `invalid_session_token` when there is no such user; `too_many_requests`, `overloaded`
    */
   changes(userId: string, query: ChangesQuery): Promise<Changes>;
 
-  /** Changes the members that are present. @throws Problem `not_found`, `validation_failed` */
+  /** Changes the fields that the request contains. @throws Problem `not_found`, `validation_failed` */
   change(
     tx: Transaction<'user' | 'directory' | 'spanning'>,
     id: string,
@@ -55,11 +58,11 @@ export interface Notifications extends Publisher {
   remove(tx: Transaction<'user' | 'spanning'>, id: string): Promise<void>;
 }
 
-/** `types` are the notification types of this installation. */
+/** `types` contains the notification types that this installation uses. */
 export interface NotificationsOptions extends PublisherOptions {
-  /** By notification type: notifications from before this time are no longer kept. */
+  /** For each notification type, the time before which notifications are no longer kept. */
   readonly retainedFrom?: () => Readonly<Record<string, string>>;
-  /** Lets other requests run during loops over many rows. */
+  /** Pauses loops over many rows, so that other requests can run. */
   readonly pacer: Pacer;
   /** Size of the database's pool. */
   readonly connections: number;

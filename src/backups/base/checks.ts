@@ -21,7 +21,7 @@ export async function checkRows(
   for (const [table, expected] of Object.entries(rows)) {
     const found = counts[table];
     if (found === undefined) throw badCopy(`the table ${table} is missing`);
-    // Otherwise rows were written between the counts and the end of the backup.
+    // If the backup was not quiet, rows were written between the counts and its end.
     if (isQuiet && found !== expected) throw badCopy(`${table} has ${found} rows instead of ${expected}`);
   }
   return counts;

@@ -11,12 +11,14 @@ const permanentTables = `
 
 /**
  * Counts the rows of each table in one snapshot. Reads all pages of the tables, whose checksums PostgreSQL checks.
- * @returns the counts, and the number of the next transaction at that moment. Undefined: others were still writing
+ * @returns the counts, and the number of the next transaction at the time of the snapshot. `next` is undefined if
+ *   transactions were still writing at that time
  */
 export async function countRows(client: pg.Client): Promise<{ rows: RowCounts; next: string | undefined }> {
   await client.query('begin isolation level repeatable read read only');
   try {
-    // The first statement takes the snapshot. What is committed while the tables are read gets no lower number.
+    // The first statement takes the snapshot. A transaction that begins to write while the tables are read gets at
+    // least the number `next`.
     const { rows: snapshots } = await client.query<{ oldest: string; next: string }>(
       'select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() s',
     );

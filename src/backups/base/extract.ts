@@ -12,7 +12,7 @@ import { textOf } from './open.js';
 
 /** The list of a backup's files, and what a restored copy must contain. */
 export const Manifest = Type.Object({
-  /** Rows of each table shortly before the end of the backup. */
+  /** The number of rows of each table shortly before the end of the backup. */
   rows: Type.Record(Type.String(), Type.Number()),
   /** Whether the counts must be exact: nothing was written between the counts and the end of the backup. */
   is_quiet: Type.Boolean(),
@@ -30,8 +30,8 @@ export async function refuseExisting(target: string): Promise<void> {
 }
 
 /**
- * Fills a new folder. It gets its name when `fill` has ended.
- * @param entries closed at the end
+ * Creates a folder with the files that `fill` writes. The folder gets its final name when `fill` has ended.
+ * @param entries the files of the backup. They are closed at the end
  * @param target must not exist
  * @param fill gets the folder under its temporary name, and the whole path of the target
  * @throws BackupError
@@ -93,7 +93,7 @@ async function writeFile(path: string, { content, path: name }: ReadEntry): Prom
   const file = await open(path, 'wx', 0o600);
   try {
     for await (const part of content) await file.writeFile(part);
-    // PostgreSQL writes its own files to disk before it starts on them.
+    // PostgreSQL syncs its own files to the disk when it starts on them.
     if (!name.startsWith('postgres/')) await file.sync();
   } finally {
     await file.close();

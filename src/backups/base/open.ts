@@ -8,7 +8,7 @@ import { blockBytes, readHeader } from '../container/tar.js';
 /** A backup whose header was read. */
 export interface OpenBackup {
   readonly header: BackupHeader;
-  /** The files after the header. Fails at the end if the backup was cut or changed. */
+  /** The files after the header. The iteration fails at its end if the backup was cut or changed. */
   readonly entries: AsyncGenerator<ReadEntry>;
 }
 

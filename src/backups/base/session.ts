@@ -32,7 +32,7 @@ export async function withSession<T>(
       ...{ max_parallel_workers_per_gather: '0', TimeZone: 'UTC' },
     },
   });
-  // Not `end`: it waits for the running statement.
+  // Not `client.end()`, which waits for the running statement.
   const disconnect = () => client.connection.stream.destroy();
   try {
     stop?.addEventListener('abort', disconnect);
@@ -83,7 +83,7 @@ export async function readTime(client: pg.Client): Promise<string> {
   return rows[0]?.now ?? '';
 }
 
-/** Bytes a second, after a start of this many bytes at any speed. */
+/** `rate`: bytes per second. `start`: the number of bytes at the beginning that are not limited. */
 const pace = { rate: 50_000_000, start: 64_000_000 };
 
 /** Limits the speed of a stream, so that a large backup leaves the disk and the cores to requests. */

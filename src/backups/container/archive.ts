@@ -73,7 +73,8 @@ async function* bytesOf(entry: ArchiveEntry, digest?: { update(part: Buffer): un
 }
 
 /**
- * Reads an archive to its end. The caller must not use what it has read before this ends: the check comes last.
+ * Reads an archive to its end. The check comes last, so the caller must not use the files before the iteration has
+ * ended.
  * @throws BackupError if the archive was cut or changed
  */
 export async function* readArchive(source: AsyncIterable<Buffer>): AsyncGenerator<ReadEntry> {
@@ -98,7 +99,7 @@ export async function* readArchive(source: AsyncIterable<Buffer>): AsyncGenerato
   }
 }
 
-/** The content of a file. A second iteration continues where the first one has ended. */
+/** The content of a file. A second iteration continues where the first one has stopped. */
 function contentOf(file: ByteReader, { size }: TarHeader, total: { update(part: Buffer): unknown }) {
   let missing = size;
   return {

@@ -18,12 +18,18 @@ const Header = Type.Object({
   postgres_version: Type.String(),
   /** The version of pg_dump for a dump: an older pg_restore cannot read it. */
   pg_dump_version: Type.Optional(Type.String()),
-  /** The identifier that PostgreSQL gives each database cluster. For a dump, with the number of the database after a point. */
+  /**
+   * The identifier that PostgreSQL gives each database cluster. For a dump, a point and the number of the database
+   * follow.
+   */
   system_id: Type.String(),
   /** The ids of the secret keys that the values in the database need. */
   secret_key_ids: Type.Array(Type.String()),
   has_secret_key: Type.Boolean(),
-  /** The log archive that continues the backup, and a position in the log from which the backup may need it. */
+  /**
+   * The archive of the write-ahead log that continues the backup, and the position from which a restore may need the
+   * archive.
+   */
   archive: Type.Optional(Type.Object({ id: Type.String(), lsn: Type.String() })),
 });
 

@@ -44,7 +44,7 @@ export async function openProgramConnection(target: DatabaseTarget): Promise<Pro
   };
 }
 
-/** A file in the format of `.pgpass` for any server, which is deleted already. */
+/** An open file in the format of `.pgpass`, with the password for any server. The file is already deleted. */
 async function passwordFile(password: string): Promise<FileHandle> {
   const path = join(tmpdir(), `postern-backup-${randomBytes(12).toString('hex')}`);
   const file = await open(path, 'wx+', 0o600);
@@ -74,7 +74,7 @@ function fieldsOf(target: DatabaseTarget): Record<string, string | undefined> {
   const parameters = url?.searchParams ?? new URLSearchParams();
   const password = given.password ?? parameters.get('password') ?? decodeURIComponent(url?.password ?? '');
   return {
-    // The program would look for this process's descriptors among its own.
+    // For the program, /proc/self would be the program itself and not this process.
     host: host.replace(/^\/proc\/self\//, `/proc/${process.pid}/`),
     ...{ port: `${port}`, user, dbname: database, password: typeof password === 'string' ? password : undefined },
     ...Object.fromEntries(shared.map((name) => [name, parameters.get(name) ?? undefined])),

@@ -13,7 +13,7 @@ const keptCharacters = 2000;
 export interface ProgramRun {
   readonly program: Program;
   readonly connection: ProgramConnection;
-  /** Its arguments beside the connection. */
+  /** The arguments of the program, without the connection. */
   readonly args: readonly string[];
 }
 
@@ -21,7 +21,7 @@ function start({ program: { command }, connection: { text, password }, args }: P
   const child = spawn(command, [...args, '--no-password', `--dbname=${text}`], {
     stdio: ['pipe', 'pipe', 'pipe', password?.fd ?? 'ignore'],
   });
-  // A program that ends early closes its input. Its end says why.
+  // A program that ends early closes its input. Its exit status and messages say why.
   child.stdin?.on('error', () => undefined);
   let messages = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -31,7 +31,7 @@ function start({ program: { command }, connection: { text, password }, args }: P
     code: code ?? signal,
     messages,
   }));
-  // The caller may fail first.
+  // If the caller fails first, nothing else handles this rejection.
   ended.catch(() => undefined);
   return { child, input: child.stdin, output: child.stdout, ended };
 }
@@ -47,7 +47,9 @@ async function demandSuccess(
   throw new BackupError(`${command} failed (${String(code)}): ${reason}`);
 }
 
-/** Reads what a program writes. Fails if the program does, and ends it when the reader stops. @throws BackupError */
+/**
+ * Reads what a program writes. Fails if the program fails. Ends the program when the reader stops. @throws BackupError
+ */
 export async function* outputOf(run: ProgramRun): AsyncGenerator<Buffer> {
   const { child, input, output, ended } = start(run);
   input?.end();
@@ -69,7 +71,8 @@ export async function feed(
   output?.resume();
   try {
     if (input === null) throw new Error(`${run.program.command} has no input`);
-    // A program that fails stops reading. Its messages are the better reason.
+    // A program that fails stops reading. The error then contains the messages of the program, which explain more than
+    // the broken pipe.
     await pipeline(Readable.from(content), input, { ...(stop !== undefined && { signal: stop }) }).catch(
       (error: NodeJS.ErrnoException) => {
         if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) throw error;

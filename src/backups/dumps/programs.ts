@@ -15,15 +15,18 @@ export interface Program {
 
 export type ProgramName = 'pg_dump' | 'pg_restore';
 
-/** Where packages of distributions have the programs of each major version, beside PATH. */
+/**
+ * The folders in which packages of distributions install the programs of each major version. Postern also looks in
+ * PATH.
+ */
 const packageFolders = [
   { parent: '/usr/lib/postgresql', name: /^\d+$/ },
   { parent: '/usr', name: /^pgsql-\d+$/ },
 ];
 
 /**
- * Finds a program that is not older than `major`. Of several, the oldest one, because a dump of a newer program may need a newer
- * server.
+ * Finds a program that is not older than `major`. If there are several, it takes the oldest one, because a dump of a
+ * newer program may need a newer server.
  * @param folder the only folder to look in; undefined: PATH and the folders of packages
  * @throws BackupError
  */

@@ -19,21 +19,21 @@ export interface DumpRestoreOptions {
   readonly target: string;
   /** The database, which must be empty. */
   readonly database: DatabaseTarget;
-  /** The folder of pg_restore. Undefined: PATH and the folders of packages. */
+  /** The folder to find pg_restore in. Undefined: in PATH and in the folders of packages. */
   readonly programs: string | undefined;
   readonly stop?: AbortSignal | undefined;
 }
 
-/** The paths that a dump may contain: nothing that leaves the folder. */
+/** The paths that a dump may contain. They cannot lead out of the folder. */
 const allowedPath = /^(?:dump(?:\/\d{6})?|images(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*|secret-key)$/;
 
 /** pg_restore of this and newer versions sets `transaction_timeout`, which older servers do not know. */
 const transactionTimeoutSince = 17;
 
 /**
- * Restores a dump into an empty database, and its images into a new folder. First, the whole backup is read and checked. Then one
- * transaction changes the database. A restore that was interrupted afterwards can be repeated: a database that already
- * contains this backup, and nothing else, is used as it is.
+ * Restores a dump into an empty database, and its images into a new folder. First, the whole backup is read and
+ * checked. Then one transaction changes the database. If a restore is interrupted after this transaction, you can
+ * repeat it: a database that contains this backup and nothing else is then used as it is.
  * @throws BackupError
  */
 export async function restoreDump(
@@ -100,14 +100,17 @@ async function firstObject(client: pg.Client): Promise<string | undefined> {
   return rows[0]?.name;
 }
 
-/** Whether the newest backup that the database knows is this one, as only a copy of this backup does before Postern starts. */
+/**
+ * Whether this backup is the newest one that the database knows. This is so only in a copy of this backup on which
+ * Postern has not started yet.
+ */
 async function contains(client: pg.Client, { id }: BackupHeader): Promise<boolean> {
   const { rows: tables } = await client.query("select where to_regclass('public.backups') is not null");
   if (tables.length === 0) return false;
   const { rows } = await client.query<{ id: string; finished_at: Date | null }>(
     'select id, finished_at from backups order by started_at desc limit 1',
   );
-  // The database that was backed up knows the end of the backup. Its copy does not.
+  // In the original database, the backup has an end. In its copy, it has none.
   return rows[0]?.id === id && rows[0].finished_at === null;
 }
 

@@ -18,18 +18,19 @@ export interface ArchiverOptions {
   readonly store: BackupStore;
   readonly passphrase: string | undefined;
   readonly log: Log;
-  /** Milliseconds between two looks at the log; 5000. */
+  /** Milliseconds between two checks for new log. The default is 5000. */
   readonly pauseMs?: number;
 }
 
-/** The maximum number of parts of a segment. Then one part replaces them. */
+/** The maximum number of parts for one segment (one file) of the log. One part then replaces them. */
 const maxParts = 60;
 /** Milliseconds between two reports to the database. Each one is a write, which the archive then contains. */
 const reportMs = 60_000;
 
 /**
- * Copies the write-ahead log of the embedded server to a store, at most some seconds after it was written. A replication slot
- * makes the server keep what was not copied yet. Of several processes on one database, one copies.
+ * Copies the write-ahead log of the embedded server to a store, at most some seconds after it was written. A
+ * replication slot makes the server keep what was not copied yet. Of several processes on one database, only one
+ * copies.
  */
 export function startArchiver(options: ArchiverOptions): { stop(): Promise<void> } {
   const { target, log, pauseMs = 5000 } = options;
@@ -41,7 +42,7 @@ export function startArchiver(options: ArchiverOptions): { stop(): Promise<void>
     if (!(await lockArchiving(client))) return;
     const archive = await openArchive(client, options);
     for (let isLast = false; !isLast; ) {
-      // One more look after the stop, so that an orderly stop loses nothing.
+      // After the stop, copies once more, so that an orderly stop loses nothing.
       isLast = stopping.signal.aborted;
       await archive.copy();
       if (failure !== undefined) log.info({}, 'the write-ahead log is archived again');
@@ -71,7 +72,7 @@ export function startArchiver(options: ArchiverOptions): { stop(): Promise<void>
   };
 }
 
-/** Lets the server remove its log: for servers whose log is not archived any more. */
+/** Lets the server remove its log. For servers whose log is no longer archived. */
 export async function stopArchiving(target: DatabaseTarget): Promise<void> {
   await withSession(target, async (client) => {
     if (await lockArchiving(client)) await dropSlots(client, undefined);
@@ -93,10 +94,10 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
   let position = parts.reduce((end, part) => Math.max(end, part.end), segmentStart(from, segmentBytes));
   let recent = parts.filter(({ start }) => start >= segmentStart(position, segmentBytes));
   let reportedAt = Number.NEGATIVE_INFINITY;
-  // Every transaction that was acknowledged before this time is in the parts so far.
+  // The parts that were written so far contain every transaction that was acknowledged before this time.
   let archivedAt = await readReported(client, archive);
 
-  /** Writes the next part: to the end of the segment, or to what is on disk. */
+  /** Writes the next part. It ends at the end of the segment, or earlier if the log on disk ends earlier. */
   async function copyPart(flushed: number, { timeline, lookedAt }: { timeline: number; lookedAt: string }) {
     const first = segmentStart(position, segmentBytes);
     const end = Math.min(flushed, first + segmentBytes);
@@ -106,7 +107,8 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
       from: range.start - first,
       to: end - first,
     });
-    // Only the last part of a look contains all that was on disk. A restore may find no later part than this one.
+    // Only the part that ends at `flushed` completes what was on disk at `lookedAt`. An earlier part must not name this
+    // time, because a restore may find no later part.
     if (end === flushed) archivedAt = lookedAt;
     const part = await writePart(store, folder, range, {
       header: { archive, segment_bytes: segmentBytes, timeline, created_at: archivedAt },
@@ -126,8 +128,9 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
 
   return {
     async copy() {
-      // The time comes first, in a statement of its own. A transaction that was acknowledged before it was on disk before it,
-      // so it is before the position too. The other order would promise transactions that only the next part has.
+      // Reads the time before the position, in a separate statement. A transaction that was acknowledged before this
+      // time was already on disk, so the position includes it. In the other order, the time would promise transactions
+      // that only the next part has.
       const lookedAt = await readTime(client);
       const { rows } = await client.query<{ flushed: string; file: string }>(
         `select lsn::text as flushed, pg_walfile_name(lsn) as file from pg_current_wal_flush_lsn() lsn`,

@@ -23,11 +23,11 @@ export interface RecoveryOptions {
 
 /** A database as it was at a time. */
 export interface RecoveredBackup extends RestoredBackup {
-  /** Everything that was committed before this time is there, as far as it was asked for. */
+  /** The time up to which the database contains everything that was committed. */
   readonly until: string;
 }
 
-/** The time is before the end of the backup, so an older one is needed. */
+/** The requested time is before the end of the backup, so an older backup is needed. */
 class TooEarlyError extends BackupError {}
 
 /**
@@ -57,7 +57,7 @@ export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBack
   throw new BackupError('There is no backup that ended before this time: name a later time.');
 }
 
-/** Replays the log on the files of a backup. @returns the time up to which everything is there */
+/** Replays the log on the files of a backup. @returns the time up to which the database contains everything */
 async function replay(
   { header, manifest, folder, account }: ExtractedBackup,
   { store, at, decrypt, log }: Pick<RecoveryOptions, 'store' | 'at' | 'log'> & { decrypt: AgeDecryption | undefined },
@@ -75,7 +75,8 @@ async function replay(
     account,
     decrypt,
   });
-  // The backup contains what was acknowledged before it began. Its end comes after the end of its log.
+  // Without the archive, the database is complete only up to the beginning of the backup. The end of the backup is not
+  // usable here, because it is later than the end of the backup's log.
   const until = [header.created_at, last?.created_at ?? ''].reduce(later);
   if (at !== undefined && Date.parse(until) < at) {
     throw new BackupError(`The log archive ends at ${until}: name this time or an earlier one, or --at latest.`);
@@ -127,7 +128,7 @@ async function writeInto(path: string, { content, at, size }: { content: Buffer;
   }
 }
 
-/** Starts the server, which replays the log, and stops it when it has begun a history of its own. */
+/** Starts the server, which replays the log, and stops it when it has begun its own timeline. */
 async function recover(dataDir: string, account: Account, at: number | undefined, log: Log): Promise<void> {
   const server = join(dataDir, 'postgres');
   const settingsFile = join(server, 'postgresql.auto.conf');
@@ -137,7 +138,8 @@ async function recover(dataDir: string, account: Account, at: number | undefined
     if (account !== undefined) await chown(path, account.uid, account.gid);
   };
   const run = async (target: string) => {
-    // The log is there already. The server admits nobody before it has replayed the log.
+    // `restore_command` always fails, because the log is already in the server's folder. The server admits nobody
+    // before it has replayed the log.
     await own(settingsFile, `${settings}\nrestore_command = 'exit 1'\nhot_standby = off\n${target}`);
     await (await startEmbeddedPostgres({ dataDir, log })).stop();
   };
@@ -147,7 +149,7 @@ async function recover(dataDir: string, account: Account, at: number | undefined
     else {
       const time = new Date(at).toISOString().replace('T', ' ').replace('Z', '+00');
       await run(`recovery_target_time = '${time}'\nrecovery_target_action = promote\n`).catch((error: unknown) => {
-        // Nothing was committed after the time, so the whole log is what was asked for.
+        // No transaction was committed after the requested time, so the whole log has to be replayed.
         if (!String(error).includes('recovery ended before configured recovery target was reached')) throw error;
         return run('');
       });

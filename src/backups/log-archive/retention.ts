@@ -20,7 +20,7 @@ export async function removeOldParts(
     const folder = archiveFolder(systemId, header.archive.id);
     needed.set(folder, Math.min(needed.get(folder) ?? Number.POSITIVE_INFINITY, parseLsn(header.archive.lsn)));
   }
-  // A bucket lists the parts, a folder lists the folders.
+  // A bucket lists the names of all parts. A folder lists only the names of its subfolders.
   const names = await store.list(archiveFolder(systemId, ''));
   for (const folder of new Set(names.map((name) => name.split('/')[0] ?? name))) {
     const from = needed.get(folder);

@@ -5,18 +5,19 @@ import type { DatabaseTarget } from '../../database/connections/target.js';
 import { slotPrefix, withSession } from '../base/session.js';
 import { parseLsn } from './positions.js';
 
-/** What the server keeps its log for. */
+/** The replication slot that makes the server keep its log, and its log archive. */
 interface Slot {
   readonly archive: string;
-  /** Where the log that is kept begins. */
+  /** The position in the log from which the server keeps it. */
   readonly from: number;
   readonly segmentBytes: number;
   readonly systemId: string;
 }
 
 /**
- * Finds the slot of the archive in this place, or begins a new archive. A copy of the server's files has no slot, and neither
- * has one whose slot was lost. So an archive has one history only: a restored server begins its own.
+ * Finds the slot of the archive in this store, or begins a new archive. It also begins one if the slot was lost. A copy
+ * of the server's files has no slot, so a restored server begins a new archive. So each archive contains only one
+ * history.
  */
 export async function openSlot(client: pg.Client, location: string): Promise<Slot> {
   const kept = await findSlot(client, location);
@@ -39,7 +40,7 @@ export async function openSlot(client: pg.Client, location: string): Promise<Slo
   };
 }
 
-/** The name of the slot of the archive in a place. */
+/** The name of the slot of the archive in this store. */
 async function findSlot(client: pg.Client, location: string): Promise<string | undefined> {
   const { rows } = await client.query<{ name: string }>(
     `select slot_name as name from pg_replication_slots
@@ -57,12 +58,12 @@ export async function dropSlots(client: pg.Client, except: string | undefined): 
   );
 }
 
-/** Milliseconds to wait for the archive, and between two looks at it. */
+/** Milliseconds to wait for the archive, and between two checks. */
 const [startMs, pollMs] = [30_000, 50];
 
 /**
- * Waits until some process archives the log to a place, because a backup that begins earlier is not continued by the archive.
- * After some time it returns anyway: without an archive, backups are needed even more.
+ * Waits until some process archives the log to a place, because the archive does not continue a backup that begins
+ * earlier. After `startMs` it returns anyway: without an archive, backups are even more important.
  */
 export function untilArchiveBegins(
   target: DatabaseTarget,
@@ -79,7 +80,7 @@ export function untilArchiveBegins(
   );
 }
 
-/** The id of an archive is random, and its end says which place it belongs to. */
+/** Creates the id of an archive: random digits, and a digest that identifies the store of the archive. */
 function newArchive(location: string): string {
   const random = randomBytes(4).toString('hex');
   return random + digestOf(random, location);

@@ -9,7 +9,7 @@ import type { BackupPlace, BackupStore } from './place.js';
 /** The end of the name of a file that is being written. */
 const partEnd = '.part';
 
-/** The age in milliseconds after which nobody writes a file any more. */
+/** Milliseconds. A `.part` file that is older than this is no longer being written. */
 const abandonedAfterMs = 24 * 3_600_000;
 
 /** Whether a path names a folder: it ends with `/`, or a folder is there. */
@@ -89,7 +89,7 @@ async function writeSynced(path: string, content: AsyncIterable<Buffer>): Promis
   }
 }
 
-/** After this, new names in the folder survive a power failure. */
+/** When this has returned, new names in the folder survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

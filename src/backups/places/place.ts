@@ -4,7 +4,10 @@ import { BackupError } from '../container/error.js';
 export interface BackupPlace {
   /** The full name of the backup `name`, for people. */
   locate(name: string): string;
-  /** Writes a backup that gets its name when it is complete, and never over another one. @returns its bytes */
+  /**
+   * Writes a backup. It gets its name when it is complete, and never replaces another backup.
+   * @returns its bytes
+   */
   write(name: string, content: AsyncIterable<Buffer>): Promise<number>;
 }
 
@@ -16,7 +19,7 @@ export interface BackupStore extends BackupPlace {
   read(name: string): AsyncIterable<Buffer>;
   /** Succeeds if there is no such file. */
   remove(name: string): Promise<void>;
-  /** Removes what interrupted writes of files with a prefix left long ago. */
+  /** Removes incomplete files with this prefix that interrupted writes left long ago. */
   removeAbandoned(prefix: string): Promise<void>;
 }
 
@@ -27,7 +30,10 @@ export function backupName(systemId: string, createdAt: string, isEncrypted: boo
   return `postern-${systemId}-${createdAt.replaceAll(/[-:]/g, '')}.tar${isEncrypted ? '.age' : ''}`;
 }
 
-/** What the name of a backup says: the database, and the start in milliseconds since 1970. Undefined for other names. */
+/**
+ * The parts of the name of a backup: the identifier of the database, and the start in milliseconds since 1970.
+ * Undefined for other names.
+ */
 export function parseBackupName(name: string): { readonly systemId: string; readonly startedAt: number } | undefined {
   const [, systemId, ...digits] = backupNames.exec(name) ?? [];
   if (systemId === undefined) return undefined;
@@ -46,14 +52,17 @@ export async function listStored(store: BackupStore, systemId?: string): Promise
     return parsed !== undefined && (systemId === undefined || parsed.systemId === systemId);
   });
   if (names.length === 0) throw new BackupError(`There is no backup in ${store.locate('')}.`);
-  // The names sort by system, then by time. Several systems have no newest backup.
+  // The names sort by system, and then by time. With several systems, the last name is not the newest backup.
   if (new Set(names.map((name) => parseBackupName(name)?.systemId)).size > 1) {
     throw new BackupError(`${store.locate('')} has backups of several databases: name the file.`);
   }
   return names;
 }
 
-/** Deletes all backups of a database but the newest ones, and what interrupted backups of it left. @returns the deleted ones */
+/**
+ * Deletes all backups of a database except the newest ones, and the files that interrupted backups of it left.
+ * @returns the names of the deleted backups
+ */
 export async function removeOldBackups(store: BackupStore, systemId: string, keep: number): Promise<string[]> {
   const old = (await listStored(store, systemId)).slice(0, -keep);
   for (const name of old) await store.remove(name);

@@ -6,7 +6,7 @@ import { checkPrograms } from '../dumps/check.js';
 import { isBackupRunning, keptBackups, readBackup, readBackupTimes, readLogArchive } from '../state.js';
 import { makeBackup, type ScheduledBackupOptions, verifyRecorded } from './scheduler.js';
 
-/** Backups that operators ask for, beside those of the schedule. */
+/** Backups that operators ask for, in addition to the backups of the schedule. */
 export interface RequestedBackups {
   /** The backups, and how they are made. */
   read(): Promise<BackupState>;
@@ -14,24 +14,26 @@ export interface RequestedBackups {
   start(): Promise<void>;
   /** Begins the verification of a backup. @throws Problem `backups_off`, `backup_running`, `not_found` */
   verify(id: string): Promise<void>;
-  /** Ends what was begun, and waits for its end. */
+  /** Stops the running backup or verification, and waits until it has ended. */
   stop(): Promise<void>;
 }
 
 /** How backups are configured. */
 export interface RequestedBackupOptions {
   readonly target: DatabaseTarget;
-  /** How to make them. Undefined: BACKUP_TO is not set. */
+  /** How to make backups. Undefined if BACKUP_TO is not set. */
   readonly options: ScheduledBackupOptions | undefined;
   readonly handle: ScheduledBackupOptions['handle'];
   readonly settings: Pick<BackupState, 'place' | 'keep' | 'is_encrypted' | 'method'> & {
     readonly schedule: ScheduledBackupOptions['schedule'];
   };
-  /** The folder of pg_dump. Undefined: PATH and the folders of packages. */
+  /** The folder to find pg_dump in. Undefined: in PATH and in the folders of packages. */
   readonly programs: string | undefined;
 }
 
-/** Creates the backups that operators ask for. One of them runs at a time, on all processes together. */
+/**
+ * Creates the service for backups that operators ask for. On all processes together, one such backup runs at a time.
+ */
 export function createRequestedBackups(deps: RequestedBackupOptions): RequestedBackups {
   const { target, options, handle, settings } = deps;
   const readProblem = remembered(() => findProblem(deps));
@@ -39,7 +41,10 @@ export function createRequestedBackups(deps: RequestedBackupOptions): RequestedB
   let running: Promise<void> | undefined;
   let isStarting = false;
 
-  /** Runs `work` after the answer. Its failure is recorded with the backup. */
+  /**
+   * Begins `work` and does not wait for its end, so that the request can be answered. A failure is recorded with the
+   * backup.
+   */
   async function begin(work: (given: ScheduledBackupOptions) => Promise<unknown>): Promise<void> {
     if (options === undefined) throw new Problem('backups_off');
     if (isStarting || running !== undefined) throw new Problem('backup_running');
@@ -110,7 +115,7 @@ export function createRequestedBackups(deps: RequestedBackupOptions): RequestedB
   };
 }
 
-/** Why no backup can be made. Null: one can. */
+/** Why no backup can be made. Null if backups are possible. */
 async function findProblem({ options, handle, settings, programs }: RequestedBackupOptions): Promise<string | null> {
   if (options === undefined || settings.method === 'files') return null;
   const found = await checkPrograms(handle, programs);

@@ -25,7 +25,7 @@ export interface ScheduledBackupOptions {
   readonly log: Log;
 }
 
-/** Milliseconds between two looks at the schedule. */
+/** Milliseconds between two checks of the schedule. */
 const pauseMs = 20_000;
 /** Milliseconds until a backup that failed is tried again. */
 const retryAfterMs = 600_000;
@@ -42,7 +42,7 @@ export function isDue(times: BackupTimes, schedule: Schedule): boolean {
   return now >= (isGood === true ? next : Math.min(next, last + retryAfterMs));
 }
 
-/** Makes backups when they are due. Of several processes on one database, one makes each backup. */
+/** Makes backups when they are due. Of several processes on one database, only one makes each backup. */
 export function startScheduledBackups(options: ScheduledBackupOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const running = (async () => {
@@ -70,13 +70,13 @@ export function startScheduledBackups(options: ScheduledBackupOptions): { stop()
 export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSignal): Promise<boolean> {
   const isWanted = async () => isDue(await readBackupTimes(options.handle), options.schedule);
   if (!(await isWanted())) return false;
-  // Again with the lock: another process may have made it.
+  // `isWanted` checks this again under the lock, because another process may have made the backup.
   return makeBackup(options, { isScheduled: true, isWanted, stop });
 }
 
 /**
  * Makes, verifies and records a backup. Old backups are deleted only after a good one.
- * @returns false if another process makes one, or it is not wanted
+ * @returns false if another process makes a backup, or if `isWanted` returned false
  */
 export async function makeBackup(options: ScheduledBackupOptions, how: BackupOptions): Promise<boolean> {
   const { store, isContinuous, handle, keep, log } = options;

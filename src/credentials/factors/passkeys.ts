@@ -159,7 +159,10 @@ const remove = userStatement<{ userId: string; id: string | null }, { name: stri
     delete from passkeys where user_id = ${p.userId} and (${p.id}::uuid is null or id = ${p.id}) returning name`,
 );
 
-/** @param id of one passkey; undefined: all passkeys. @returns the names of those that were removed */
+/**
+ * @param id the id of one passkey; undefined: all passkeys
+ * @returns the names of the removed passkeys
+ */
 export async function removePasskeys(
   tx: Queryable<'user'>,
   userId: string,

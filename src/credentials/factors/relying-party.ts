@@ -20,7 +20,7 @@ export interface RelyingParty {
    */
   readRegistration(value: unknown, challenge: string): Promise<RegisteredCredential | undefined>;
   /**
-   * Checks the same and the signature by the credential's key (section 7.2).
+   * Makes the same checks as `readRegistration`, and verifies the signature with the credential's key (section 7.2).
    * @returns undefined if a check fails
    */
   readAssertion(
@@ -155,7 +155,8 @@ export function createRelyingParty({ id, name, origins, userVerification }: Rely
     },
     async readAssertion({ response }, challenge, publicKey, verification) {
       const { verifyAuthenticationResponse } = await library();
-      // 0: the statement that stores the counter also compares it, so that one of two parallel uses succeeds.
+      // With the counter 0, the library does not compare counters. The statement that stores the counter does this, so
+      // only one of two parallel uses succeeds.
       const credential = { id: response.id, publicKey: new Uint8Array(publicKey), counter: 0 };
       const requireUserVerification = verification === 'required';
       const checked = await undefinedOnError(() => {

@@ -16,8 +16,8 @@ export interface TestCodes {
   /** The test identity that is in effect for an address of a user. Never one for a user with a role. */
   find(user: Candidate | undefined, type: AddressType): Promise<TestIdentityInEffect | undefined>;
   /**
-   * Whether a secret is the fixed code of the same test identity as at the start, and this is still in effect. Records the
-   * use in the audit events.
+   * Whether a secret is the fixed code of the test identity that was found at the start of the login, and this test
+   * identity is still in effect. Records the use in the audit events.
    */
   accept(user: Candidate | undefined, type: AddressType, answer: TestAnswer): Promise<boolean>;
 }
@@ -30,7 +30,7 @@ interface TestIdentityInEffect {
 }
 
 interface TestAnswer {
-  /** The test identity at the start. Undefined: a random code was sent. */
+  /** The test identity that was found at the start of the login. Undefined if a random code was sent. */
   readonly testIdentityId: string | undefined;
   readonly secret: string;
   /** What the code is for, for the audit event. */

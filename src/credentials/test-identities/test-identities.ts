@@ -22,7 +22,7 @@ import { contextOf } from './test-codes.js';
 /** Test identities, as operators see and change them. An app store's reviewer logs in with one. */
 export interface TestIdentities {
   /**
-   * Replaces one of the same address that has ended.
+   * Creates a test identity. If the address has one that has ended, replaces it.
    * @throws Problem `validation_failed`, also for the address of a user with a role; `test_identity_exists`
    */
   create(tx: Transaction<'user' | 'directory'>, input: NewTestIdentity, origin: Origin): Promise<IssuedTestIdentity>;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** SQL: whether a schema is not a part of PostgreSQL itself. */
+/** SQL: whether a schema is neither one of PostgreSQL's own nor a temporary one. */
 const isOwnSchema = `n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_(toast|temp)'`;
 
 /** SQL: whether the object with this id belongs to no extension. */

@@ -3,7 +3,7 @@ import type { BreachedPasswords } from '../../credentials/breached-passwords.js'
 import { sha1UpperHex } from '../../lib/crypto/digests.js';
 import { hashOfLine } from '../../lib/hash-list.js';
 
-/** A number of bytes that no line exceeds. */
+/** The maximum length of a line in bytes. */
 const maxLineBytes = 128;
 /** A range of at most this many bytes is read at once and searched line by line. */
 const linearSearchBytes = 4096;

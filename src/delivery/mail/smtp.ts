@@ -13,9 +13,9 @@ export interface MailSenderAddress {
 export interface SmtpMailOptions {
   readonly target: SmtpTarget;
   readonly from: MailSenderAddress;
-  /** Milliseconds to connect; 3000. */
+  /** Milliseconds to connect. The default is 3000. */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds for one mail in total; 10,000. */
+  /** Milliseconds for one mail in total. The default is 10,000. */
   readonly totalTimeoutMs?: number;
   /** Certificates to trust instead of those of Node.js. */
   readonly ca?: ConnectionOptions['ca'];
@@ -129,8 +129,8 @@ function toSmtpError(error: unknown, host: string): SmtpError {
     const [, enhanced = ''] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
     const refusedCommand = commands.find((candidate) => String(command).startsWith(candidate));
     const status = [responseCode, enhanced].filter((part) => part !== '').join(' ');
-    // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only errors of the
-    // recipient and the mail count.
+    // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only errors about
+    // the recipient or the mail itself are final.
     const isFinal = responseCode >= 500 && (refusedCommand === 'RCPT TO' || refusedCommand === 'DATA');
     return new SmtpError(
       `the mail server answered ${status}${refusedCommand === undefined ? '' : ` to ${refusedCommand}`}`,

@@ -7,7 +7,9 @@ import { createProviderKeys, type ProviderKeysOptions, unavailable } from './pro
 export interface IdTokensOptions extends Omit<ProviderKeysOptions, 'outbound'> {
   readonly name: string;
   readonly clientIds: readonly string[];
-  /** The accepted algorithms. The algorithm that a token or a key names has no effect on them (RFC 8725, 3.1). */
+  /**
+   * The accepted algorithms. What a token or a key says about its algorithm does not change this list (RFC 8725, 3.1).
+   */
   readonly algorithms: readonly string[];
   readonly outbound: Outbound;
 }

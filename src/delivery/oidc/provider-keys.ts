@@ -7,9 +7,11 @@ export interface ProviderKeysOptions {
   /** From the configuration. The discovery document must name the same (OpenID Connect Discovery 1.0, 4.3). */
   readonly issuer: string;
   readonly outbound: Outbound;
-  /** Milliseconds between two fetches of the keys because of an unknown key id; 30,000. */
+  /**
+   * The minimum time in milliseconds between two fetches of the keys because of unknown key ids. The default is 30,000.
+   */
   readonly cooldownMs?: number;
-  /** Milliseconds after which keys and discovery document are fetched again; ten minutes. */
+  /** Milliseconds after which the keys and the discovery document are fetched again. The default is ten minutes. */
   readonly maxAgeMs?: number;
 }
 

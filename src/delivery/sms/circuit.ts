@@ -25,7 +25,7 @@ export interface Circuit {
 export function createCircuit({ now, threshold, firstPauseMs, longestPauseMs }: CircuitOptions): Circuit {
   let failures = 0;
   let pauseMs = firstPauseMs;
-  /** Undefined: closed. */
+  /** Undefined while the circuit is closed: the provider counts as working. */
   let pausedUntil: number | undefined;
   let isTrying = false;
   return {
@@ -44,7 +44,8 @@ export function createCircuit({ now, threshold, firstPauseMs, longestPauseMs }: 
     fail(retryAfterMs) {
       failures += 1;
       isTrying = false;
-      // A message that went to the provider during its pause, because no other one worked, does not prolong the pause.
+      // If no other provider works, a message goes to this provider during its pause. Its failure does not prolong the
+      // pause.
       if (pausedUntil !== undefined && now() < pausedUntil) return;
       if (pausedUntil === undefined && failures < threshold && retryAfterMs === undefined) return;
       pausedUntil = now() + Math.min(longestPauseMs, Math.max(pauseMs, retryAfterMs ?? 0));

@@ -29,9 +29,9 @@ interface Route {
 }
 
 /**
- * Sends each message through the first provider that accepts it. A provider that has failed several times is used only if
- * all others fail too, except for one trial after each pause. So a message never waits for a pause. A number that is not
- * valid goes to no further provider.
+ * Sends each message through the first provider that accepts it. A provider that has failed several times is used in
+ * two cases only: for one trial message after each pause, and if all other providers fail too. So a message never waits
+ * for the end of a pause. If a provider says that a number is not valid, the message goes to no other provider.
  */
 export function createFailover(options: FailoverOptions): SmsSender {
   const { providers, now = () => performance.now(), onHealth } = options;
@@ -60,7 +60,7 @@ export function createFailover(options: FailoverOptions): SmsSender {
   };
 }
 
-/** Reports changes only: while a provider works, messages cost nothing more. */
+/** Reports only changes, so messages cause no reports while a provider works. */
 function createReport(provider: string, circuit: Circuit, onHealth: OnHealth | undefined): Route['report'] {
   let isKnownToWork = false;
   return (error) => {

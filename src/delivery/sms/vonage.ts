@@ -137,7 +137,7 @@ function receiptOf({ client_ref, message_uuid, status, error }: JsonObject): Rec
 
 const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** The detail is a sentence of the list of errors. It comes with a signature, but is still limited. */
+/** The detail is a sentence from Vonage's list of errors. The webhook is signed, but the text is limited anyway. */
 function reasonOf(error: unknown): string {
   const { detail, title } = isJsonObject(error) ? error : {};
   const text = stringOf(detail)

@@ -8,8 +8,8 @@ export type CopyResult = 'copied' | 'present' | 'missing';
 const renditionNames = Object.keys(imageFiles) as Rendition[];
 
 /**
- * Copies the files of an image to another storage, reads the copies and compares them. An image that is there already is
- * only compared. A copied image is unsettled.
+ * Copies the files of an image to another storage, reads the copies and compares them. An image that the other storage
+ * already has is only compared. A copied image is unsettled (see `ImageStorage`).
  * @throws Error if the files differ
  */
 export async function copyImage(

@@ -19,10 +19,10 @@ const isMissing = (error: unknown) =>
   ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /**
- * Stores images as files that only their owner can read: `ab/cd/abcd…/card.jpg`, so that no folder gets large. An image's
- * folder is renamed to its final name when all its files are complete and on disk. `unsettled` has an empty file for each
- * unsettled image. Its age is counted in memory, not read from the file, so a step of the system clock does not change
- * it.
+ * Stores images as files that only their owner can read: `ab/cd/abcd…/card.jpg`, so that no folder gets large. An
+ * image's folder is renamed to its final name when all its files are complete and on disk. The folder `unsettled` has
+ * an empty file for each unsettled image (see `ImageStorage`). The age of this mark is counted in memory and not read
+ * from the file, so a change of the system clock does not change the age.
  */
 export function createImageDisk({
   folder,

@@ -119,7 +119,7 @@ interface ReadPart {
   readonly tag: string | undefined;
 }
 
-/** @param tag all parts must be of the same version of the object */
+/** @param tag the ETag of the first part, so that all parts are of the same version of the object */
 async function readPart(call: Call, key: string, from: number, tag: string | undefined): Promise<ReadPart | undefined> {
   const headers = {
     range: `bytes=${from}-${from + partBytes - 1}`,

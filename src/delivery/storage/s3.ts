@@ -34,7 +34,7 @@ export function createImageBucket(options: ImageBucketOptions): ImageStorage {
 
   async function remove(id: string): Promise<void> {
     await Promise.all(renditionNames.map((rendition) => bucket.remove(keyOf(id, rendition))));
-    // Last, so that an interrupted removal is found again.
+    // The mark is removed last, so that the cleanup finds an interrupted removal again.
     await bucket.remove(markPrefix + id);
   }
 

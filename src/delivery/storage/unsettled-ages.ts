@@ -7,8 +7,8 @@ const unsettledAfterMs = 3_600_000;
 const maxUnsettled = 1000;
 
 /**
- * Measures how long images have been unsettled, since this process first saw that they are. So a step of the system clock
- * does not change the age.
+ * Measures for how long this process has seen images as unsettled, with a monotonic clock. So a change of the system
+ * clock does not change the age.
  * @param now milliseconds of a monotonic clock
  * @returns a function that takes all unsettled images and returns those that have been unsettled for too long
  */

@@ -27,18 +27,22 @@ function rangeOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return isMapped ? [first.toIPv4Address(), bits - 96] : [first, bits];
 }
 
-/** Texts of headers of one peer whose address is remembered. */
+/** The maximum number of header texts for which the address is remembered, for one peer. */
 const maxRemembered = 10_000;
 const maxPeers = 20;
-/** Characters. A client chooses the start of the header, so a longer one is not remembered: it would fill the memory. */
+/**
+ * Characters. A client chooses the start of the header, so longer headers are not remembered: they could fill the
+ * memory.
+ */
 const maxRememberedLength = 100;
 
 /**
- * Reads the address of the client of a request that the framework has not seen, as `clientAddress` reads it from a request of
- * the framework: each trusted proxy names the one before it, in `X-Forwarded-For` from right to left.
+ * Reads the address of the client from a request that the framework has not seen. The result is the same as that of
+ * `clientAddress` for a request of the framework. From right to left, each entry of `X-Forwarded-For` is the address
+ * that one trusted proxy saw.
  */
 export function createAddressReader(isTrusted: TrustProxy | false): (request: IncomingMessage) => string {
-  /** By peer, then by header: few peers are proxies. */
+  /** The addresses by peer, and then by header. Few peers are proxies. */
   const remembered = new Map<string, Map<string, string>>();
   return ({ socket, headers }) => {
     const peer = socket.remoteAddress ?? '0.0.0.0';

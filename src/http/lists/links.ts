@@ -11,8 +11,9 @@ export interface Links {
 }
 
 /**
- * The value of a `Link` header (RFC 8288); empty without relations. Published clients split it at `,`, and each entry at
- * `; `. So a comma without a space joins the entries, and a reference contains neither.
+ * The value of a `Link` header (RFC 8288); empty without relations. Existing clients split the header at `,` and each
+ * entry at `; `. So a comma without a space joins the entries, and no URL in the header contains a comma or a
+ * semicolon.
  */
 export function linkHeader({ path, query, relations }: Links): string {
   return relationNames

@@ -81,7 +81,7 @@ export function parseListQuery<Field extends string>(
   const search = sentParameters.search === undefined ? undefined : spec.readSearch?.(sentParameters.search, errors);
 
   throwIfErrors(errors);
-  // The defaults satisfy the compiler: an undefined value has caused an error.
+  // The defaults satisfy the compiler: if a value is undefined, an error was thrown above.
   return {
     page: page ?? 1,
     limit: limit ?? spec.defaultLimit,

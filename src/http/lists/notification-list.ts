@@ -43,7 +43,7 @@ export const notificationListResponses = {
   304: NotModified,
 };
 
-/** The OpenAPI document describes one form of response for each path. */
+/** The array form of the response. The OpenAPI document describes only one form for each path. */
 export const arrayForm = {
   querystring: FormQuery,
   response: { 200: Type.Array(Notification, { description: 'Newest first unless sorted otherwise.' }) },

@@ -1,7 +1,7 @@
 /** The headers and the body of a page. */
 export interface StoredPage {
   readonly headers: Readonly<Record<string, string>>;
-  /** A string, because that is what the framework produces. Each page would need a conversion to a buffer. */
+  /** A string, because the framework serializes to strings. A buffer would need a conversion for each page. */
   readonly body: string;
 }
 

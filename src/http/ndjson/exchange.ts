@@ -24,7 +24,7 @@ export interface NdjsonWork<Item> {
   weightOf(item: Item): number;
   /**
    * @param pace call it in each loop over the entries: it pauses a loop that takes long
-   * @returns a result for each entry. Its effects are committed by then.
+   * @returns a result for each entry, after the effects of the entry are committed
    */
   process(entries: readonly Entry<Item>[], pace: Pace): Promise<readonly object[]>;
 }

@@ -14,7 +14,10 @@ export function importWeight({ password, pin }: UserToImport): number {
   return password === undefined && pin === undefined ? 1 : 10;
 }
 
-/** Imports the entries of one chunk. @returns a result for each, in order */
+/**
+ * Imports the entries of one chunk.
+ * @returns a result for each entry, in the order of the entries
+ */
 export async function importEntries(
   entries: readonly Entry<UserToImport>[],
   importUsers: (users: readonly UserToImport[]) => Promise<readonly ImportOutcome[]>,

@@ -2,12 +2,16 @@ import type { Socket } from 'node:net';
 import type { RequestObserver } from '../../statistics/meters.js';
 import type { App } from '../requests/route.js';
 
-/** The status in the metrics, the access log and the traces of a request whose client was gone before its answer. As nginx writes it. */
+/**
+ * The status that the metrics, the access log and the traces show if the client disconnected before it got an answer.
+ * nginx uses the same number.
+ */
 export const clientGone = 499;
 
 /**
- * Calls the observer for each answered request. `verify-handler.ts` does so for the requests that it answers. Not in an
- * `onResponse` hook: Fastify does not call it for an answer that the client did not read to its end, such as a stream.
+ * Calls the observer for each answered request. `verify-handler.ts` does the same for the requests that it answers.
+ * This plugin does not use the hook `onResponse`: Fastify does not call that hook if the client does not read the
+ * answer to its end, as with streams.
  * @param running the connections whose request is counted here when it ends
  */
 export function answeredRequestsPlugin(app: App, observe: RequestObserver, running: WeakSet<Socket>): void {

@@ -13,8 +13,8 @@ export interface RequestTracing {
 }
 
 /**
- * Creates the spans of requests. A span has the method, the template of the route, the status and the request id, by which
- * the access log finds the rest.
+ * Creates the spans of requests. A span has the method, the template of the route, the status and the request id. With
+ * this id, you can find the line of the request in the access log.
  */
 export function createRequestTracing(tracing: Tracing): RequestTracing {
   const spans = new WeakMap<IncomingMessage, Span>();
@@ -46,7 +46,8 @@ export function createRequestTracing(tracing: Tracing): RequestTracing {
         if (route !== undefined) matched(request.raw, route, request.id);
         done();
       });
-      // The events of the body are not part of the span: Node.js emits them outside of the listener.
+      // Runs the later hooks in the span again: Node.js emits the events of a request's body outside of the listener,
+      // and so outside of the span.
       app.addHook('preValidation', (request, _reply, done) => {
         const span = spans.get(request.raw);
         if (span === undefined) done();

@@ -15,7 +15,7 @@ export function hoistSchemas(document: JsonObject): void {
   document.components = { ...(isJsonObject(components) && components), schemas: Object.fromEntries(sorted) };
 }
 
-/** Replaces inner schemas first, so that the inner schemas of two compared schemas are references already. */
+/** Replaces inner schemas first. So when two schemas are compared, their inner schemas are already references. */
 function replaceSchemas(value: unknown, schemas: JsonObject): unknown {
   if (Array.isArray(value)) return value.map((item) => replaceSchemas(item, schemas));
   if (!isJsonObject(value)) return value;
@@ -109,7 +109,10 @@ function numberFormat({ type, format, maximum }: JsonObject): string | undefined
   return isWide ? 'int64' : undefined;
 }
 
-/** Moves headers that several responses share to the components. If two share a name, it moves the more frequent one. */
+/**
+ * Moves headers that several responses share to the components. If two different headers have the same name, it moves
+ * the more frequent one.
+ */
 export function hoistHeaders(document: JsonObject): void {
   const operations = Object.values(objectAt(document, 'paths')).flatMap((path) => Object.values(path as JsonObject));
   const headers = createComponentCollector('headers');
@@ -133,8 +136,8 @@ function headersOf(operation: JsonObject): [string, unknown][] {
 }
 
 /**
- * Moves parameters that several operations share to the components, such as `Accept-Language` and `page`. If two share a name and a
- * place, it moves the more frequent one.
+ * Moves parameters that several operations share to the components, such as `Accept-Language` and `page`. If two
+ * different parameters have the same name and the same place, it moves the more frequent one.
  */
 export function hoistParameters(document: JsonObject): void {
   const operations = Object.values(objectAt(document, 'paths'))

@@ -14,7 +14,7 @@ interface System {
   readonly specActions: { updateJsonSpec(document: unknown): unknown };
 }
 
-/** Setting `plugins` replaces the default, so this adds it again. */
+/** The default plugin of Swagger UI. Setting `plugins` replaces it, so this adds it again. */
 function downloadPlugin(system: object): object {
   return SwaggerUIBundle.plugins.DownloadUrl(system);
 }

@@ -60,7 +60,7 @@ export function problemComponents(usedCodes: ReadonlySet<ErrorCode>): JsonObject
     const codes = all.filter((code) => errors[code].status === status && code !== codeWithMember);
     return [nameOf(status), response(status, codes, ProblemBody)];
   });
-  // Optional: these operations have other problems with the same status.
+  // `authentication` is optional, because these operations have other problems with the same status.
   const rejected = Type.Object(
     { ...ProblemBody.properties, authentication: Type.Optional(RejectedAuthentication) },
     { title: 'AuthorizationRejectedProblem' },

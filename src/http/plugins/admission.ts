@@ -16,9 +16,9 @@ export interface AdmissionOptions {
 }
 
 /**
- * Refuses requests of blocked addresses, and counts requests of addresses, before the authorization. A request whose credentials
- * look like an API key is not counted: if the key is wrong, `countRefused` counts it. Probes are always admitted: otherwise a
- * block could restart the service.
+ * Before the authorization, refuses requests from blocked addresses, and counts each other request against the limit of
+ * its address. It does not count a request whose credentials look like an API key: if the key is wrong, `countRefused`
+ * counts the request. Probes are always admitted: if a block refused them, an orchestrator could restart the service.
  */
 export function admissionPlugin(app: App, { admission, verifyApiKey }: AdmissionOptions): void {
   app.decorate('whenBlocked', admission.whenBlocked);
@@ -32,7 +32,7 @@ export function admissionPlugin(app: App, { admission, verifyApiKey }: Admission
   });
 
   async function admitForwarded(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    // Before the key is verified, which takes a query.
+    // This comes before the check of the key, which takes a query.
     refuseBlocked(admission, clientAddress(request));
     const client = await forwardedClient(request, verifyApiKey).catch((error: Error) => {
       countRefused(admission, request, reply);

@@ -112,7 +112,8 @@ async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope):
     caller: initial,
     async recheck() {
       const caller = await identify();
-      // A caller that has lost a scope must not continue: the request may have made decisions based on it.
+      // A caller that has lost a scope must not continue: the request may have made decisions that depend on this
+      // scope.
       for (const held of initial.scopes) requireScope(caller, held);
       authorized.caller = caller;
     },
@@ -129,7 +130,7 @@ async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope)
   return caller;
 }
 
-/** Whether a text is one of our tokens, but of another kind. */
+/** Whether the text is a token of Postern, but not of the kind that the route demands. */
 function isOtherToken(text: string, prefix: 'psa_' | 'pss_'): boolean {
   return /^ps[ask]_/.test(text) && !text.startsWith(prefix);
 }

@@ -11,7 +11,10 @@ const minLength = 2048;
 /** Higher levels of Brotli take much more time and save little data. */
 const brotliQuality = 4;
 
-/** More than the files of a scope have. One file has many paths, because any letter can be percent-encoded. */
+/**
+ * The maximum number of paths for which a compressed file is kept. A scope has fewer files, but a client can write the
+ * path of a file in many ways, because any letter can be percent-encoded.
+ */
 const maxFiles = 40;
 
 const compressors = {

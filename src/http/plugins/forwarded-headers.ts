@@ -6,8 +6,8 @@ const reportIntervalMs = 3_600_000;
 const maxPeers = 10;
 
 /**
- * Warns operators of X-Forwarded-For or Forwarded from a peer that TRUST_PROXY does not name. The headers are ignored then, so
- * all clients behind that peer share one address and its limits.
+ * Warns operators if a peer that TRUST_PROXY does not name sends X-Forwarded-For or Forwarded. Postern ignores these
+ * headers, so all clients behind that peer share one address and its limits.
  */
 export function forwardedHeadersPlugin(app: App, log: Pick<FastifyBaseLogger, 'warn'>): void {
   const reported = new Set<string>();
@@ -36,7 +36,7 @@ export function forwardedHeadersPlugin(app: App, log: Pick<FastifyBaseLogger, 'w
 
 /** The header of a request that names another client, if it is ignored. */
 function ignoredHeader({ headers, ips = [] }: FastifyRequest): string | undefined {
-  // Of a trusted peer, the list also has the address that the peer names.
+  // If the peer is trusted, this list also contains the address that the peer names.
   if (ips.length > 1) return undefined;
   if (headers['x-forwarded-for'] !== undefined) return 'X-Forwarded-For';
   return headers.forwarded === undefined ? undefined : 'Forwarded';

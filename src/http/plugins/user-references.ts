@@ -8,9 +8,9 @@ const urlOfAdministration = /^\/admin\/v1\//;
 const urlOfUser = /^\/admin\/v1\/users\/:id(?:\/|$)/;
 
 /**
- * Lets every path below `/admin/v1/users/:id`, and every filter of `user_id`, name the user as `external:<external id>`. It
- * replaces the external id by the id of the user, so that handlers get only ids. It runs after the authorization. A request
- * with ids takes no query.
+ * Lets every path below `/admin/v1/users/:id`, and every filter of `user_id`, name the user as `external:<external
+ * id>`. It replaces the external id by the id of the user, so that handlers get only ids. It runs after the
+ * authorization. A request that contains only ids needs no query.
  */
 export function userReferencesPlugin(app: App, references: UserReferences): void {
   app.addHook('onRoute', (route) => {

@@ -17,7 +17,10 @@ export function validationPlugin(app: App): void {
   app.setSchemaErrorFormatter((errors) => Object.assign(new Error('validation'), { validation: errors }));
 }
 
-/** Most processes never use most of the schemas, and to compile all of them takes a fifth of the time of a start. */
+/**
+ * Compiles a schema when it is first used. Most processes never use most schemas, and compiling all of them takes a
+ * fifth of the start-up time.
+ */
 function compiledAtFirstUse(compile: () => ValidateFunction): FastifyValidationResult {
   let compiled: ValidateFunction | undefined;
   const validate: FastifyValidationResult = (value) => {

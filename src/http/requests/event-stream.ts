@@ -6,14 +6,14 @@ import { clientAddress } from './route.js';
 const keepAliveMs = 30_000;
 
 /**
- * Starts the answer of a stream of server-sent events. The end of the connection ends the stream. A block of the client's address
- * ends the connection.
+ * Starts the answer of a stream of server-sent events. The stream ends when the connection ends. If the client's
+ * address is blocked, the connection ends.
  */
 export function connectEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
   const { raw } = reply;
-  // No chunked encoding: WHATWG HTML, 9.2.7, warns of it, and one write for each event costs a third less. The end of
-  // the connection ends the stream (RFC 9112, 6.3).
+  // No chunked encoding: WHATWG HTML, 9.2.7, warns of it. Without it, each event needs only one write, which costs a
+  // third less. The end of the connection marks the end of the stream (RFC 9112, 6.3).
   raw.useChunkedEncodingByDefault = false;
   raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),

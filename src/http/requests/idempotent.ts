@@ -28,7 +28,7 @@ export type Idempotent = (
   work: IdempotentWork,
   /** The user whose rows the work may wait for, if there is exactly one. */
   userId?: string,
-  /** The content that identifies a repeat, if the body is not small JSON. */
+  /** The content by which a repeated request is recognised, if the body is not small JSON. */
   content?: unknown,
 ) => Promise<FastifyReply>;
 

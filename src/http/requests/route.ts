@@ -32,8 +32,8 @@ export type App = FastifyInstance<
  * - `public`: none.
  * - `authentication-token`: `Authorization: Basic`, base64 of an authentication token. The handler verifies the token.
  * - `session`: `Authorization: Bearer`, a valid session token.
- * - `{ scope }`: `Authorization: Bearer`, an API key with this scope, or a session of a user whose role has it. The login of
- *   the session must have used a second factor.
+ * - `{ scope }`: `Authorization: Bearer`, an API key with this scope, or a session of a user whose role has it. In this
+ *   case, the login of the session must have used a second factor.
  */
 export type Access = 'public' | 'authentication-token' | 'session' | { readonly scope: Scope };
 
@@ -48,7 +48,10 @@ export interface Caller {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Calls `onBlocked` when the address is blocked, at most once. @returns ends the wait */
+    /**
+     * Calls `onBlocked` when the address is blocked, at most once.
+     * @returns a function that ends the wait
+     */
     whenBlocked(address: string, onBlocked: () => void): () => void;
   }
   interface FastifyContextConfig {
@@ -65,8 +68,8 @@ declare module 'fastify' {
      */
     hasNoHandlerTimer?: boolean;
     /**
-     * Parses the query as the handler does, and throws its errors, so that one answer reports them together with
-     * others.
+     * Parses the query as the handler does, and throws the errors of the query, so that one answer reports them
+     * together with other errors.
      */
     checkQuery?: (query: QueryParameters) => unknown;
     /** The route answers a repeat with the same Idempotency-Key by approving the login again. It stores no response. */
@@ -140,8 +143,8 @@ export function requireRightToChange(caller: Caller, { role }: { readonly role: 
 }
 
 /**
- * For actions that would give lasting access to an attacker with a stolen session: changes of keys, of roles, and of
- * secrets and factors of others. API keys need no recent proof.
+ * For actions that would give lasting access to an attacker with a stolen session: changes of API keys, of roles, and
+ * of the secrets and factors of other users. API keys need no recent proof.
  * @throws Problem `fresh_proof_required`
  */
 export function requireRecentProof({ isStale }: Caller): void {
@@ -169,14 +172,17 @@ export function tokenUseOf(request: FastifyRequest): TokenUse {
 }
 
 /**
- * The client's address: the one that a backend has named, or that of the connection. Behind trusted proxies, it is the one that
- * they name.
+ * The client's address. If a backend has named its client, this is the address that the backend has named. Otherwise it
+ * is the address that trusted proxies name or, without them, the address of the connection.
  */
 export function clientAddress(request: FastifyRequest): string {
   return request.forwardedClient ?? callerAddress(request);
 }
 
-/** The address of the client that sent the request: not the one that a backend has named, but the backend's own. */
+/**
+ * The address of the client that sent the request. If a backend has named its own client, this is the address of the
+ * backend.
+ */
 export function callerAddress({ ip, socket }: FastifyRequest): string {
   return bareAddress(ip, socket.remoteAddress ?? '0.0.0.0');
 }

@@ -36,7 +36,7 @@ export async function writeAll(response: ServerResponse, text: string, timeoutMs
   return false;
 }
 
-/** How long a sender can read its response after its body is no longer processed, in milliseconds. */
+/** How long a client can still read its response after Postern has stopped processing its body, in milliseconds. */
 const lingerMs = 2000;
 
 /**

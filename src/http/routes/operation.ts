@@ -85,6 +85,6 @@ interface StoredDocument {
 function storeDocument(document: object): StoredDocument {
   const json = Buffer.from(JSON.stringify(document));
   const digest = createHash('sha256').update(json).digest('base64url').slice(0, 22);
-  // Weak: both encodings of the document have it (RFC 9110, 8.8.1).
+  // A weak ETag, because both encodings of the document have the same one (RFC 9110, 8.8.1).
   return { json, gzipped: gzipSync(json), etag: `W/"${digest}"` };
 }

@@ -104,7 +104,7 @@ export interface Services extends WebhookServices {
   /** For routes that do their work in one transaction. */
   readonly database: Pick<Database, 'user' | 'directory' | 'spanning' | 'spanningFor'>;
   readonly readiness: Readiness;
-  /** For loops over input of clients. */
+  /** Pauses long loops over the input of clients. */
   readonly pacer: Pacer;
   readonly idempotent: Idempotent;
   readonly counters: Counters;
@@ -157,7 +157,7 @@ export interface Services extends WebhookServices {
   readonly outbox: Outbox;
 }
 
-/** The routes of one server. Those for users and the probes are on every server. */
+/** Which routes a server has. Every server has the routes for users and the probes. */
 export interface ServedRoutes {
   /** Whether the server has `/admin/v1`. */
   readonly administration: boolean;

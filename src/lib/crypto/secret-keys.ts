@@ -41,7 +41,9 @@ export const encryptedPrefix = Buffer.from('PSv1');
 /** The length of the head of an encrypted value, which identifies its key. */
 export const encryptedHeadBytes = encryptedPrefix.length + idBytes;
 
-/** The id of a key for logs and encrypted values. It is derived, so it does not reveal the key. */
+/**
+ * The id of a key for logs and encrypted values. It is derived with a one-way function, so it does not reveal the key.
+ */
 export function createKeyId(secret: string): string {
   return Buffer.from(hkdfSync('sha256', secret, '', 'postern key id', idBytes)).toString('hex');
 }

@@ -65,11 +65,11 @@ export interface Connections<Each extends Connection> {
 }
 
 export interface ConnectionEvents<Each extends Connection> {
-  /** The socket can take more. */
+  /** Called when the socket can take more data. */
   readonly onDrain?: (connection: Each) => void;
-  /** The stream is no longer open. */
+  /** Called when the stream is no longer open. */
   readonly onEnd?: (connection: Each) => void;
-  /** The connection has closed. */
+  /** Called when the connection has closed. */
   readonly onClose: (connection: Each) => void;
 }
 

@@ -35,7 +35,7 @@ export function parseSchedule(text: string): Schedule | undefined {
   const sets = fields.map(([min, max], index) => parseField(parts[index] ?? '', min, max));
   const [minutes, hours, days, months, weekdays] = sets;
   if (parts.length !== fields.length || !minutes || !hours || !days || !months || !weekdays) return undefined;
-  // As in cron: if both days are limited, either of them is enough.
+  // As in cron: if the day of the month and the day of the week are both limited, one of the two has to match.
   const eitherIsEnough = parts[2] !== '*' && parts[4] !== '*';
   const isDay = (date: Date) => {
     const inMonth = days.has(date.getUTCDate());

@@ -63,7 +63,7 @@ export interface IdentifiedUser {
   readonly isMultiFactor: boolean;
   /**
    * Called once for a proof, even if parallel requests send it. Use it to record that the proof is used.
-   * @returns false: refuse the login after all
+   * @returns false if the login must be refused, because the proof was used already
    */
   consume?(): Promise<boolean>;
 }

@@ -29,11 +29,12 @@ const maxBytes = { kept: 4096, shown: 16_384 };
 const lifetimes = { default: 300, longest: 600 };
 
 /**
- * Wraps a plug-in as an authenticator that the core can trust. The plug-in gets only the data of `PluginUser`, and approves
- * only by exactly `true` within the time limit.
+ * Wraps a plug-in as an authenticator that the core can trust. The plug-in gets only the data of `PluginUser`, and
+ * approves only by exactly `true` within the time limit.
  *
- * Failures and challenges are returned at a multiple of the tick after the evaluation began. Otherwise the response
- * time would reveal how long the plug-in worked, which may differ between known and unknown users (decision 39).
+ * Failures and challenges are returned when a multiple of `tickMs` has passed since the evaluation began. Otherwise the
+ * response time would reveal how long the plug-in worked, which may differ between known and unknown users (decision
+ * 39).
  */
 export function guardPlugin(plugin: Plugin, options: GuardOptions): Authenticator {
   const { name } = plugin;
@@ -41,7 +42,7 @@ export function guardPlugin(plugin: Plugin, options: GuardOptions): Authenticato
 
   const waitForTick = (since: number) => wait(tick - ((performance.now() - since) % tick));
 
-  /** @throws Problem `authenticator_unavailable`, also at a multiple of the tick */
+  /** @throws Problem `authenticator_unavailable`, also at a multiple of `tickMs` */
   async function call<T>(work: () => unknown, read: (answer: unknown) => T): Promise<T> {
     const since = performance.now();
     try {

@@ -9,8 +9,8 @@ import type { Database } from '../../database/database.js';
 import type { UserIdentifying } from './authenticator.js';
 
 /**
- * A passkey (WebAuthn), which identifies its user. With user verification it counts as two factors. The challenge belongs to
- * its authentication, and is used up when that is decided.
+ * A passkey (WebAuthn), which identifies its user. With user verification it counts as two factors. The challenge
+ * belongs to its authentication, and can no longer be used when the authentication is decided.
  */
 export function passkeyAuthenticator(parts: {
   readonly database: Database;

@@ -28,7 +28,7 @@ export async function supervisePlugin(options: SupervisionOptions): Promise<Supe
   const first = await startPluginThread(options);
   let current: Promise<PluginThread> | undefined = Promise.resolve(first);
 
-  /** The first attempt has no pause, so a single loss fails only the logins that are running. */
+  /** The first attempt has no pause, so if a thread is lost once, only the logins that are running fail. */
   async function restart(losses: number): Promise<PluginThread | undefined> {
     for (let attempt = losses; ; attempt += 1) {
       const pause = attempt === 1 ? 0 : Math.min(pauses.first * 2 ** (attempt - 2), pauses.max);

@@ -14,7 +14,10 @@ import { lastEventAt, type Subject } from './subject.js';
 export interface AccountChecks {
   /** The limit of the client's address. @param requestNumber 1 for the first request of the login, 2 for the second */
   address(requestNumber: number): Check | undefined;
-  /** The limit of the account, which counts fewer requests than the address if the login starts without a user. */
+  /**
+   * The limit of the account. If the login starts without a user, this limit counts fewer requests of the login than
+   * the limit of the address.
+   */
   account(requestNumber: number): Check | undefined;
   readonly guessLock: Check | undefined;
   /** The reason if there is no user, or only a deactivated one. */
@@ -81,7 +84,7 @@ async function readLoginLimits(
   }
   const states = await readRequestLimits(database.directory, queries);
   const setting = [remedies.configure('LOGIN_LIMIT_PER_ADDRESS')];
-  // A limit that refuses only a later step of the login belongs to the ways that have such a step.
+  // A limit that refuses only a later step of the login concerns only the ways that have such a step.
   const checkOf = (code: 'account_limit' | 'address_limit', limit: UsedUpLimit | undefined, position: number) => {
     const refusal = overLimitProblem(limit?.wait);
     if (limit === undefined || refusal === undefined) return undefined;

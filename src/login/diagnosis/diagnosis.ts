@@ -36,7 +36,7 @@ export interface LoginDiagnoses {
   /** @throws Problem `not_found` */
   ofUser(userId: string, view: DiagnosisView): Promise<Diagnosis>;
   /**
-   * @param authenticator only this one, configured or not
+   * @param authenticator diagnose only this authenticator, even if it is not configured
    * @throws Problem `validation_failed` for an identity that no login accepts, and for an external id that nobody has
    */
   ofIdentity(

@@ -37,7 +37,7 @@ const unlockBy = (user: RemediedUser, action: Remedy['action']) =>
 /** The remedies of the reasons, as routes with the ids of the user. */
 export const remedies = {
   unlock: (user: RemediedUser) => unlockBy(user, 'unlock'),
-  /** The same route: an unlock also removes the guesses that failed. */
+  /** The same route as `unlock`, because an unlock also removes the failed guesses. */
   resetBudget: (user: RemediedUser) => unlockBy(user, 'reset_budget'),
   reactivate: (user: RemediedUser) => change(user, 'reactivate', { status: 'active' }),
   setPassword: (user: RemediedUser) => change(user, 'set_password', {}, ['password']),

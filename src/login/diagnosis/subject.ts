@@ -17,10 +17,10 @@ export interface DiagnosedUser {
   readonly account: AccountUser;
   readonly isDeactivated: boolean;
   readonly isRoleActive: boolean;
-  /** The lock of an operator, in effect or not. */
+  /** The lock that an operator has set, even if it has ended. */
   readonly lock: { readonly until: string | null; readonly reason: string | null };
   readonly guessLocks: User['guess_locks'];
-  /** When a recovered PIN replaces the PIN; null without one that still waits. */
+  /** When a recovered PIN replaces the PIN; null if no recovered PIN waits. */
   readonly nextPinAt: string | null;
 }
 

@@ -76,7 +76,7 @@ export async function diagnoseWay(
   };
 }
 
-/** Notes after which a login may still fail. */
+/** Notes that mean that the login may still fail, although no rule refuses it. */
 const uncertain: readonly string[] = ['decided_elsewhere', 'last_message_failed'];
 
 function verdictOf(way: {
@@ -173,7 +173,7 @@ async function secondFactorOf(
 interface StepParts {
   readonly account: AccountChecks;
   readonly code: CodeChecks;
-  /** The reasons, of this way only, why every secret is wrong. */
+  /** The reasons why every secret is wrong, if they concern only this way. */
   readonly own: readonly Finding[];
   readonly factor: boolean;
   readonly unreadableApp: Finding | undefined;
@@ -222,7 +222,7 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
   ];
 }
 
-/** A login fails when it reads such a hash. */
+/** The refusal of a login that reads a hash which Postern cannot verify. */
 function unreadableHash({ code }: Finding) {
   if (code !== 'password_hash_unreadable') return undefined;
   return { status: errors.internal_error.status, authentication_status: null, code: 'internal_error' };

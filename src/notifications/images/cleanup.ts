@@ -8,19 +8,22 @@ const batch = 100;
 /** Milliseconds between two runs. */
 const interval = 60_000;
 /**
- * The key of an advisory lock of those who remove images: one instance at a time cleans up, and none while a backup copies
- * the images. No other lock uses this number.
+ * The key of the advisory lock that a process needs to remove images. It lets one instance at a time clean up, and no
+ * instance while a backup copies the images. No other lock uses this number.
  */
 export const imageRemovalLock = 7_203_415_022;
 
 interface DueRow {
   readonly id: string;
-  /** Whether it was uploaded, and so has files. */
+  /** Whether the image was uploaded. Only uploaded images have files. */
   readonly stored: boolean;
   readonly shown: boolean;
 }
 
-/** Reads by the index on `check_after`. Whether a notification shows the image is checked again under the image's lock. */
+/**
+ * Finds images that may have to be removed, by the index on `check_after`. `deleteUnused` checks again, under the
+ * image's lock, whether a notification shows the image.
+ */
 const selectDue = unprepared(
   everyoneStatement<Record<never, never>, DueRow>(
     'images_due',
@@ -57,8 +60,9 @@ const selectShown = unprepared(
 );
 
 /**
- * The images that no notification on another server than the directory's shows. The images must be locked: a publisher on
- * any server locks them in the directory until its transaction is complete on all servers.
+ * Returns the images that no notification shows on the servers other than the directory's server. The caller must have
+ * locked the images: every publisher locks its images in the directory until its transaction is complete on all
+ * servers.
  * @throws Problem `storage_unavailable` if a server does not answer: its users may see the images
  */
 export async function notShownElsewhere(database: Database, ids: readonly string[]): Promise<readonly string[]> {
@@ -70,7 +74,9 @@ export async function notShownElsewhere(database: Database, ids: readonly string
   return ids.filter((id) => !shownIds.has(id));
 }
 
-/** Runs after the statement that locks these rows: it sees every notification that was committed before the lock. */
+/**
+ * Run it after the statement that locks these rows. Then it sees every notification that was committed before the lock.
+ */
 export const deleteUnused = everyoneStatement<{ ids: readonly string[] }, { id: string }>(
   'images_clean_delete',
   (p) => sql`
@@ -118,9 +124,9 @@ export function startImageCleanup(parts: ImageCleanupOptions, onError: (error: u
 }
 
 /**
- * Removes images that are due and that no notification shows, uploaded or hosted elsewhere, and files without a row. A
- * publisher locks the images that it refers to until it commits. So an image is either shown and stays, or it is removed
- * and the publisher does not find it.
+ * Removes images that are due and that no notification shows, whether they were uploaded or are hosted elsewhere. Also
+ * removes files without a row. A publisher locks the images that it refers to until it commits. So an image is either
+ * shown and stays, or it is removed and the publisher does not find it.
  * @returns the number of removed images
  */
 export async function cleanUpImages(parts: ImageCleanupOptions): Promise<number> {
@@ -143,7 +149,8 @@ async function removeAllUnused({ database, storage }: ImageCleanupOptions): Prom
       removeUnused(database, tx, idsOf(dueImages), idsOf(unused)),
     );
     total += removed.size;
-    // The other images stay unsettled: another instance may just have removed their rows.
+    // Images that this run did not remove stay unsettled (marked as perhaps having files without a row), because
+    // another instance may just have removed their rows.
     for (const id of stored.filter((id) => removed.has(id))) await storage.remove(id);
     if (dueImages.length < batch || checked === 0) break;
   }
@@ -153,8 +160,8 @@ async function removeAllUnused({ database, storage }: ImageCleanupOptions): Prom
 const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }) => id);
 
 /**
- * Does nothing while another instance cleans up or a backup runs. Removes only the images in `unshown`: other images are not marked as
- * unsettled, so nothing would find their files. A later run removes them.
+ * Does nothing while another instance cleans up or a backup runs. Removes only the images in `unshown`, whose files are
+ * marked as unsettled. Without this mark, no later run would find the files. A later run removes the other images.
  */
 async function removeUnused(
   database: Database,

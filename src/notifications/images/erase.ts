@@ -16,13 +16,19 @@ const selectShowing = everyoneStatement<{ imageIds: readonly string[] }, { id: s
   (p) => sql`select id from notifications where image_id = any(${p.imageIds}::uuid[]) limit ${literal(batch)}`,
 );
 
-/** Waits for publishers, unlike the cleanup. The next round finds what they have published in the meantime. */
+/**
+ * Waits until publishers release the images. (The cleanup skips locked images instead.) The next round finds the
+ * notifications that were published in the meantime.
+ */
 const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }>(
   'images_erase_lock',
   (p) => sql`select id from images where id = any(${p.ids}::uuid[]) order by id for update`,
 );
 
-/** Waits for a cleanup. During a backup it fails after the lock timeout, and the job is repeated later. */
+/**
+ * Waits until a running cleanup ends. During a backup, this statement fails after the lock timeout, and the queue
+ * repeats the job later.
+ */
 const waitForBackup = everyoneStatement<Record<never, never>>(
   'images_erase_wait',
   () => sql`select from pg_advisory_xact_lock_shared(${literal(imageRemovalLock)})`,
@@ -58,7 +64,8 @@ export async function eraseImagesOf(
       return idsOf(await tx.query(deleteUnused({ ids: await notShownElsewhere(database, locked) })));
     });
     for (const id of removedIds) await storage.remove(id);
-    // Another user's notifications still show them, and that user is being erased too. The job is repeated later.
+    // Notifications of another user still show these images, and that user is being erased too. The queue repeats this
+    // job later.
     if (hidden + removedIds.length === 0) throw new Error('images of a deleted user are still shown');
   }
 }

@@ -12,14 +12,17 @@ const magic: readonly (readonly [ImageFormat, (file: Buffer) => boolean])[] = [
   ['heif', (file) => textBetween(file, 4, 8) === 'ftyp' && /^(?:....){0,15}avi[fs]/s.test(textBetween(file, 8, 72))],
 ];
 
-/** Content that makes a file also a page, a script or a PDF; a ZIP archive is found by the end of the file. */
+/**
+ * Content that makes a file valid as a page, a script or a PDF too. (A ZIP archive is recognised by the end of the
+ * file.)
+ */
 const otherFormats = /<script|<html|<!doctype|<\?php|%pdf-/i;
 const endOfZip = Buffer.from('PK\x05\x06', 'latin1');
 /** A ZIP archive ends with the end of its directory and a comment of at most 64 KiB. */
 const maxZipEndBytes = 65_557;
 
 /**
- * The format of a file by its first bytes. Its name and content type do not count.
+ * The format of a file, according to its first bytes. The name and the content type of the file are ignored.
  * @returns undefined for any other format, and for a file that is valid in another format too
  */
 export function formatOf(file: Buffer): ImageFormat | undefined {

@@ -21,9 +21,9 @@ export interface Images {
   /**
    * Adds an image. It downloads, renders and stores the files first, within a time limit. Then it calls `commit`, which
    * must call `insert` in its transaction. After the time limit, it does not call `commit`.
-   * @param userId the user who uploads, if it is one: users have a quota
-   * @throws Problem `image_not_stored` at the time limit; `invalid_image`, `overloaded`, `storage_unavailable`,
-   *   `too_many_images`, `too_many_requests`; `validation_failed` for the field `url`
+   * @param userId the user who uploads the image, who has a quota; undefined if an operator or a backend uploads it
+   * @throws Problem `image_not_stored` when the time limit has passed; `invalid_image`, `overloaded`,
+   *   `storage_unavailable`, `too_many_images`, `too_many_requests`; `validation_failed` for the field `url`
    */
   add<T>(
     source: ImageSource,
@@ -31,7 +31,10 @@ export interface Images {
     commit: (insert: (tx: Queryable<'user' | 'directory'>) => Promise<Image>) => Promise<T>,
   ): Promise<T>;
 
-  /** The URL where clients read a file themselves; undefined when they read it with `open`. */
+  /**
+   * The URL from which clients read a file directly. Undefined if the service must read the file with `open` and send
+   * it.
+   */
   locate(id: string, rendition: Rendition): Promise<FileLocation | undefined>;
 
   /** Opens a file of an uploaded image; undefined when there is none. */
@@ -44,13 +47,13 @@ export interface ImagesOptions {
   readonly render: Render;
   readonly download: DownloadImage;
   readonly urls: ImageUrls;
-  /** Milliseconds until the commit. The default, 12,000, lets the answer come within 15 s. */
+  /** Milliseconds until the commit must begin. With the default, 12,000, the client gets the answer within 15 s. */
   readonly timeoutMs?: number;
 }
 
 const timedOut = () => new Problem('image_not_stored', { retryAfter: 1 });
 
-/** Creates the upload and the reading of images. */
+/** Creates the functions that upload and read images. */
 export function createImages(options: ImagesOptions): Images {
   const { database, storage, render, download, urls, timeoutMs = 12_000 } = options;
   return {
@@ -64,12 +67,13 @@ export function createImages(options: ImagesOptions): Images {
         const bytes = Object.values(renditions).reduce((sum, { length }) => sum + length, 0);
         await storage.put(id, renditions);
         await endTimeLimit(limit, id);
-        // After an error, the commit may still have succeeded. The files stay unsettled, and the cleanup decides.
+        // After an error, the commit may still have succeeded. So the files stay unsettled, and the cleanup checks
+        // whether they have a row.
         const done = await commit(async (tx) => {
           if (userId !== undefined) await takeQuota(tx, userId);
           return insertImage(tx, { id, userId, bytes }, urls);
         });
-        // If this fails, the cleanup finds the row and settles the files.
+        // If this fails, the cleanup finds the row of the image and marks its files as settled.
         await storage.markSettled(id).catch(() => undefined);
         return done;
       }),
@@ -77,7 +81,10 @@ export function createImages(options: ImagesOptions): Images {
     open: (id, rendition) => storage.open(id, rendition),
   };
 
-  /** Ends the time limit before the commit. If the limit has passed, removes the files, because they will have no row. */
+  /**
+   * Stops the time limit before the commit begins. If the limit has already passed, removes the files, because they
+   * will have no row.
+   */
   async function endTimeLimit(limit: TimeLimit, id: string): Promise<void> {
     try {
       limit.cancel();

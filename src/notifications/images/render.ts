@@ -6,7 +6,7 @@ import type { Renditions } from './storage.js';
 
 /**
  * Makes the renditions of a file.
- * @param left returns the milliseconds that are left, and is called before each step; an error that it throws ends the work
+ * @param left called before each step. It returns the milliseconds that are left. If it throws an error, the work ends
  * @throws Problem `invalid_image`, `overloaded`
  */
 export type Render = (file: Buffer, left: () => number) => Promise<Renditions>;
@@ -47,7 +47,10 @@ export function createRender(): Render {
     });
 }
 
-/** Loads the library at the first image, because it takes 10 MB, and turns off all formats that Postern does not accept. */
+/**
+ * Loads the library when the first image arrives, because it takes 10 MB of memory. Turns off all formats that Postern
+ * does not accept.
+ */
 async function loadLibrary(): Promise<Library> {
   const { default: sharp } = await import('sharp');
   sharp.cache(false);

@@ -46,7 +46,8 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
 );
 
 /**
- * Creates images from URLs that were checked. The image stays where it is hosted, so all renditions have that URL.
+ * Creates images from URLs that were checked. Postern does not copy these images, so all renditions of an image have
+ * its URL.
  * @returns the images, by the URLs of the request
  */
 export async function referToImages(
@@ -74,8 +75,8 @@ export async function insertImage(
 }
 
 /**
- * The existing images of these ids, by id. A separate query, not a join: most pages have no image, and the plan of a page
- * then does not depend on the statistics of the table of images.
+ * The existing images of these ids, by id. This is a separate query and not a join, because most pages have no image.
+ * It also keeps the statistics of the table of images from changing the plan of a page.
  */
 export function findImages(
   handle: Queryable<'directory'>,

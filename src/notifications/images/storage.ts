@@ -31,11 +31,11 @@ export interface ImageStorage {
   put(id: string, renditions: Renditions): Promise<void>;
   /** Opens a file; undefined when there is none. */
   open(id: string, rendition: Rendition): Promise<StoredFile | undefined>;
-  /** Where clients read a file themselves. Absent: they read it from this service. */
+  /** The URL from which clients read a file directly. Absent if clients read all files from this service. */
   locate?(id: string, rendition: Rendition): Promise<FileLocation>;
-  /** Removes the mark. Call it after the row of the image was committed. */
+  /** Removes the mark "unsettled". Call it after the row of the image was committed. */
   markSettled(id: string): Promise<void>;
-  /** Sets the mark. Call it before the row of the image is deleted. */
+  /** Sets the mark "unsettled". Call it before the row of the image is deleted. */
   markUnsettled(id: string): Promise<void>;
   /** Removes the files of an image, and the mark. */
   remove(id: string): Promise<void>;

@@ -13,7 +13,10 @@ const selectExisting = directoryStatement<{ ids: readonly string[] }, { id: stri
   (p) => sql`select id from images where id = any(${p.ids}::uuid[])`,
 );
 
-/** The ids of uploaded images in their order. @param after the last id of the page before */
+/**
+ * One page of the ids of uploaded images, in the order of the ids.
+ * @param after the last id of the previous page
+ */
 export async function uploadedImages(
   database: Pick<Database, 'everyone'>,
   after: string | undefined,
@@ -22,7 +25,7 @@ export async function uploadedImages(
   return (await database.everyone.query(selectUploads({ after: after ?? nilId, limit }))).map(({ id }) => id);
 }
 
-/** The ids that still belong to an image. */
+/** Returns those of the ids that still belong to an image. */
 export async function existingImages(
   { directory }: Pick<Database, 'directory'>,
   ids: readonly string[],

@@ -8,7 +8,10 @@ export type CheckUrl = (url: string) => string | undefined;
 /** The URLs of an uploaded image, by its id. */
 export type ImageUrls = (id: string) => Pick<Image, 'url' | 'full_screen_url' | 'thumbnail_url'>;
 
-/** @param base the URL at which clients reach the service; called at each use, since it may be known only after listening */
+/**
+ * @param base the URL at which clients reach the service; called at each use, because the port may be known only when
+ *   the service listens
+ */
 export function createImageUrls(base: () => string): ImageUrls {
   return (id) => {
     const root = base().replace(/\/+$/, '');

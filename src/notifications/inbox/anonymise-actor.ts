@@ -3,7 +3,7 @@ import { everyoneStatement, literal, sql, userStatement } from '../../database/s
 import { Problem } from '../../lib/problem.js';
 import { lockUnlockedHeads } from './heads.js';
 
-/** The number of rows of one transaction, which locks the heads of their inboxes. */
+/** The number of rows that one transaction changes. It locks the heads (the rows in `inboxes`) of their inboxes. */
 const batch = 500;
 
 interface NamedRow {
@@ -11,7 +11,9 @@ interface NamedRow {
   readonly id: string;
 }
 
-/** Inboxes without a head are left out: they are being erased, and there is no head to number the change by. */
+/**
+ * Leaves out inboxes without a head (a row in `inboxes`). They are being erased, and only a head can number a change.
+ */
 const findNotificationsOfActor = everyoneStatement<{ actorId: string }, NamedRow>(
   'actor_find',
   (p) => sql`
@@ -22,8 +24,9 @@ const findNotificationsOfActor = everyoneStatement<{ actorId: string }, NamedRow
 );
 
 /**
- * Removes the actor's name from rows of locked inboxes. The changes are numbered and timed under the locks of the heads,
- * as every change is. It runs after the statement that locks them, so it sees what was committed before.
+ * Removes the actor's name from rows of locked inboxes. Like every change, these changes get their numbers and times
+ * under the locks of the heads. This statement runs after the statement that locks the heads, so it sees everything
+ * that was committed before.
  */
 const clearNames = userStatement<
   {
@@ -69,7 +72,7 @@ const clearNames = userStatement<
 
 /**
  * Removes a deleted user's name from the notifications of other users. The id stays, because it no longer leads to a
- * person. Each removal is a change of its notification. It is safe to repeat, also after a failure.
+ * person. Each removal counts as a change of the notification. It is safe to repeat, also after a failure.
  *
  * @param onChanged called after each commit with the users whose inboxes changed
  * @throws Problem `storage_unavailable` if all remaining rows belong to inboxes that other transactions have locked

@@ -4,15 +4,15 @@ import { blockRows, hasFullBlocks } from './blocks.js';
 import { lockHead } from './heads.js';
 
 /**
- * The maximum number of inboxes whose full blocks one request counts. For other inboxes, their next notification
- * counts.
+ * The maximum number of inboxes whose full blocks one request counts (see `blockSize`). The blocks of other inboxes are
+ * counted when their next notification is published.
  */
 const maxInboxes = 20;
 
 /**
- * Counts in the order of the index, by type, so that it reads only the index. A change of type may have written a count
- * before the block was full. This statement replaces such a count, also by 0. An earlier statement of the transaction
- * must have locked the heads, so that this one sees every row.
+ * Counts each type in the order of the index, so that it reads only the index. If the type of a notification was
+ * changed before the block was full, a count may already exist. This statement replaces such a count, even with 0. An
+ * earlier statement of the transaction must have locked the heads, so that this one sees every row.
  */
 const countBlocks = userStatement<{ userIds: readonly string[] }>(
   'blocks_count',

@@ -1,8 +1,9 @@
 import { literal, type Sql, type SqlPart, sql } from '../../database/sql.js';
 
 /**
- * Sequences in a block of `inbox_blocks`, which counts the rows of each block and type. A block is counted when it is
- * full. Later changes of its rows update the count, under the lock of the head.
+ * The number of sequences in a block. For each block of an inbox, the table `inbox_blocks` stores how many rows of each
+ * type exist. A block is counted when it is full. Later changes of its rows update the count, under the lock of the
+ * head (the inbox's row in `inboxes`).
  */
 export const blockSize = 1024;
 
@@ -18,11 +19,15 @@ export const hasFullBlocks = sql`last_change_sequence / ${blockRows} > counted_b
 /** SQL: the first block that is not counted, in a statement whose `head` has `counted_blocks`. */
 const firstUncounted = sql`(select counted_blocks from head)`;
 
-/** Parts of a statement that has a CTE `head` with `counted_blocks`. */
+/**
+ * The parts of a look-up by the counts of blocks. The statement needs a CTE `head` with the column `counted_blocks`.
+ */
 export interface PlaceInBlocks {
   readonly userId: SqlPart;
   readonly direction: 'asc' | 'desc';
-  /** Counting starts here: at this sequence downwards, or right above it upwards. */
+  /**
+   * The sequence at which counting starts. Counting downwards includes it, and counting upwards starts right above it.
+   */
   readonly from: SqlPart;
   /** Counts rows of this type only. */
   readonly type: SqlPart | undefined;
@@ -42,8 +47,8 @@ export function placeInBlocks(parts: PlaceInBlocks): Sql {
 }
 
 /**
- * Rows per block, from the newest block down: the first block is counted row by row, because counting may start in its
- * middle; then the blocks with a count; then the rows that are not counted yet.
+ * Counts rows from the newest block down. The first block is read row by row, because counting may start in its middle.
+ * Then come the blocks that have a stored count, and then the rows that have none.
  */
 function placeDownwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
   const first = sql`(${from}) / ${blockRows}`;
@@ -70,7 +75,7 @@ function placeDownwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
     ) found`;
 }
 
-/** The same from the oldest block up. */
+/** Like `placeDownwards`, but from the oldest block up. */
 function placeUpwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
   const first = sql`(${from}) / ${blockRows}`;
   return sql`select place from (
@@ -96,7 +101,7 @@ function placeUpwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
     ) found`;
 }
 
-/** SQL that counts the rows with a sequence above this one. It needs a `head`, as `placeInBlocks` does. */
+/** SQL that counts the rows with a sequence above this one. Like `placeInBlocks`, it needs a CTE `head`. */
 export function rowsBeyond(userId: SqlPart, sequence: SqlPart): Sql {
   const nextBlock = sql`(${sequence} / ${blockRows} + 1)`;
   return sql`(

@@ -11,16 +11,19 @@ import { findImages } from '../images/rows.js';
 import type { ImageUrls } from '../images/url.js';
 import { type NotificationRow, notificationColumns, notificationFields, toNotification } from './row.js';
 
-/** An inbox, and the change sequence after which its changes are wanted. */
+/** An inbox, and the change sequence after which to read its changes. */
 export interface ChangesFrom {
   readonly userId: string;
   /** A change sequence. 0: from the start, without deletions. */
   readonly after: number;
 }
 
-/** One snapshot of an inbox, with the first of the requested changes, in order. */
+/** The state of an inbox and the first of the requested changes, in order, all from one snapshot. */
 export interface InboxChanges {
-  /** The last change sequence. It may be higher than that of the last change, because some changes leave no row. */
+  /**
+   * The highest change sequence that was used. It may be higher than the change sequence of the last row, because some
+   * changes leave no row.
+   */
   readonly head: number;
   /** Tombstones up to this change sequence have been removed. */
   readonly tombstonesRemovedUpTo: number;
@@ -77,7 +80,7 @@ const selectChanges = unprepared(
 
 /**
  * @param limit the maximum number of changes of each inbox
- * @returns in the order of `wanted`; undefined where there is no such inbox
+ * @returns the result for each inbox, in the order of `wanted`; undefined if the inbox does not exist
  */
 export async function readChanges(
   handle: Queryable<'user'>,
@@ -96,7 +99,10 @@ export async function readChanges(
   return positions.map((_, index) => changesByPlace.get(index + 1));
 }
 
-/** Looks up the images of these changes at once. @returns a function from a change to its notification; null if deleted */
+/**
+ * Looks up the images of all these changes in one query.
+ * @returns a function that returns the notification of a change, or null if it was deleted
+ */
 export async function notificationsOf(
   handle: Queryable<'directory'>,
   imageUrlsOf: ImageUrls,
@@ -108,8 +114,8 @@ export async function notificationsOf(
 }
 
 /**
- * Whether a client at this position must start again. This is so if later tombstones were removed, or if the position
- * is beyond the end of the inbox, because the database was restored from a backup.
+ * Whether a client at this position must start again. It must if tombstones after this position were removed. It also
+ * must if the position is beyond the end of the inbox: then the database was restored from a backup.
  */
 export function needsReset(
   after: number,
@@ -127,7 +133,10 @@ export interface ChangesPosition {
   readonly begunAt?: number;
 }
 
-/** Parses `42`, or `7-42` during a first read that began at 42. Undefined for any other text. */
+/**
+ * Parses `42`. Also parses `7-42`: position 7 of a first read that began at change sequence 42. Undefined for any other
+ * text.
+ */
 export function parsePosition(text: string): ChangesPosition | undefined {
   const [, after, begunAt] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? [];
   if (after === undefined) return undefined;

@@ -22,7 +22,7 @@ const cleanupInterval = 1000;
 
 /**
  * Limits how many connections the costly reads of one user use, and for how long. A costly read scans an inbox. Reads
- * beyond the limit are refused, so that one user does not delay the others.
+ * beyond the limit are refused, so that one user does not delay other users.
  */
 export function createCostlyReadLimit({
   connections,

@@ -9,8 +9,8 @@ export interface NotificationSort {
  */
 export interface Cursor {
   /**
-   * The sequence of the head when the client read the first page. The list has no notifications after it, so that pages do
-   * not shift.
+   * The last sequence of the inbox when the client read the first page. The list leaves out newer notifications, so
+   * that its pages do not shift.
    */
   readonly mark: number;
   /** From 1. */

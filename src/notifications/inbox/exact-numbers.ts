@@ -1,6 +1,7 @@
 /**
- * Finds JSON that may contain a number of 16 characters or more, or a number with an exponent. A false match is harmless.
- * A search for the member's name too is four times as fast, but the name may contain escapes (`\u006f`).
+ * Finds JSON that may contain a number of 16 characters or more, or a number with an exponent. A false match is
+ * harmless. The first pattern also searches for the member's name, which is four times as fast. The second pattern is
+ * for JSON in which the name may contain escapes (`\u006f`).
  */
 const mayLoseDigits = /"object_data_number"\s*:\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 const mayLoseDigitsUnnamed = /[\s:]-?(?:\d[\d.]{15}|[\d.]+[eE])/;

@@ -28,7 +28,10 @@ export async function lockHead(tx: Queryable<'user'>, userId: string): Promise<b
   return heads.length > 0;
 }
 
-/** Locks the heads of these users that no other transaction has locked. @returns the users of the locked heads, in order */
+/**
+ * Locks those heads of these users that no other transaction has locked. @returns the users of the locked heads, in
+ * order
+ */
 export async function lockUnlockedHeads(tx: Queryable<'user'>, userIds: readonly string[]): Promise<string[]> {
   const heads = await tx.query(lockUnlocked({ userIds: [...new Set(userIds)] }));
   return heads.map(({ user_id }) => user_id);

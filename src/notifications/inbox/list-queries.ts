@@ -25,18 +25,24 @@ export type { InboxState } from './state.js';
 
 /** Which notifications of an inbox to read, and in which order. */
 export interface NotificationQuery {
-  /** From 1. With an anchor, it is only the number that the page reports. */
+  /**
+   * The number of the page, from 1. If there is an anchor, the anchor selects the rows and the answer only repeats this
+   * number.
+   */
   readonly page: number;
   readonly limit: number;
   readonly sort: NotificationSort;
-  /** Only rows strictly newer than this, by the time that the list is sorted by. */
+  /** Only rows whose time is strictly later than this: the time by which the list is sorted. */
   readonly since?: Instant;
   readonly filter: readonly FilterClause[];
-  /** The list has no notifications after this sequence, so that pages do not shift while others are published. */
+  /**
+   * The list has no notifications after this sequence, so that its pages do not shift while new notifications are
+   * published.
+   */
   readonly mark?: number;
-  /** Where the page starts or ends. It is found by the index, however deep: nothing is counted or skipped. */
+  /** Where the page starts or ends. The index finds this place directly, however far it is from the first page. */
   readonly anchor?: Anchor;
-  /** Whether to count beyond `countCap`. Without a filter and `since`, the count is known without counting. */
+  /** Whether to count beyond `countCap`. Without a filter and without `since`, the head already has the count. */
   readonly countsExactly: boolean;
 }
 
@@ -45,14 +51,17 @@ export interface PageOfRows {
   readonly hasNext: boolean;
   /** The number of rows on all pages. */
   readonly total: number;
-  /** False: there are more than `total`. */
+  /** False if there are more rows than `total`. */
   readonly totalIsExact: boolean;
   /** The value of `mark` for further pages. */
   readonly mark: number;
   readonly state: InboxState;
 }
 
-/** A row of a page. It has no user, which all rows share; `updated_at` is null where it equals `created_at`. */
+/**
+ * A row of a page. It has no user id, because all rows have the same one. `updated_at` is null if it equals
+ * `created_at`.
+ */
 export interface ListedRow extends Omit<NotificationRow, 'user_id' | 'updated_at'> {
   readonly updated_at: string | null;
   /** The change sequence, when the page is sorted by `updated_at`. */
@@ -79,7 +88,7 @@ export async function selectPage(
   if (first === undefined) return undefined;
   const rows = found.filter((row) => row.id !== null);
   const totalIsExact = countIsFree(query) || query.countsExactly || first.total <= countCap;
-  // Read backwards, the extra row is before the page.
+  // If the rows are read backwards, the extra row is before the page.
   const isBackwards = query.anchor?.side === 'before';
   const page = isBackwards ? rows.slice(-query.limit) : rows.slice(0, query.limit);
   return {
@@ -108,7 +117,7 @@ function countIsFree({ since, filter }: NotificationQuery): boolean {
 /** The values of a list. Each statement uses some of them. */
 interface ListValues {
   readonly userId: string;
-  /** One more than the page has: whether there is a next page. */
+  /** One more than the page's limit. The extra row shows that there is a next page. */
   readonly rows: number;
   readonly mark: number | undefined;
   readonly since: Instant | undefined;
@@ -216,7 +225,7 @@ function matchingRows({ sort, mark, since, filter }: NotificationQuery, p: ListP
 /** SQL: the place of the last row that is too old, by the CTE `bounds`. */
 const placeOfSince = sql`(select low from bounds where low = high)`;
 
-/** The condition of the page's first row in the order of reading; empty for the first page. */
+/** The condition for the first row that is read; empty for the first page. */
 function startCondition(query: NotificationQuery, p: ListParts, matching: Sql): Sql {
   const { sort, mark, since } = query;
   const place = placeColumns[sort.field];
@@ -257,7 +266,7 @@ function startOf(query: NotificationQuery): Start {
   return hasCounts && query.sort.field === 'created_at' && skip > maxSkipped ? 'blocks' : 'offset';
 }
 
-/** The type of a filter for exactly one type, which the counts of blocks can answer. */
+/** The type, if the filter asks for exactly one type. The counts of blocks can then replace reading rows. */
 function countedType({ filter }: NotificationQuery): string | undefined {
   const [clause] = filter;
   if (filter.length !== 1 || clause?.name !== 'notification_type' || clause.operator !== 'eq') return undefined;
@@ -267,12 +276,12 @@ function countedType({ filter }: NotificationQuery): string | undefined {
 /** SQL: the number of rows on all pages, up to one more than `countCap` unless the query counts exactly. */
 function totalOf(query: NotificationQuery, p: ListParts, matching: Sql): Sql {
   if (countIsFree(query)) {
-    // With a mark, only the rows that arrived after the mark are counted, by blocks.
+    // With a mark, the rows that arrived after the mark are counted by blocks, and subtracted.
     if (query.mark === undefined) return sql`head.total`;
     return sql`head.total - ${rowsBeyond(p.userId, sql`${p.mark}::bigint`)}`;
   }
   if (query.countsExactly) return sql`(select count(*) ${matching})`;
-  // Ordered, so that it reads by the index. Without an order, the planner may scan the table instead.
+  // With an order, the statement reads by the index. Without one, the planner may scan the table instead.
   const { field, direction } = query.sort;
   const place = placeColumns[field];
   return sql`(

@@ -52,8 +52,9 @@ const selectSequence = userStatement<{ userId: string; id: string }, { sequence:
 );
 
 /**
- * Locks the head against publishers and against its removal: the read position stays within the inbox, and no row is
- * written for a deleted user. Of parallel moves, each one sees the position of the one before, and the highest stays.
+ * Locks the head, so that nobody publishes or removes the inbox at the same time. So the read position stays within the
+ * inbox, and no row is written for a deleted user. Parallel moves run one after the other, and the highest position
+ * stays.
  */
 const moveReadPosition = userStatement<{ userId: string; sequence: number }>(
   'markers_move',
@@ -96,7 +97,7 @@ function toMarker({ last_read_sequence, updated_at, count }: ReadPositionRow): M
   };
 }
 
-/** @param onChanged called after the commit with the user whose read position moved */
+/** @param onChanged called after the commit, with the id of the user whose read position moved */
 export function createReadPositions(
   database: Database,
   onChanged: (userIds: readonly string[]) => void,

@@ -8,7 +8,7 @@ export interface Content {
   readonly notification_type: string;
   readonly notification_key: string | null;
   readonly object_id: string | null;
-  /** The decimal as text: `numeric` is exact, so it is read as text. */
+  /** The decimal as text, because a number in JavaScript may be less exact than PostgreSQL's `numeric`. */
   readonly object_data_number: string | null;
   readonly object_data_string: string;
   readonly description: string;

@@ -26,7 +26,7 @@ const selectHead = userStatement<{ userId: string }, HeadRow>(
   (p) => sql`select ${headState} from inboxes where user_id = ${p.userId}`,
 );
 
-/** The state of an inbox, by its primary key. Undefined when there is no such inbox. */
+/** The state of the inbox of a user. Undefined when there is no such inbox. */
 export async function selectState(handle: Queryable<'user'>, userId: string): Promise<InboxState | undefined> {
   const [head] = await handle.query(selectHead({ userId }));
   return head && stateOf(head);

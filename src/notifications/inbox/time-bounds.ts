@@ -8,9 +8,10 @@ import type { NotificationSort } from './cursor.js';
 export const placeColumns = { created_at: sql`sequence`, updated_at: sql`change_sequence` } as const;
 
 /**
- * SQL: a recursive CTE `bounds` that finds the place of a time by bisection, with one index look-up for each step. No row
- * up to `low` is newer than the time, and every row beyond `high` is newer. The last step has `low = high`. So a poll for
- * new rows needs no index on the time. The CTE reads `last_change_sequence` from a CTE `head`, which must precede it.
+ * SQL: a recursive CTE `bounds` that finds the place of a time by bisection, with one index look-up for each step. No
+ * row up to `low` is newer than the time, and every row beyond `high` is newer. The last step has `low = high`. So a
+ * request for rows newer than a time needs no index on the time. The CTE reads `last_change_sequence` from a CTE
+ * `head`, which must precede it.
  */
 export function boundsOf(field: NotificationSort['field'], userId: SqlPart, since: SqlPart): Sql {
   const place = placeColumns[field];

@@ -1,12 +1,12 @@
 import { type Sql, sql } from '../../database/sql.js';
 
 /**
- * SQL: an `insert` for a CTE, which records events for webhooks in the statement that causes them. It writes one row, however many
- * users it concerns, and nothing without an endpoint for such events. A relay reads the rows (decision 104).
+ * SQL: an `insert` for a CTE. It records events for webhooks in the statement that causes the events. It writes one row
+ * for all users of the statement, or none if no endpoint receives such events. A relay reads the rows (decision 104).
  *
- * @param type a text
+ * @param type the type of the events, as a text
  * @param from what follows `from`: rows with `user_id`, `id`, `sequence` and `time`, in the order of the users' events
- * @param data more values of the events, as jsonb
+ * @param data further values of the events, as jsonb
  */
 export const recordInboxEvents = (type: Sql, from: Sql, data: Sql = sql`null::jsonb`): Sql => sql`
       insert into webhook_outbox (created_at, type, user_ids, object_ids, sequences, data)

@@ -25,8 +25,8 @@ const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
 );
 
 /**
- * Updates these columns, and moves the head by one change. An earlier statement has locked the head, so the time is read
- * under its lock. The names of the columns never come from a client.
+ * Updates these columns, and moves the head by one change. An earlier statement has locked the head, so the time is
+ * read under this lock. The names of the columns never come from a client.
  */
 function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow, 'user'> {
   const fields = bound(JSON.stringify({ fields: Object.keys(columns) }));
@@ -61,7 +61,10 @@ function updateRow(userId: string, id: string, columns: Partial<Content>): State
   );
 }
 
-/** More CTEs for `updateRow`: a changed type moves the row to another count of its block. `before` reads the old row. */
+/**
+ * CTEs that `updateRow` adds if the type changes: they move the row from one count of its block to another. `before`
+ * reads the old row.
+ */
 function countAsType(user: SqlPart, notification: SqlPart, type: SqlPart): Sql {
   return sql`,
     before as (
@@ -114,10 +117,10 @@ const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
 );
 
 /**
- * Changes the members that are present. The change is numbered and timed under the lock of the user's head, as a new
- * notification is. The sequence stays.
+ * Changes the fields that the request contains. Like a new notification, the change gets its number and time under the
+ * lock of the user's head. The notification keeps its sequence.
  *
- * @param exactNumber of `exactNumbers`
+ * @param exactNumber the result of `exactNumbers`
  * @throws Problem `not_found`, `validation_failed`
  */
 export async function change(
@@ -154,7 +157,7 @@ export async function remove(tx: Queryable<'user' | 'spanning'>, id: string): Pr
 async function lockInboxOf(tx: Queryable<'user' | 'spanning'>, id: string): Promise<string> {
   const [owner] = await tx.query(selectOwner({ id }));
   if (owner === undefined) throw new Problem('not_found');
-  // Without a head the user is being deleted.
+  // If there is no head, the user is being deleted.
   if (!(await lockHead(tx, owner.user_id))) throw new Problem('not_found');
   return owner.user_id;
 }

@@ -20,7 +20,10 @@ export interface InputItem<Input extends NotificationInput | NotificationChange>
   readonly path: string;
 }
 
-/** Errors that the schema does not find. @param images those of `imageIds` that exist */
+/**
+ * Errors that the schema does not find.
+ * @param images the existing images among those of `imageIds`
+ */
 export function contentErrors(
   { input, exactNumber, path }: InputItem<NotificationInput | NotificationChange>,
   { types, checkUrl }: ContentRules,
@@ -101,7 +104,10 @@ function writtenColumns(
   };
 }
 
-/** The image by id or by URL. Null for either removes the image, undefined leaves it. */
+/**
+ * The id of the image that the input names by id or by URL. Null, for either of them, removes the image. Undefined
+ * keeps it.
+ */
 function imageIdOf(
   { image_id: id, image: url }: NotificationInput | NotificationChange,
   newImages: ReadonlyMap<string, Image>,
@@ -119,7 +125,10 @@ function lowerCase(id: string | null | undefined): string | null | undefined {
   return id?.toLowerCase() ?? id;
 }
 
-/** The same rule as for filters, so every published number can be filtered by: 15 digits, 1e-300 to 1e300, `-0` is 0. */
+/**
+ * Applies the rule of filters (15 digits, 1e-300 to 1e300, `-0` is 0), so that a filter can match every published
+ * number.
+ */
 function decimal(text: string): string | undefined {
   return kinds.number.read(text, { kind: 'number' });
 }

@@ -33,10 +33,10 @@ export interface EachPublisherOptions {
 
 /**
  * Publishes or refuses each of several publications independently. The valid ones share one transaction. All errors are
- * looked up before anything is written. If a publication becomes invalid after that, because its user is deleted, the
- * others are tried once more.
+ * found before anything is written. If a publication becomes invalid after that, because its user is deleted, the other
+ * publications are tried once more.
  *
- * @returns in the order of `publications`, after the commit
+ * @returns the outcomes after the commit, in the order of `publications`
  */
 export async function publishEach(
   { database, notifications }: EachPublisherOptions,
@@ -91,7 +91,7 @@ async function publishAll(
   });
 }
 
-/** The errors of a refused request, by the place of the item. @throws any other error again */
+/** The errors of a refused request, by the place of the item. Throws any other error again. */
 function errorsByPlace(error: unknown): Map<number, FieldError[]> {
   const errors = error instanceof Problem && error.code === 'validation_failed' ? (error.options.errors ?? []) : [];
   const byPlace = new Map<number, FieldError[]>();

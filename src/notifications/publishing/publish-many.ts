@@ -30,9 +30,9 @@ export interface Deliveries {
  * several garbage collections.
  */
 export interface DeliveryNumbers {
-  /** 0 where the inbox does not exist; then nothing is inserted. */
+  /** 0 if the inbox does not exist. Then no notification of the request is inserted. */
   readonly sequences: readonly number[];
-  /** In the form that `instantsOfMicroseconds` reads. */
+  /** Microseconds, as `instantsOfMicroseconds` reads them. */
   readonly times: BigInt64Array;
 }
 
@@ -43,7 +43,7 @@ export interface PendingInsert extends DeliveryNumbers {
   readonly inserted: Promise<void>;
 }
 
-/** Makes the plan of `moveHeads` read the heads by their key. */
+/** A setting that makes the planner read the heads by their key in `moveHeads`. */
 const readByKey = userStatement<Record<never, never>>(
   'notifications_publish_by_key',
   () => sql`set local enable_seqscan = off`,
@@ -51,8 +51,9 @@ const readByKey = userStatement<Record<never, never>>(
 
 /**
  * Locks and moves the heads in the order of their users, so that two publishers never wait for each other in a cycle:
- * with `readByKey`, the join keeps the order of its sorted side. After a wait, PostgreSQL reads the current row, and times
- * do not decrease from row to row. A head that was deleted in the meantime is not returned (decision 51).
+ * with `readByKey`, the join keeps the order of its sorted side. If the statement has waited for a lock, PostgreSQL
+ * reads the current version of the row. The times do not decrease from row to row. A head that was deleted in the
+ * meantime is not returned (decision 51).
  */
 const moveHeads = userStatement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
   'notifications_publish_heads',
@@ -73,7 +74,9 @@ const moveHeads = userStatement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
     from moved`,
 );
 
-/** One row for all heads, because reading thousands of rows is slow. Null when there is none. */
+/**
+ * One row with the values of all heads, because reading thousands of rows is slow. A value is null if there is no head.
+ */
 interface MovedHeads {
   /** For each head, the position of its user in the request, from 1. */
   places: Buffer | null;
@@ -92,7 +95,10 @@ interface RowKeys {
   readonly times: Buffer;
 }
 
-/** Each delivery has its own content. Rows are inserted in the order of the users: they are adjacent in most indexes. */
+/**
+ * For requests in which each delivery has its own content. The rows are inserted in the order of the users, so that
+ * they are adjacent in most indexes.
+ */
 const insertOwnContents = withAndWithoutPush<RowKeys & ContentArrays, Record<never, never>>(
   'notifications_publish_own_rows',
   (p, publication) => sql`
@@ -106,7 +112,10 @@ const insertOwnContents = withAndWithoutPush<RowKeys & ContentArrays, Record<nev
     select ${newRowValues} from delivery`,
 );
 
-/** Deliveries share contents: each content is sent to the database once, however many users get it. */
+/**
+ * For requests in which several deliveries have the same content. Each content is sent to the database once, however
+ * many users get it.
+ */
 const insertSharedContents = withAndWithoutPush<RowKeys & { items: Buffer } & ContentArrays, Record<never, never>>(
   'notifications_publish_rows',
   (p, publication) => sql`
@@ -124,14 +133,15 @@ const insertSharedContents = withAndWithoutPush<RowKeys & { items: Buffer } & Co
 );
 
 /**
- * Inserts many notifications, if all inboxes exist. The first statement moves the heads and gives the sequences, the
- * second inserts the rows. The process prepares and answers while the database runs either.
+ * Inserts many notifications, if all inboxes exist. The first statement moves the heads and returns the sequences. The
+ * second statement inserts the rows. The process prepares the contents while the first one runs, and builds the answer
+ * while the second one runs.
  *
  * @param userIds the users of the deliveries, in their order
  * @param prepare called while the heads move
  * @param pushes whether to add a row for the push relay
- * @returns sequences of 0 where an inbox does not exist. Then the other heads have moved and no row is inserted: the
- *   caller must let the transaction fail.
+ * @returns the sequence 0 for an inbox that does not exist. Then no row is inserted, but the heads of the other inboxes
+ *   have moved: the caller must let the transaction fail.
  */
 export async function insertMany(
   tx: Transaction<'user'>,

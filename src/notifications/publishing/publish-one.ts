@@ -9,8 +9,8 @@ import { type Created, insertIntoInbox, insertOne, insertTogether, type NewRow }
 import type { ExactNumbers } from './validation.js';
 
 /**
- * Publishes one notification to one user, as `publish` does. Without an image that is one statement which commits by
- * itself; notifications that are published at the same time share a statement (decisions 46 and 70).
+ * Publishes one notification to one user, as `publish` does. A notification without an image needs only one statement,
+ * which commits by itself. Notifications that are published at the same time share a statement (decisions 46 and 70).
  */
 export function createOnePublisher(
   database: Database,
@@ -34,7 +34,10 @@ export function createOnePublisher(
 
 type InsertIntoInbox = (rows: readonly NewRow[]) => Promise<readonly (Created | undefined)[]>;
 
-/** Inserts notifications of one inbox. Inboxes that are published to at the same time share a statement. */
+/**
+ * Inserts notifications of one inbox. Notifications for several inboxes that are published at the same time share a
+ * statement.
+ */
 function createInboxInsert(database: Database, pushes: boolean, batching: boolean): InsertIntoInbox {
   const alone: InsertIntoInbox = async (rows) => {
     const [row] = rows;
@@ -65,7 +68,7 @@ function createInboxInsert(database: Database, pushes: boolean, batching: boolea
   };
 }
 
-/** Failures are ignored: the notifications are committed, and the next one counts the blocks. */
+/** Ignores failures: the notifications are committed, and the next publication to the inbox counts the blocks. */
 async function tryToCount(database: Database, userId: string): Promise<void> {
   const count = database.user(userId).transaction((tx) => lockAndCountFullBlocks(tx, userId));
   await count.catch(() => undefined);

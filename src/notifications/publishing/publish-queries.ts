@@ -33,9 +33,9 @@ export interface Created extends CreatedRow {
   readonly isFull: boolean;
 }
 
-/** One row for all notifications, because reading a row for each is slow. */
+/** One row with the values of all notifications, because reading one row for each is slow. */
 interface CreatedTogether {
-  /** Separated by commas, as `times` are; empty where nothing was inserted. */
+  /** The sequences, separated by commas like `times`. The place of a notification that was not inserted is empty. */
   sequences: string;
   times: string;
   /** Users whose inboxes have full blocks. */
@@ -48,7 +48,10 @@ export const headMoves = (now: Sql) => sql`last_change_sequence = last_change_se
           total = total + rows,
           counted_blocks = coalesce(counted_blocks, last_change_sequence / ${blockRows})`;
 
-/** SQL: the sequence before the first new notification, its time, and whether to count blocks, of a head that was moved. */
+/**
+ * SQL: columns of a moved head: the sequence before the first new notification, the time of that notification, and
+ * whether to count blocks.
+ */
 export const movedColumns = sql`last_change_sequence - rows as before,
           last_time - (rows - 1) * interval '1 microsecond' as start,
           ${hasFullBlocks} as is_full`;
@@ -66,7 +69,7 @@ const contentColumns = [
   ['image_id', 'uuid'],
 ] as const satisfies (readonly [keyof Content, string])[];
 
-/** SQL: these columns. */
+/** SQL: the names of these columns. */
 export const contentNames = join(
   contentColumns.map(([name]) => identifier(name)),
   ', ',
@@ -85,7 +88,7 @@ export const array = (parameter: SqlPart, type: string) => sql`(select ${paramet
 /** The contents of several notifications: an array for each column, as text. */
 export type ContentArrays = Readonly<Record<keyof Content, string>>;
 
-/** SQL: these arrays, as `unnest` takes them. */
+/** SQL: the arrays of contents, as arguments of `unnest`. */
 export function contentParameters(p: Parameters<ContentArrays>): Sql {
   return join(
     contentColumns.map(([name, type]) => array(p[name], type)),
@@ -94,11 +97,13 @@ export function contentParameters(p: Parameters<ContentArrays>): Sql {
 }
 
 /**
- * A publishing statement without and with a row for the push relay. This is one more row, however many notifications
- * the statement inserts. The relay computes the pushes later (decision 23). Both record the events for webhooks.
+ * Defines a publishing statement in two versions: with and without a row for the push relay. This is one row, however
+ * many notifications the statement inserts. The relay computes the pushes later (decision 23). Both versions record the
+ * events for webhooks.
  *
- * @param build `publication(from)` returns CTEs that read `user_id`, `id`, `sequence` and `time` of the new notifications
- * @returns a function that returns the statement for an installation that pushes, or for one that does not
+ * @param build `publication(from)` returns CTEs that read `user_id`, `id`, `sequence` and `time` of the new
+ *   notifications
+ * @returns a function that returns one of the two statements: whether the installation sends pushes decides
  */
 export function withAndWithoutPush<Values extends object, Row extends object>(
   name: string,
@@ -131,9 +136,10 @@ interface Source {
 }
 
 /**
- * Numbers and inserts notifications. It locks the heads in the order of their users, so that two publishers never wait for
- * each other in a cycle. `clock` counts the locked heads, so its time is read under all locks. If an inbox does not exist
- * or is skipped, the result has no sequence for its deliveries, and nothing is inserted for them.
+ * Numbers and inserts notifications. It locks the heads in the order of their users, so that two publishers never wait
+ * for each other in a cycle. The CTE `clock` depends on the number of locked heads, so its time is read when all locks
+ * are held. If an inbox does not exist or is skipped, the result has no sequence for its deliveries, and nothing is
+ * inserted for them.
  */
 const insertStatement = <Values extends object>(name: string, source: (p: Parameters<Values>) => Source) =>
   withAndWithoutPush<Values, CreatedTogether>(name, (p, publication) => {
@@ -176,7 +182,7 @@ const insertStatement = <Values extends object>(name: string, source: (p: Parame
 type OneRow = { readonly id: string; readonly userId: string } & Content;
 type RowArrays = { readonly ids: string; readonly userIds: string } & ContentArrays;
 
-/** One notification to one user: without arrays there is less to plan and to run. */
+/** For one notification to one user: without arrays, PostgreSQL plans and runs the statement faster. */
 const insertOneRow = insertStatement<OneRow>('notifications_publish_one', (p) => ({
   deliveries: sql`select ${p.id}::uuid as id, ${p.userId}::uuid as user_id, 1 as place,
              ${join(
@@ -190,13 +196,16 @@ const rowsOf = (p: Parameters<RowArrays>) => sql`
       select * from unnest(${array(p.ids, 'uuid')}, ${array(p.userIds, 'uuid')}, ${contentParameters(p)}) with ordinality
         as delivery (id, user_id, ${contentNames}, place)`;
 
-/** Requests for one inbox that arrived together. The statement waits for the inbox. */
+/** For requests for one inbox that arrived together. The statement waits for the lock of the inbox. */
 const insertInboxRows = insertStatement<RowArrays>('notifications_publish_inbox', (p) => ({
   deliveries: rowsOf(p),
   lockedHeads: sql`user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id for update`,
 }));
 
-/** Requests for several inboxes that arrived together. Locked inboxes are skipped, so no request waits for another user. */
+/**
+ * For requests for several inboxes that arrived together. The statement skips locked inboxes, so no request waits for
+ * the inbox of another user.
+ */
 const insertUnlockedRows = insertStatement<RowArrays>('notifications_publish_together', (p) => ({
   deliveries: rowsOf(p),
   lockedHeads: sql`user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id for update skip locked`,
@@ -211,7 +220,7 @@ export async function insertOne(tx: Queryable<'user'>, row: NewRow, pushes: bool
 
 /**
  * Inserts several notifications, without waiting for any inbox.
- * @returns in their order; undefined where the inbox does not exist, or is locked at the moment
+ * @returns the results in the order of the notifications; undefined if the inbox does not exist or is locked now
  */
 export async function insertTogether(
   database: Queryable<'user'>,

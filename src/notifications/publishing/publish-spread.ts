@@ -3,7 +3,7 @@ import { splitByShard } from '../../database/sharding/routing.js';
 import { onServerOf } from '../../database/sql.js';
 import { type Deliveries, insertMany, type PendingInsert } from './publish-many.js';
 
-/** Finds the places of the users of each server. Undefined: all users are on one server. */
+/** Returns the places in `userIds` of each server's users. Undefined if all users are on one server. */
 export type DividePlaces = (userIds: readonly string[]) => readonly (readonly number[])[] | undefined;
 
 /** Undefined with one server. */
@@ -11,7 +11,7 @@ export function placesByShard(database: Database): DividePlaces | undefined {
   if (database.shards.length === 1) return undefined;
   return (userIds) => {
     const parts = splitByShard(database, [...userIds.keys()], (place) => userIds[place] ?? '');
-    // In a fixed order: two publishers then never wait for each other in a cycle.
+    // All publishers use the servers in this order, so two of them never wait for each other in a cycle.
     return database.shards.flatMap((shard) => {
       const part = parts.get(shard);
       return part === undefined ? [] : [part];

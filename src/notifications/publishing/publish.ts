@@ -27,13 +27,15 @@ import {
 const partLength = 250;
 
 export interface PublishRules extends ContentRules {
-  /** Whether notifications are pushed: then the database gets a row for the push relay. */
+  /** Whether notifications are pushed. If so, each publication adds a row for the push relay. */
   readonly pushes: boolean;
   /** Undefined with one server. */
   readonly divide?: DividePlaces | undefined;
 }
 
-/** Called with each part of the notifications, in order. Do not publish a part before the transaction commits. */
+/**
+ * Called with each part of the notifications, in order. Do not show a part to clients before the transaction commits.
+ */
 export type OnPart = (part: readonly Notification[]) => void;
 
 /**
@@ -41,8 +43,9 @@ export type OnPart = (part: readonly Notification[]) => void;
  *
  * @param numbers the result of `exactNumbers`
  * @param onPart called while the database inserts
- * @returns in the order of the request, and within an item in the order of its `user_ids`
- * @throws Problem `validation_failed` with every error; with the item's index when `request` is an array
+ * @returns the notifications in the order of the request's items, and for each item in the order of its `user_ids`
+ * @throws Problem `validation_failed` with every error. If `request` is an array, the field names begin with the item's
+ *   index
  */
 export async function publish(
   tx: Transaction<'user' | 'directory'>,
@@ -81,7 +84,8 @@ export async function publish(
 const noImages: ReadonlyMap<string, Image> = new Map();
 
 /**
- * Publishes the one notification of a request without an image, as `publish` does, with a statement of the caller.
+ * Publishes the one notification of a request without an image, as `publish` does, with a statement that the caller
+ * passes.
  * @param insert returns undefined when the user does not exist
  * @throws Problem as `publish` does
  */
@@ -105,7 +109,7 @@ export async function publishOne(
 }
 
 /**
- * The errors for which `publish` would refuse each of these requests, each by itself. Writes nothing.
+ * The errors for which `publish` would refuse each of these requests if it were sent alone. Writes nothing.
  * @param numbers the exact numbers, one for each request
  */
 export async function validateEach(
@@ -157,7 +161,7 @@ interface ValidRequest {
   readonly created: ReadonlyMap<string, Image>;
   /** All images that the items show, by id. */
   readonly images: ReadonlyMap<string, Image>;
-  /** Calls the function `refuseMissing` for this request. */
+  /** Refuses this request because users do not exist. */
   refuseMissing(inserted: readonly unknown[]): never;
 }
 
@@ -182,7 +186,7 @@ async function validate(
 
 /**
  * Refuses a request because users do not exist.
- * @param inserted for each delivery its row or sequence; falsy if the user does not exist
+ * @param inserted the row or the sequence of each delivery; a falsy value if the user does not exist
  * @throws Problem `validation_failed`
  */
 function refuseMissing(

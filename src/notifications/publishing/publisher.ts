@@ -9,16 +9,18 @@ import { placesByShard } from './publish-spread.js';
 import type { ExactNumbers, PublishRequest } from './validation.js';
 
 /**
- * Publishes notifications. Each method validates a request, numbers and inserts its notifications, signals them after the
- * commit, and returns them. Methods with `tx` must run in a transaction, which must fail when they throw.
+ * Publishes notifications. Each method validates a request, numbers and inserts its notifications, signals them after
+ * the commit, and returns them. If a method that has the parameter `tx` throws, the caller must let this transaction
+ * fail.
  */
 export interface Publisher {
   /**
    * Publishes every notification of a request, or none.
    * @param numbers the result of `exactNumbers` for the request's text
    * @param onPart called with each part while the database inserts
-   * @returns in the order of the request, and within an item in the order of its `user_ids`
-   * @throws Problem `validation_failed` with every error; with the item's index when `request` is an array
+   * @returns the notifications in the order of the request's items, and for each item in the order of its `user_ids`
+   * @throws Problem `validation_failed` with every error. If `request` is an array, the field names begin with the
+   *   item's index
    */
   publish(
     tx: Transaction<'user' | 'directory'>,
@@ -36,7 +38,7 @@ export interface Publisher {
   /** Publishes one notification to one user without pushing it: the caller pushes it in another way. */
   publishWithoutPush(tx: Transaction<'user' | 'directory'>, input: NotificationInput): Promise<Notification>;
 
-  /** The errors for which `publish` would refuse each of these requests, each by itself. Writes nothing. */
+  /** The errors for which `publish` would refuse each of these requests if it were sent alone. Writes nothing. */
   validateEach(requests: readonly NotificationInput[], numbers: ExactNumbers): Promise<FieldError[][]>;
 
   /** The notifications that `publish` would create, after the same checks. Writes nothing. @throws Problem `validation_failed` */
@@ -47,14 +49,14 @@ export interface PublisherOptions extends ContentRules {
   readonly database: Database;
   /** Called after the commit with the users whose inboxes changed. */
   readonly onChanged: (userIds: readonly string[]) => void;
-  /** Called after the commit with the users, so that the push fan-out runs. Without it nothing is pushed. */
+  /** Called after the commit with the users, so that the push fan-out runs. If it is absent, nothing is pushed. */
   readonly onPublished?: (userIds: readonly string[]) => void;
   /** Whether single notifications that are published at the same time share a statement. */
   readonly batching: boolean;
   readonly counters: Counters;
 }
 
-/** Creates the publishing of one notification and of many. */
+/** Creates the functions that publish one notification or many. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { database, onChanged: changed, onPublished: published, batching, counters, ...content } = options;
   const rules = { ...content, pushes: published !== undefined, divide: placesByShard(database) };

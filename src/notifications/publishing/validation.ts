@@ -15,7 +15,7 @@ export function countDeliveries(item: unknown): number {
   return Array.isArray(userIds) ? userIds.length : 1;
 }
 
-/** The error of a request with this many notifications, if these are too many. */
+/** The error of a request that has too many notifications; empty if the number is allowed. */
 export function deliveryLimitErrors(deliveries: number): FieldError[] {
   return deliveries > maxDeliveries ? [{ code: 'too_many_deliveries', params: { max: maxDeliveries } }] : [];
 }
@@ -23,7 +23,7 @@ export function deliveryLimitErrors(deliveries: number): FieldError[] {
 /** A request: one notification, or several. */
 export type PublishRequest = NotificationInput | readonly NotificationInput[];
 
-/** The result of `exactNumbers` for a request: by item. */
+/** The result of `exactNumbers` for a request: one element for each item. */
 export type ExactNumbers = readonly (string | undefined)[];
 
 /** One notification to publish. */
@@ -93,7 +93,10 @@ export async function refuseItems(
   throw new Error('items without errors were refused');
 }
 
-/** Validates items that will not be written now. @returns the errors of each group of items, each group by itself */
+/**
+ * Validates items that will not be written now. Each group is one request.
+ * @returns the errors of each group
+ */
 export async function errorsOfGroups(
   handle: Queryable<'user' | 'directory'>,
   groups: readonly (readonly Item[])[],
@@ -105,7 +108,7 @@ export async function errorsOfGroups(
   return groups.map((group) => requestErrors(group, rules, images, users));
 }
 
-/** @param users those that exist; without them users are not checked */
+/** @param users the users that exist; undefined: do not check users */
 export function requestErrors(
   items: readonly Item[],
   rules: ContentRules,

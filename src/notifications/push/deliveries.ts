@@ -17,26 +17,29 @@ export interface PushJob {
   readonly traceparent?: string | null;
 }
 
-/** Pushes run after all other jobs, so that the index scan for other jobs does not read waiting pushes. */
+/**
+ * This priority lets pushes run after all other jobs. So the index scan that looks for other jobs does not read waiting
+ * pushes.
+ */
 const queuePriority = 10;
-/** SQL: the same number. */
+/** SQL: `queuePriority`. */
 export const pushPriority = literal(queuePriority);
 
 /** One push to record, and to send unless it is muted. */
 export interface NewDelivery extends PushDevice {
-  /** Of the notification, or of a notice. */
+  /** The id of the notification or of the notice. */
   readonly notificationId: string;
   readonly muted: boolean;
   /** When the notification was published; undefined: now. */
   readonly publishedAt?: string;
-  /** The request that published it; undefined: the one that inserts the push. */
+  /** The request that published the notification; undefined: the request that inserts the push. */
   readonly cause?: string | null;
 }
 
 /** The maximum number of rows of one statement, which must end long before the statement timeout. */
 const maxRowsPerStatement = 1000;
 
-/** The row of each push, and its job in the queue unless it is muted. */
+/** Inserts the row of each push, and its job in the queue unless the push is muted. */
 const insertRows = userStatement<
   {
     userIds: readonly string[];

@@ -10,7 +10,7 @@ const maxItems = 100;
 
 const readClock = everyoneStatement<Record<never, never>, { now: string }>('clock', () => sql`select db_now() as now`);
 
-/** The recipients of these notifications and their devices. Writes nothing. */
+/** Finds the recipients of these notifications and the recipients' devices. Writes nothing. */
 export async function dryRun(
   database: Database,
   options: PushOptions,
@@ -29,7 +29,10 @@ export async function dryRun(
   return { deliveries: planned.length, push, items };
 }
 
-/** The notifications as they would be now, by id. They have no sequence, so no mute on sequences matches them. */
+/**
+ * The notifications by id, as if they were published now. They have no sequence, so a mute that filters by the sequence
+ * does not match them.
+ */
 async function muteSubjects(
   handle: Queryable<'everyone'>,
   items: readonly PlannedNotification[],

@@ -6,7 +6,7 @@ import { type NotificationRow, notificationColumns, toNotification } from '../in
 import { insertDeliveries, type NewDelivery } from './deliveries.js';
 import { type PushOptions, planPushes } from './plan.js';
 
-/** The maximum number of publications that one step reads, and the number of notifications at which it stops. */
+/** The maximum number of publications that one step reads, and the number of notifications after which it stops. */
 const limits = { publications: 200, notifications: 5000 };
 
 interface PublicationRow {
@@ -57,8 +57,8 @@ interface Item {
 }
 
 /**
- * Fan-out: computes the pushes of the oldest publications of a shard. Rows and jobs are inserted in the transaction that deletes
- * the publications, so no push is lost or sent twice.
+ * Fan-out: computes the pushes of the oldest publications of a shard (a server with rows of users). The transaction
+ * that deletes the publications also inserts the rows and jobs of the pushes, so no push is lost or sent twice.
  * @returns whether there was a publication
  */
 export function fanOutPushes(

@@ -1,7 +1,10 @@
 import type { NotificationRow } from '../inbox/row.js';
 import type { PushContent } from './sender.js';
 
-/** Bytes of JSON. Every push service accepts 4096 with its own envelope; the encryption of Web Push needs some of them. */
+/**
+ * Bytes of JSON. Every push service accepts messages of 4096 bytes. The service's own fields and the encryption of Web
+ * Push need some of them.
+ */
 const maxBytes = 3000;
 /** Characters. */
 const maxTitle = 100;

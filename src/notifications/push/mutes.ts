@@ -10,7 +10,7 @@ import { Problem, throwIfErrors } from '../../lib/problem.js';
 
 /** Filters of a user. A notification that matches one is listed, but not pushed. */
 export interface Mutes {
-  /** Newest first. */
+  /** The mutes of a user, the newest first. */
   list(userId: string): Promise<Mute[]>;
   /**
    * Adds a mute. If the user has a mute with the same filter, it returns that mute.
@@ -29,7 +29,10 @@ const selectMutes = userStatement<{ userId: string }, Mute>(
   (p) => sql`select id, filter, created_at from mutes where user_id = ${p.userId} order by created_at desc, id`,
 );
 
-/** Locks the head, so that parallel additions cannot exceed the limit. Without a head the user is being deleted. */
+/**
+ * Locks the head of the inbox, so that parallel additions cannot exceed the limit. If there is no head, the user is
+ * being deleted.
+ */
 const lockUser = userStatement<{ userId: string }, { user_id: string }>(
   'mutes_lock',
   (p) => sql`select user_id from inboxes where user_id = ${p.userId} for no key update`,

@@ -11,7 +11,7 @@ export interface PushedNotice {
   readonly kind: string;
   readonly title: string;
   readonly body: string;
-  /** Its sequence when it is in the inbox too. */
+  /** The sequence of the notice in the inbox; null if it is not listed there. */
   readonly sequence: number | null;
   readonly exceptDevice: string | undefined;
 }

@@ -21,10 +21,10 @@ export interface PlannedPush extends PushDevice {
 export type MuteSubject = Parameters<typeof isMuted>[2];
 
 /**
- * Finds the devices that get a push. `read` returns the notifications of users who have mutes, by id. If it does not return
- * a notification, the notification was deleted and is not pushed.
+ * Finds the devices that get a push. `read` returns the notifications of users who have mutes, by id. If it does not
+ * return a notification, the notification was deleted and is not pushed.
  *
- * @returns the pushes of each item, in order
+ * @returns the pushes of each item, in the order of the items
  */
 export async function planPushes<Item extends { readonly userId: string; readonly id: string }>(
   handle: Queryable<'user'>,

@@ -12,11 +12,11 @@ export interface Push {
   readonly traces: DeliveryTraces;
   /** The VAPID public key; undefined when Web Push is not configured. */
   readonly publicKey: string | undefined;
-  /** The recipients of these notifications and their devices. Writes nothing. */
+  /** Finds the recipients of these notifications and the recipients' devices. Writes nothing. */
   dryRun(planned: readonly PlannedNotification[]): Promise<DryRun>;
 }
 
-/** Creates mutes, delivery status and dry runs of push. */
+/** Creates the service for mutes, the delivery status and dry runs of pushes. */
 export function createPush(
   options: PushOptions & {
     readonly database: Database;

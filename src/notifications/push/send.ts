@@ -17,7 +17,7 @@ export interface PushSendingOptions extends PushOptions {
   /** Milliseconds after which a push expires. */
   readonly ttl: number;
   readonly urgency: PushMessage['urgency'];
-  /** Called when a sender throws: that is a bug or an unexpected answer. */
+  /** Called when a sender throws, because of a bug or an unexpected answer of the push service. */
   readonly onError: (error: unknown, channel: PushChannel) => void;
   readonly counters: Counters;
 }
@@ -48,7 +48,7 @@ const countOf = {
   muted: 'pushes.dropped',
 } as const satisfies Record<EndState, Metric>;
 
-/** Identifies an attempt: the push must still be queued and have this number of earlier attempts. */
+/** Identifies an attempt. The attempt is valid if the push is still queued and has this number of earlier attempts. */
 interface AttemptKey {
   readonly userId: string;
   readonly id: string;
@@ -84,7 +84,10 @@ const settleDelivery = userStatement<
     returning id`,
 );
 
-/** Counts the attempt and adds the job of the next one in one statement. If this job runs again, it finds no row. */
+/**
+ * Counts the attempt and adds the job of the next attempt, in one statement. If the job of the counted attempt runs
+ * again, it finds no row.
+ */
 const postponeDelivery = userStatement<
   AttemptKey & { error: string; seconds: number; task: string; cause: string | null }
 >(
@@ -101,7 +104,7 @@ const postponeDelivery = userStatement<
     from delivery`,
 );
 
-/** Seconds until the next attempt: exponential back-off with jitter. */
+/** Seconds until the second attempt. Later pauses grow exponentially, with jitter. */
 const firstPauseSeconds = 5;
 const maxPauseSeconds = 3600;
 
@@ -127,8 +130,8 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   }
 
   /**
-   * The message and its token, or the reason why the push is not sent. All data is read again,
-   * because it may have changed.
+   * The message and the token of the device, or the reason why the push is not sent. All data is read again, because it
+   * may have changed.
    */
   async function prepare(channel: PushChannel, job: PushJob, row: DeliveryRow): Promise<End | Prepared> {
     if (row.seconds_left < 1) return { state: 'expired', reason: 'expired' };

@@ -7,7 +7,7 @@ export interface PushContent {
   readonly notification_key: string | null;
   /** The name of the actor. */
   readonly title: string | null;
-  /** The description, cut to what fits. */
+  /** The description, which is cut if it is too long. */
   readonly body: string;
   /** The sequence in the inbox; null when it is not in the inbox. */
   readonly sequence: number | null;
@@ -15,7 +15,7 @@ export interface PushContent {
 
 /** One push to one device. */
 export interface PushMessage {
-  /** Identifies this push to the provider. The same for every attempt. */
+  /** Identifies this push to the provider. All attempts to send the push have the same id. */
   readonly deliveryId: string;
   readonly content: PushContent;
   /** Seconds for which the provider may try to deliver it: a whole number, at least 1. */
@@ -27,11 +27,14 @@ export type PushOutcome =
   | { readonly outcome: 'sent' }
   /** The token is no longer valid: remove it. */
   | { readonly outcome: 'gone'; readonly reason: string }
-  /** It may succeed later, but not before `afterSeconds` if the provider named a time. */
+  /** A later attempt may succeed. If the provider named a time, do not try again before `afterSeconds` have passed. */
   | { readonly outcome: 'retry'; readonly reason: string; readonly afterSeconds?: number | undefined }
   | { readonly outcome: 'failed'; readonly reason: string };
 
-/** A push service. A reason holds the status and a code of the service, never the message, the token or a key. */
+/**
+ * A push service. The `reason` of an outcome contains the status and a code of the service, never the message, the
+ * token or a key.
+ */
 export interface PushSender {
   readonly channel: PushChannel;
   /** @param token as it is stored; for `web_push` the JSON text of the subscription */

@@ -39,7 +39,10 @@ interface ListedRow {
   waits: boolean;
 }
 
-/** SQL: the notification, whether it is read, and whether its publication waits. Publications are a short queue, by time. */
+/**
+ * SQL: the notification, whether it is read, and whether its publication waits for the fan-out. Publications are a
+ * short queue in the order of their times.
+ */
 const selectListed = (condition: SqlPart) => sql`
     select user_id, created_at,
            exists (select from markers m where m.user_id = n.user_id and m.last_read_sequence >= n.sequence) as is_read,
@@ -95,9 +98,9 @@ export function createDeliveryTraces(
 }
 
 function toTrace({ last_error, ...row }: DeliveryRow, configured: readonly PushChannel[]): PushAttempt {
-  // Errors from before the push was accepted no longer matter.
+  // Once the push service has accepted the push, earlier errors no longer matter.
   const error = row.state === 'sent' ? null : last_error;
-  // The job waits until the channel is configured again. Then it is sent, unless it has expired.
+  // The job waits until the channel is configured again. Then the push is sent, unless it has expired.
   const reason = row.state === 'queued' && !configured.includes(row.channel) ? 'channel_off' : row.reason;
   return { ...row, reason, explanation: deliveryReasons[reason], error };
 }

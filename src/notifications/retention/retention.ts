@@ -16,8 +16,8 @@ export interface Retention {
   /** The maintenance tasks that remove old notifications. */
   readonly tasks: readonly MaintenanceTask[];
   /**
-   * By type, the time from which all notifications are kept; older ones may be removed. RFC 3339, in the database's time.
-   * A type without a rule is absent: it is kept forever.
+   * By type, the time from which all notifications are kept; older ones may be removed. RFC 3339, in the database's
+   * time. A type without a rule is absent: its notifications are kept forever.
    */
   retainedFrom(): Readonly<Record<string, string>>;
   stop(): Promise<void>;
@@ -38,10 +38,13 @@ interface RuleArrays {
 /** SQL: the rules as rows. */
 const rules = (p: Parameters<RuleArrays>) => sql`unnest(${p.types}::text[], ${p.ages}::float8[]) as rule (type, age)`;
 
-/** SQL: the condition of a time. Rows are removed an hour later than `retainedFrom`, which may be some minutes old. */
+/**
+ * SQL: the condition that a time fulfils if its row is to be removed. Rows stay an hour longer than `retainedFrom`
+ * says, because a process may use a value of `retainedFrom` that is some minutes old.
+ */
 const isTooOld = sql`< db_now() - rule.age * interval '1 ms' - interval '1 hour'`;
 
-/** Looks up one row for each user and type by the index: rows of one type are ordered by age. */
+/** Looks up only the oldest row of each user and type. The index orders the rows of one type by their age. */
 const findUsers = everyoneStatement<{ after: string } & RuleArrays, { user_id: string; is_due: boolean }>(
   'retention_find',
   (p) => sql`
@@ -60,9 +63,10 @@ const findUsers = everyoneStatement<{ after: string } & RuleArrays, { user_id: s
 );
 
 /**
- * Removes old rows of inboxes whose heads an earlier statement has locked, so it sees the inboxes as they are under the
- * locks. It leaves no tombstones: clients know the age at which notifications expire. The heads move by one number and in
- * time, so every ETag changes and no cached page matches the new state.
+ * Removes old rows of inboxes. An earlier statement has locked their heads, so this statement sees the inboxes as they
+ * are under the locks. It leaves no tombstones (records of deletions), because clients know the age at which
+ * notifications expire. It raises the change sequence and the time of each head, so every ETag changes and no cached
+ * page matches the new state.
  */
 const removeOld = userStatement<{ userIds: readonly string[] } & RuleArrays, { removed: number }>(
   'retention_remove',
@@ -117,7 +121,7 @@ const firstUser = nilId;
 
 /**
  * Removes notifications by their age, and keeps `retainedFrom` up to date. Without rules it does nothing.
- * @param onError called when the time cannot be read; it is read again a minute later
+ * @param onError called when the time of the database cannot be read. The next attempt is a minute later
  */
 export async function startRetention(
   database: Database,
@@ -166,7 +170,7 @@ export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceT
       const users = await tx.query(findUsers({ after, ...ruleArrays }));
       const dueUsers = users.filter((user) => user.is_due).map((user) => user.user_id);
       const removedCount = await removeFrom(tx, dueUsers);
-      // There may be more rows. The next run continues with locked inboxes.
+      // There may be more old rows. Inboxes that are locked now are left to the next run.
       if (removedCount > 0) return { removed: removedCount, next: { user_id: after } };
       const last = users.at(-1)?.user_id;
       return last === undefined || users.length < batch.users

@@ -98,7 +98,7 @@ function createPump(
       woken.add(stream);
       if (isDue || loops === concurrency) return;
       isDue = true;
-      // Runs after all streams that a signal names were woken.
+      // Runs after all streams of a signal were woken, so that one query reads for all of them.
       setImmediate(() => {
         isDue = false;
         for (let free = concurrency - loops; free > 0; free -= 1) void run();
@@ -107,7 +107,7 @@ function createPump(
   };
 }
 
-/** Groups streams at the same position of the same inbox: it is read once for all of them. */
+/** Groups streams at the same position of the same inbox. The inbox is read once for each group. */
 function byPlace(streams: readonly Stream[]): Stream[][] {
   const places = new Map<string, Stream[]>();
   for (const stream of streams) {
@@ -119,7 +119,10 @@ function byPlace(streams: readonly Stream[]): Stream[][] {
   return [...places.values()];
 }
 
-/** Reads for these streams and writes to them. @returns the streams for which there is more */
+/**
+ * Reads the changes of these streams and writes them.
+ * @returns the streams that have further changes
+ */
 async function deliverAll(
   database: Database,
   imageUrlsOf: ImageUrls,
@@ -141,12 +144,12 @@ async function deliverAll(
   const more: Stream[] = [];
   for (const [index, listeners] of places.entries()) {
     const inbox = results[index];
-    // Without an inbox the user is deleted and the session ended: the watch ends the stream.
+    // If there is no inbox, the user was deleted and the session has ended. The watch then ends the stream.
     if (inbox === undefined) continue;
     const changes = inbox.changes.map((change) => ({ change, notification: notificationOf(change) }));
     const { head } = inbox;
     for (const stream of listeners) {
-      // The filter is applied here, which may take long.
+      // Applying the filters of the streams may take long.
       const pause = pace();
       if (pause !== undefined) await pause;
       if (stream.hasEnded) continue;
@@ -168,7 +171,7 @@ interface Update {
   readonly readPosition: Marker | undefined;
 }
 
-/** A change, with its text once the first stream needs it. */
+/** A change. Its text is built when the first stream needs it. */
 interface Item {
   readonly change: ChangeRow;
   readonly notification: Notification | null;
@@ -177,7 +180,7 @@ interface Item {
 
 /**
  * Writes to one stream. An error affects this stream only: it is destroyed, and its client resumes from the last id.
- * @returns false when there is more for it
+ * @returns false if the stream has further changes
  */
 function deliver(stream: Stream, update: Update): boolean {
   try {
@@ -230,7 +233,7 @@ function writeChanges(stream: Stream, { head, changes, isAll }: Update): boolean
   }
   const wantsMore = flush();
   if (!isAll) return false;
-  // The head and the changes are from one snapshot.
+  // The head and the changes are from one snapshot, so the stream has all changes up to the head.
   stream.position = head;
   return wantsMore;
 }

@@ -24,7 +24,7 @@ export type StreamStart =
 
 /** The start of a stream, as it was found in the database. */
 export interface ResolvedStart extends Pick<Stream, 'position' | 'history'> {
-  /** Whether the client must start again: not all changes since its position are known. */
+  /** Whether the client must start again, because not all changes since its position are known. */
   readonly isReset: boolean;
   /** Milliseconds until the session ends. */
   readonly remaining: number;
@@ -54,7 +54,10 @@ interface FindingRow {
 export interface StreamQueries {
   /** Finds the start of a stream. @throws Problem `invalid_session_token` when the session is not valid */
   begin(ids: Pick<Stream, 'userId' | 'sessionId'>, start: StreamStart): Promise<ResolvedStart>;
-  /** Checks up to about a thousand streams. @returns the streams for which there is work */
+  /**
+   * Checks up to about a thousand streams.
+   * @returns the streams that have changes, or whose session ends soon or is no longer valid
+   */
   check(streams: readonly Stream[]): Promise<Finding[]>;
 }
 
@@ -95,9 +98,9 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
   );
 
   /**
-   * Checks each stream with a few look-ups by key. Nearly always there is no work and no row is returned. The
-   * subqueries are lateral and limited, so the planner can only look up key by key. Without this, a plan scanned the
-   * sessions of all users for each stream.
+   * Checks each stream with a few look-ups by key. Nearly always, no stream needs work and the query returns no row.
+   * The subqueries are lateral and limited, so the planner can only look up key by key. Without this, a plan scanned
+   * the sessions of all users for each stream.
    */
   const selectFindings = unprepared(
     userStatement<CheckedStreams, FindingRow>(

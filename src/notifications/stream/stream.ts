@@ -2,8 +2,8 @@ import type { Connection } from '../../lib/event-stream/connections.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 
 /**
- * One open stream of a client. It stores no notifications, because the database is the buffer (decision 20), but the
- * position up to which they were written.
+ * One open stream of a client. It stores no notifications, because the database is the buffer (decision 20). It stores
+ * the position up to which notifications were written to the client.
  */
 export interface Stream extends Connection {
   readonly userId: string;
@@ -11,11 +11,11 @@ export interface Stream extends Connection {
   readonly filter: readonly FilterClause[];
   /** All changes up to this change sequence were written, or excluded by the filter. */
   position: number;
-  /** The last id that was sent to the client. */
+  /** The last position that was sent to the client, as the id of an event. */
   sentPosition: number;
   /**
-   * While old changes are sent: up to the change `end`, changes of notifications with a sequence up to `floor` are
-   * skipped.
+   * Set while old changes are sent. Of the changes up to the change sequence `end`, the stream skips those of
+   * notifications whose sequence is at most `floor`.
    */
   readonly history: { readonly floor: number; readonly end: number } | undefined;
   /** The read position that was sent last; -1 before the first. */

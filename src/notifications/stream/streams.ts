@@ -17,7 +17,7 @@ import { startWatch } from './watch.js';
 export interface Streams {
   /**
    * Opens a stream.
-   * @param request.connect called when the request is valid and nothing can be refused any more
+   * @param request.connect called when the request is valid and can no longer be refused
    * @throws Problem `too_many_streams`, `invalid_session_token`, `shutting_down`
    */
   open(request: StreamRequest): Promise<void>;
@@ -42,16 +42,16 @@ export interface StreamsOptions {
   /** The URLs of uploaded images. */
   readonly imageUrlsOf: ImageUrls;
   readonly validSession: ValidSession;
-  /** Lets other requests run during loops over many streams. */
+  /** Pauses loops over many streams, so that other requests can run. */
   readonly pacer: Pacer;
-  /** By notification type: notifications from before this time are no longer kept. */
+  /** For each notification type, the time before which notifications are no longer kept. */
   readonly retainedFrom: () => Readonly<Record<string, string>>;
   readonly log: { warn(fields: object, message: string): void };
   readonly times?: Partial<StreamTimes>;
 }
 
 /**
- * The client is warned before its session expires: by this part of the remaining time, and at most by this many
+ * How long before its session expires the client is warned: `leadPart` of the remaining time, but at most `maxLead`
  * milliseconds.
  */
 const maxLead = 30_000;
@@ -101,7 +101,8 @@ export function createStreams(options: StreamsOptions): Streams {
         const sink = connect();
         if (sink.destroyed) return slots.release(userId);
         const warningLeadMs = Math.min(maxLead, remaining * leadPart);
-        // All properties from the start: with objects of different shapes, thousands of streams cost a sixth more.
+        // Sets all properties here, so that all streams have the same shape in V8. With different shapes, thousands of
+        // streams cost a sixth more.
         const stream: Stream = {
           userId,
           sessionId,
@@ -119,7 +120,7 @@ export function createStreams(options: StreamsOptions): Streams {
         };
         add(stream);
         write(stream, text);
-        // Spreads the heartbeats of streams that were opened together.
+        // Spreads the heartbeats of streams that were opened at the same time.
         stream.writtenAt -= Math.random() * times.heartbeatMs * 0.3;
         pump.wake(stream);
       } catch (error) {

@@ -28,8 +28,9 @@ const batchSize = 1000;
 /**
  * One timer for all streams. It ends streams that do not read or that could not be checked, sends heartbeats, and asks
  * the database which sessions are no longer valid, which expire soon, and which inboxes have changes without a signal.
- * So revoking a session needs no signal, and a lost signal delays a notification only until the next check. The streams of
- * each shard are checked on their own, so that a server that is down ends only those of its own users.
+ * So revoking a session needs no signal, and a lost signal delays a notification only until the next check. The streams
+ * of each shard (a server with rows of users) are checked separately, so a server that is down ends only the streams of
+ * its own users.
  */
 export function startWatch({ database, streams, queries, pump, end, times, log }: WatchOptions): Watch {
   const checking = new Map<Shard, Promise<void>>();

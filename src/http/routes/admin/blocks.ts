@@ -6,7 +6,7 @@ import { listRoutes } from '../../lists/list-routes.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
 import { type App, callerAddress, originOf } from '../../requests/route.js';
 
-/** Routes that block addresses. All instances refuse their requests within two seconds. */
+/** Routes that block addresses. Within two seconds, all instances refuse requests from a blocked address. */
 export function adminBlockRoutes(app: App, services: { blocks: Blocks; database: Pick<Database, 'directory'> }): void {
   const { blocks, database } = services;
   app.route({

@@ -28,7 +28,7 @@ export const publishedItems = {
   content: { 'application/x-ndjson': { schema: PublishedItem } },
 };
 
-/** Undefined in a dry run: the notification would be created. */
+/** In a dry run, undefined means that the notification would be created. */
 type Result = Outcome | undefined;
 type Publish = (publications: readonly Publication[]) => Promise<readonly Result[]>;
 

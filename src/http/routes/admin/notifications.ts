@@ -32,7 +32,7 @@ import { createItemPublisher, publishedItems } from './notifications-ndjson.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxItems = 1000;
-/** The maximum size of the response in bytes: it repeats an item for each of its users. */
+/** The maximum size of the response in bytes. The response repeats an item for each of its users. */
 const maxPublishedBytes = 64 * 1024 * 1024;
 const Params = Type.Object({ id: Type.String() });
 

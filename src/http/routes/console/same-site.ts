@@ -2,8 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { Problem } from '../../../lib/problem.js';
 
 /**
- * A hook that refuses requests from pages of other sites: the browser attaches the console's cookie by itself. Browsers send
- * `Sec-Fetch-Site`, which no page can set; older ones send `Origin` only. A client that sends neither is no browser.
+ * A hook that refuses requests from pages of other sites: the browser attaches the console's cookie by itself. Browsers
+ * send `Sec-Fetch-Site`, which no page can set. Older browsers send only `Origin`. A client that sends neither is no
+ * browser.
  *
  * @param publicUrl the URL by which clients reach the service, if it is configured
  */

@@ -110,7 +110,7 @@ export function consoleSessionRoutes(
   });
 }
 
-/** The login may have ended before. */
+/** Ignores that the login has already ended. Throws any other error. */
 function ignoreEnded(error: unknown): void {
   if (!(error instanceof Problem && error.code === 'no_active_token')) throw error;
 }

@@ -30,7 +30,7 @@ export interface TokenServices {
 
 /** Routes for login, the status of a login, and logout. */
 export function tokenRoutes(app: App, { login, tokens, dpopVerifier, pinIsRequired }: TokenServices): void {
-  /** Gives the client the nonce of its first proof. */
+  /** Gives the client the nonce for its first DPoP proof. */
   function addNonce(reply: FastifyReply, { is_bound, token, updated_at }: LoginResult): void {
     if (is_bound && token !== undefined)
       reply.header('DPoP-Nonce', dpopVerifier.nonceAt(Date.parse(updated_at) / 1000));
