@@ -22,38 +22,39 @@ import type { PinRecoveries } from './pin-recoveries.js';
 import { type AllowedProofs, type CallingSession, defaultProofs, type Proofs, type VerifiedProof } from './proofs.js';
 
 /**
- * Self-service for users. Every method needs a session. Every change needs a proof, except of the name and the language.
+ * Self-service for users. Every method needs a session. Every change needs a proof (a re-authentication), except a
+ * change of the name or the language.
  */
 export interface OwnAccount {
   get(userId: string): Promise<Account>;
   /**
    * Changes name and language without a proof, and the username with one.
-   * @throws Problem `validation_failed`, `identity_taken`; those of proofs
+   * @throws Problem `validation_failed`, `identity_taken`; those of `Proofs.check`
    */
   change(callingSession: CallingSession, change: AccountChange): Promise<Account>;
   /**
    * Ends every other login of the user with its sessions and streams. The calling login gets a new id and a new token. Of
    * its sessions only the calling one stays valid.
-   * @throws Problem `validation_failed`; those of proofs
+   * @throws Problem `validation_failed`; those of `Proofs.check`
    */
   setPassword(callingSession: CallingSession, change: PasswordChange): Promise<ChangedPassword>;
-  /** A code can authorize a first PIN, but not a change of the PIN. @throws Problem those of proofs */
+  /** Sets the PIN. A code can authorize a first PIN, but not a change of the PIN. @throws Problem those of `Proofs.check` */
   setPin(callingSession: CallingSession, change: PinChange): Promise<Account>;
   /**
-   * Removes the PIN. A code cannot authorize this: login codes go to the same address. @throws Problem those of proofs
+   * Removes the PIN. A code cannot authorize this: login codes go to the same address. @throws Problem those of `Proofs.check`
    */
   removePin(callingSession: CallingSession, proof: Proof): Promise<Account>;
   /**
    * Re-authenticates the session for admin requests: the proof counts like a new login.
-   * @throws Problem those of proofs
+   * @throws Problem those of `Proofs.check`
    */
   prove(callingSession: CallingSession, proof: Proof): Promise<RecordedProof>;
   /**
    * Activates a role with an existing second factor and the secret of an enrollment link.
-   * @throws Problem `enrollment_link_rejected`; `role_not_active` without a second factor; those of proofs
+   * @throws Problem `enrollment_link_rejected`; `role_not_active` without a second factor; those of `Proofs.check`
    */
   activateRole(callingSession: CallingSession, activation: RoleActivation): Promise<Account>;
-  /** Deletes the account, as an operator does. @throws Problem those of proofs */
+  /** Deletes the account, as an operator does. @throws Problem those of `Proofs.check` */
   remove(callingSession: CallingSession, proof: Proof): Promise<void>;
 }
 

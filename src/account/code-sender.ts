@@ -21,7 +21,7 @@ export interface CodeSender {
    * @throws Problem `too_many_requests`, also for addresses without an account
    */
   countRequest(request: CodeRequest): Promise<CountedCode>;
-  /** Queues a message in the transaction that inserts its challenge. Without a recipient it is dropped later. */
+  /** Queues a message in the transaction that inserts its challenge. A message without a recipient is dropped later. */
   send(tx: Transaction<'user'>, message: CodeToSend): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export interface CodeToSend {
   readonly recentCodes?: number | undefined;
   /** Seconds; by default the lifetime of a login code. */
   readonly lifetime?: number;
-  /** Values of the template besides the code. */
+  /** Values of the template, in addition to the code. */
   readonly values?: Readonly<Record<string, string>>;
 }
 

@@ -114,7 +114,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     const owner = await findChallengeOwner(database.spanning, factor_id.toLowerCase());
     if (owner === undefined) throw new Problem('proof_rejected');
     const { userId } = owner;
-    // Before the guess, so that a mistake in the form does not use one.
+    // This check comes before the guess, so that a mistake in the form uses no guess.
     const prepared = await users.prepare(newUserOf(details, link.role), userId);
     const challengeKey = { userId, id: factor_id.toLowerCase(), purpose: 'setup' } as const;
     const state = await takeChallengeGuess(database.user(userId), challengeKey);
@@ -124,7 +124,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     const id = newId();
     const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
     const recoveryCodes = await database.spanningFor(userId).transaction(async (tx) => {
-      // First: one of several parallel completions continues, and the others wait here without other locks.
+      // This comes first. Of several parallel completions, one continues. The others wait here and hold no other lock.
       await useSetUpLink(tx, secret, userId);
       if (!(await endChallenge(tx, challengeKey))) throw new Problem('proof_rejected');
       await users.create(tx, prepared, origin);

@@ -20,7 +20,7 @@ import { type CallingSession, completeChallenge, defaultProofs, type Proofs } fr
 export interface OwnAddresses {
   /**
    * Sends a code to the new address, even if another account has it.
-   * @throws Problem `validation_failed`, `too_many_requests`; those of proofs
+   * @throws Problem `validation_failed`, `too_many_requests`; those of `Proofs.check`
    */
   begin(callingSession: CallingSession, type: AddressType, value: string, proof: Proof): Promise<StartedChallenge>;
   /**
@@ -29,7 +29,7 @@ export interface OwnAddresses {
    *   `account_temporarily_locked`
    */
   confirm(callingSession: CallingSession, type: AddressType, id: string | undefined, secret: string): Promise<Account>;
-  /** @throws Problem `validation_failed` (`identity_required`); those of proofs */
+  /** @throws Problem `validation_failed` (`identity_required`); those of `Proofs.check` */
   remove(callingSession: CallingSession, type: AddressType, proof: Proof): Promise<Account>;
 }
 

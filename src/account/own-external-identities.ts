@@ -15,7 +15,7 @@ import { type CallingSession, completeChallenge, defaultProofs, type Proofs } fr
 /** The user's own accounts at OpenID providers. A new one can be used to log in once an id_token has proved its owner. */
 export interface OwnExternalIdentities {
   list(userId: string): Promise<ExternalIdentity[]>;
-  /** @throws Problem `not_found` for an unknown provider; those of proofs */
+  /** @throws Problem `not_found` for an unknown provider; those of `Proofs.check` */
   begin(
     callingSession: CallingSession,
     provider: string,
@@ -31,7 +31,7 @@ export interface OwnExternalIdentities {
     id: string | undefined,
     idToken: string,
   ): Promise<ExternalIdentity>;
-  /** @throws Problem `not_found`, `last_way_in`; those of proofs */
+  /** @throws Problem `not_found`, `last_way_in`; those of `Proofs.check` */
   remove(callingSession: CallingSession, provider: string, id: string, proof: Proof): Promise<void>;
 }
 

@@ -25,13 +25,13 @@ import { type CallingSession, completeChallenge, defaultProofs, type Proofs } fr
 /** The user's own passkeys. */
 export interface OwnPasskeys {
   list(userId: string): Promise<Passkey[]>;
-  /** @throws Problem `validation_failed` at the maximum number; `enrollment_link_rejected`; those of proofs */
+  /** @throws Problem `validation_failed` at the maximum number; `enrollment_link_rejected`; those of `Proofs.check` */
   begin(callingSession: CallingSession, request: PasskeyRequest): Promise<NewPasskey>;
   /** @throws Problem `proof_rejected`, `enrollment_link_rejected` */
   enrol(callingSession: CallingSession, id: string, response: unknown): Promise<Passkey>;
   /** @throws Problem `not_found` */
   rename(userId: string, id: string, name: string): Promise<Passkey>;
-  /** @throws Problem `not_found`; those of proofs */
+  /** @throws Problem `not_found`; those of `Proofs.check` */
   remove(callingSession: CallingSession, id: string, proof: Proof): Promise<void>;
 }
 

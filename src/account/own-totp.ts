@@ -19,7 +19,7 @@ import { type CallingSession, completeChallenge, defaultProofs, type Proofs } fr
 export interface OwnTotp {
   /**
    * Makes a secret. It has no effect until a code confirms it.
-   * @throws Problem `enrollment_link_rejected`; those of proofs
+   * @throws Problem `enrollment_link_rejected`; those of `Proofs.check`
    */
   begin(callingSession: CallingSession, request: EnrollmentRequest): Promise<NewTotp>;
   /**
@@ -28,9 +28,9 @@ export interface OwnTotp {
    * @throws Problem `proof_rejected`, `enrollment_link_rejected`
    */
   confirm(callingSession: CallingSession, id: string, code: string): Promise<RecoveryCodes>;
-  /** @throws Problem `not_found`; those of proofs */
+  /** @throws Problem `not_found`; those of `Proofs.check` */
   remove(callingSession: CallingSession, proof: Proof): Promise<void>;
-  /** Replaces all recovery codes. @throws Problem `not_found` without a second factor; those of proofs */
+  /** Replaces all recovery codes. @throws Problem `not_found` without a second factor; those of `Proofs.check` */
   renewRecoveryCodes(callingSession: CallingSession, proof: Proof): Promise<RecoveryCodes>;
 }
 

@@ -38,7 +38,7 @@ export interface PinRecoveries extends PendingPins {
   start(tx: Transaction<'user'>, recovered: RecoveredPin): Promise<string>;
   /**
    * Call it after a proof has set a password or a factor, because these can authorize a change of the PIN. If the proof
-   * was a code, only the PIN itself can authorize a change of the PIN until the delay of a recovery is over.
+   * was a code, then for as long as the delay of a recovery, only the PIN itself can authorize a change of the PIN.
    */
   guard(tx: Queryable<'user'>, userId: string, proof: ProofType): Promise<void>;
   /** Cancels the pending PIN. @throws Problem `not_found` */
@@ -128,7 +128,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
       const userId = await findByCancelCode(database, tx, identityDigest(address), digests);
       if (userId === undefined) throw new Problem('code_rejected');
       await findEpochForUpdate(tx, userId);
-      // Again with the lock: another recovery may have replaced the pending PIN and its code.
+      // Looks again under the lock, because another recovery may have replaced the pending PIN and its code.
       const foundAgain = await findByCancelCode(database, tx, identityDigest(address), digests);
       if (foundAgain === undefined) throw new Problem('code_rejected');
       if ((await endPendingPin(tx, userId, 'cancelled')) === undefined) throw new Problem('code_rejected');

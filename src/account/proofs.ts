@@ -18,8 +18,8 @@ import type { AddressType, CodeSender, CountedCode } from './code-sender.js';
 import { proofOptions } from './proof-options.js';
 
 /**
- * A method of re-authentication: a plug-in, like an authenticator. The core handles limits, the guess budget and
- * challenges, and checks that a proof is still valid when it is used.
+ * A method of re-authentication. Like an authenticator, it only checks secrets. The core handles limits, the guess
+ * budget and challenges, and checks that a proof is still valid when it is used.
  */
 export type ProofMethod = OneStepProof | TwoStepProof;
 
@@ -88,7 +88,8 @@ export interface Proofs {
   /**
    * Verifies a proof within the account's guess budget.
    * @param allowed the accepted types. If the user has a second factor, only a code of the app, a recovery code and a
-   * passkey are accepted. If `allowed` contains only the PIN, only the PIN is accepted in any case.
+   *   passkey are accepted. If `allowed` contains only the PIN, only the PIN is accepted, even if the user has a second
+   *   factor.
    * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`,
    *   `too_many_requests`
    */
@@ -217,7 +218,8 @@ export function createProofs(options: ProofsOptions): Proofs {
       type: method.type,
       async consume(tx) {
         await consumeProof(tx, callingSession, user, challenge);
-        // Again with the user's row locked: a second factor may have been enrolled since.
+        // Checks again while the user's row is locked, because a second factor may have been enrolled since the first
+        // check.
         const { user: now } = await getAccount(tx, userId);
         const acceptedNow = now && acceptedTypes(now, allowed);
         if (acceptedNow?.includes(method.type) !== true) throw new Problem('proof_rejected');

@@ -128,7 +128,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
 /**
  * Locks the user's row, checks that the code is still valid, and ends its challenge, so that the code cannot be used
  * again. The code is valid if the address still belongs to the user, if the password has not changed since the request
- * (also not by another recovery), and if the code was not used.
+ * (not even by another recovery), and if the code was not used.
  */
 async function lockAndCheckCode(
   tx: Queryable<'user' | 'directory'>,

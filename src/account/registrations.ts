@@ -91,7 +91,8 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const user = await database.spanningFor(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       const created = await users.create(tx, prepared, origin);
-      // Both concern the new user: before, there was only the id that is derived from the address.
+      // Both events are recorded now, because they concern the new user. Before, there was only the id that is derived
+      // from the address.
       await recordEvent(tx, { userId: created.id, type: 'identity.verified', origin, data: { field: state.type } });
       await recordEvent(tx, { userId: created.id, type: 'registration.completed', origin });
       return created;

@@ -26,7 +26,10 @@ type Settings = Readonly<JsonObject>;
 
 const namePattern = /^[a-z][a-z0-9_-]{0,31}$/;
 
-/** Asymmetric algorithms only (RFC 8725, sections 3.1 and 3.2). With `none` or HS256 others could sign. */
+/**
+ * Asymmetric algorithms only (RFC 8725, sections 3.1 and 3.2). With `none` or HS256, somebody other than the provider
+ * could create tokens.
+ */
 const algorithmPattern = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
 
 /** Reads `{"<name>": {…}}`, as JSON or from a file. Reports the errors of all entries. */

@@ -91,7 +91,10 @@ function withCurrentNames(env: Environment) {
   return { env: current, warnings, errors };
 }
 
-/** The environment of the process, over a `.env` file of the working directory. */
+/**
+ * The variables of the process and those of the `.env` file in the working directory. The variables of the process take
+ * precedence.
+ */
 export function readEnvironment(): Record<string, string | undefined> {
   let file: Record<string, string | undefined> = {};
   try {

@@ -4,7 +4,7 @@ import type { SettingValues } from './settings.js';
 
 type Values = Partial<SettingValues>;
 
-/** The errors of settings that contradict each other. A setting that could not be parsed is missing here. */
+/** The errors of settings that contradict each other. `config` does not contain settings that could not be parsed. */
 export function contradictions(config: Values): string[] {
   return [
     ...secretKeyErrors(config),

@@ -19,8 +19,8 @@ const plainObjects = [
 ];
 
 /**
- * The settings with their texts. Only values that cannot hold a secret are shown: numbers, flags, words and lists of them.
- * Of a URL only the protocol and the host are shown, because the rest may hold a password or a token.
+ * The settings with their texts. Only values that cannot hold a secret are shown: numbers, flags, words and lists of
+ * them. Of a URL, only the protocol and the host are shown, because the rest may contain a password or a token.
  * @param texts the given texts by name
  * @param values the parsed values by name
  */
@@ -51,7 +51,7 @@ function publicText(name: string, text: string, value: unknown): string | null {
   return isList ? value.map(protocolAndHost).join(', ') : null;
 }
 
-/** The text; of a URL with a host only its protocol and host. */
+/** Returns the text. If it is a URL with a host, returns only the protocol and the host. */
 function protocolAndHost(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   if (!URL.canParse(text)) return '…';

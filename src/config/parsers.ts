@@ -192,7 +192,7 @@ export function signingSecret(text: string): Parsed<Secret> {
   return isStrong ? ok(new Secret(text)) : invalid('must be whsec_ followed by base64 of at least 24 bytes');
 }
 
-/** With more workers, the connections would be too many for one database, which several instances may share. */
+/** More workers would open too many connections for one database, which several instances may share. */
 export const maxWorkers = 16;
 
 /** A number of workers. `auto` is the number of cores. */

@@ -4,7 +4,7 @@ import { invalid, ok, type Parsed } from './parsers.js';
 /** A further PostgreSQL with rows of users. */
 export interface ShardSetting {
   readonly name: string;
-  /** A connection string, as DATABASE_URL. It may hold a password. */
+  /** A connection string, like DATABASE_URL. It may contain a password. */
   readonly url: string;
 }
 

@@ -38,7 +38,7 @@ export const Id = Type.String({ format: 'uuid', examples: ['0b0ba41c-5a2f-4c53-a
 /** RFC 3339, UTC, always six fractional digits. */
 export const Time = Type.String({ format: 'date-time', examples: ['2017-10-19T17:02:03.181879Z'] });
 
-/** The same types with `null` for a missing value. One `type` list keeps the serialiser fast. */
+/** The types above, but with `null` for a missing value. One `type` list keeps the serialiser fast. */
 export const NullableId = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' });
 export const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 export const NullableString = Type.Unsafe<string | null>({ type: ['string', 'null'] });

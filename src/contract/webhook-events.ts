@@ -100,8 +100,8 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
 };
 
 /**
- * JSON Schema (draft 2020-12) of the body of a delivery with thin data. Receivers must accept more members: full payloads, test
- * events and later releases have them.
+ * JSON Schema (draft 2020-12) of the body of a delivery whose endpoint gets thin data: ids instead of full objects.
+ * Receivers must accept more members, because full payloads, test events and later releases have them.
  */
 export function webhookEventSchema(type: WebhookEventType) {
   const { about, members, optional = [] } = events[type];

@@ -25,13 +25,14 @@ interface ClaimValues {
 }
 
 /**
- * The job starts when its user's server has committed, and waits with this lock until the directory has committed too.
+ * Locks a claim. The server of the user commits first, and the job may then start. With this lock, the job waits until
+ * the directory has committed too.
  */
 const lockClaim = directoryStatement<{ claim: string }>(
   'push_claims_lock',
   (p) => sql`select pg_advisory_xact_lock(hashtextextended('push claim ' || ${p.claim}, 0))`,
 );
-/** In the order of the digests, so that two claims of the same tokens do not wait for each other. */
+/** Inserts in the order of the digests, so that two claims of the same tokens do not wait for each other in a cycle. */
 const insertClaims = directoryStatement<ClaimValues>(
   'push_claims_insert',
   (p) => sql`
@@ -80,9 +81,10 @@ const digestsOf = (tokens: ClaimedTokens) =>
   channels.flatMap((channel) => (tokens[channel] === null ? [] : [digestOf(channel, tokens[channel])]));
 
 /**
- * Queues the removal of claimed tokens from the devices of users on other servers, which may be down now. Call it in the
- * transaction that gave the tokens to the device.
- * @param isNew whether a token is new to the device. If none is, there is a claim only if another device made one
+ * Queues the removal of claimed tokens from the devices of users on other servers, which may be down now. Call it in
+ * the transaction that gave the tokens to the device.
+ * @param isNew whether at least one token is new to the device. If not, the function only replaces an existing claim of
+ *   these tokens, and does nothing if there is none
  */
 export async function queueClaim(
   tx: Transaction<'user' | 'directory'>,

@@ -71,7 +71,10 @@ export async function findKnownDevice(
   return device?.id;
 }
 
-/** SQL: the columns of `devices` that the API shows. `push` only says which kinds of push token there are. For `devices` without an alias. */
+/**
+ * SQL: the columns of `devices` that the API shows. `push` only says which kinds of push token there are. Use it where
+ * `devices` has no alias.
+ */
 export const deviceColumns = sql`
   id, make, model, os_name, os_version, sdk_version, screen_width, screen_height,
   jsonb_build_object('ios', apn_device_token <> '' is true, 'android', gcm_device_token <> '' is true,

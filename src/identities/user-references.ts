@@ -14,7 +14,7 @@ export interface UserReferences {
    * user has the external id.
    */
   find(reference: string): Promise<string | undefined>;
-  /** As `find`, for many users in one query. The result has no entry for an external id that no user has. */
+  /** Like `find`, but for many users in one query. The result has no entry for an external id that no user has. */
   findAll(references: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 

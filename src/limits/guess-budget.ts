@@ -11,16 +11,18 @@ import { bucketOfDevice, recordRefusal, unknownDevices } from './guess-locks.js'
 import { createTurnQueues } from './turn-queues.js';
 
 /**
- * Limits the wrong secrets of an account, across all authenticators, steps, identities and instances. A guess is taken in
- * the database before a secret is evaluated, and settled afterwards. So parallel requests cannot evaluate more wrong
- * secrets than there are guesses left, and a slow hash holds no transaction (decision 13).
+ * Limits the wrong secrets of an account, across all authenticators, steps, identities and instances. Each known device
+ * of an account has its own bucket of guesses, and all other devices share one bucket. A guess is taken in the database
+ * before a secret is evaluated, and settled afterwards. So parallel requests cannot evaluate more wrong secrets than
+ * there are guesses left, and a slow hash holds no transaction (decision 13).
  */
 export interface GuessBudget {
   /**
-   * Evaluates one secret within the budget of the account and the kind of device. If other requests are using all
-   * guesses that are left, it waits, without a connection.
-   * @returns the verdict of `evaluate`. If `evaluate` throws, no guess counts, except for `isPluginFailure`.
-   * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5 s.
+   * Evaluates one secret, if the bucket of the account and the device has a guess left. If other requests are using all
+   * guesses that are left, it waits and holds no connection.
+   * @returns the verdict of `evaluate`. If `evaluate` throws, no guess counts, unless the code of a plug-in has failed.
+   * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5
+   *   s.
    */
   guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
   /** Values for a statement that uses `takeGuessFor`. */
@@ -36,8 +38,8 @@ export interface GuessBudget {
 /** A guess that was taken. Evaluate it at once: after 15 s it counts as wrong. */
 export interface Guess {
   /**
-   * Evaluates one secret. The verdict is settled when this returns, except for `right`: then call `approve`.
-   * If `work` throws, no guess counts, except for `isPluginFailure`.
+   * Evaluates one secret. The verdict is settled when this returns, except for `right`: then call `approve`. If `work`
+   * throws, no guess counts, unless the code of a plug-in has failed.
    */
   evaluate(work: () => Promise<Verdict>): Promise<Verdict>;
   /** Settles a right guess. The statement that approves the login must contain `settleRightGuess` with these values. */
@@ -137,7 +139,7 @@ export function takeGuessFor(guess: {
   return sql`take_guess(${userId}, ${bucketOfDevice(knownDevice)}, ${slot}::uuid, ${limitArguments(limits)})`;
 }
 
-/** SQL: settles a right guess. Only wrong guesses need the limits, so they are constants here. */
+/** SQL: settles a right guess. Only wrong guesses need the limits, so constants replace the limits here. */
 export function settleRightGuess(userId: SqlPart, guess: Parameters<TakenGuess>): Sql {
   return sql`select settle_guess(${userId}, ${guess.guessBucket}::uuid, ${guess.guessSlot}::uuid, 'right', 1, 0, 0, 0)`;
 }

@@ -81,7 +81,7 @@ interface LookupValues extends GuessLimitValues {
   readonly knownDeviceKey: Buffer | null;
   readonly limitSize: number;
   readonly limitWindow: number;
-  /** The device whose guess budget is used, or `nilId` for unknown devices. Null: take no guess. */
+  /** The id under which to take a guess. Null: take no guess. */
   readonly slot: string | null;
 }
 

@@ -8,15 +8,17 @@ const batchSize = 500;
 const jobs = {
   attempts: bound(codeAttempts),
   priority: codePriority(sql`turn`),
-  // Jobs of one priority run oldest first. After a step of the clock, created_at may be in the future: the job must run.
+  // Jobs of one priority run oldest first. If the clock was set back, created_at may be in the future, and the job must
+  // run anyway.
   runAt: sql`least(created_at, now())`,
   cause: sql`traceparent`,
 };
 
 /**
  * Dispatches the oldest queued messages: their logins become `pending`, messages without a recipient are dropped, and
- * jobs are added for the others. One statement, so that the times do not show whether a message has a recipient
- * (decision 58). It leaves locked rows for a later run. Unprepared, so that it is planned for the current table sizes.
+ * jobs are added for the others. This is one statement, so that the times do not show whether a message has a recipient
+ * (decision 58). It leaves locked rows for a later run. It is not prepared, so that it is planned for the current table
+ * sizes.
  */
 const dispatchOldest = compose<{ more: boolean }, 'everyone'>(
   'everyone',

@@ -81,7 +81,7 @@ const advices: Readonly<Record<Advice, Readonly<Record<TextLanguage, string>>>> 
   recover_account: { en: 'recover your account', es: 'recupere su cuenta' },
 };
 
-/** After these, the user may no longer know the password. */
+/** After the events of these notices, the user may no longer know the password. */
 const leadToRecovery: ReadonlySet<NoticeKind> = new Set(['password_changed', 'account_recovered']);
 
 /** The text around the sentence, by channel. */

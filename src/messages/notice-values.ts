@@ -39,7 +39,7 @@ export function describeNetwork(address: string | undefined): string {
 }
 
 /**
- * A time to the minute.
+ * The text of a time, without seconds.
  * @param time RFC 3339 in UTC
  */
 export function describeTime(time: string): string {

@@ -72,8 +72,8 @@ const startAttempt = userStatement<MessageJob, MessageRow>(
 );
 
 /**
- * Records the acceptance. A report of the provider may have arrived before: the message stays `delivered`, or becomes
- * `undelivered`.
+ * Records that the provider has accepted the message. The provider's report about the delivery may have arrived
+ * already: then the message stays `delivered`, or becomes `undelivered`.
  */
 const setAccepted = userStatement<MessageJob & { provider: string; reference: string | null }>(
   'message_set_accepted',
@@ -174,7 +174,7 @@ export function createMessages(options: {
     if (recipient === null) return finish(job, row, { state: 'dropped' });
     if (row.expired) return finish(job, row, { state: attempts > 1 ? 'failed' : 'expired' });
     const maxAttempts = encryptedCode === null ? noticeAttempts : codeAttempts;
-    // In a rolling upgrade, an instance of a newer release has written it.
+    // In a rolling upgrade, an instance of a newer release may have written the message.
     if (!templates.has(row.kind)) {
       await database.user(job.user_id).query(putBack({ ...job, maxAttempts }));
       return;

@@ -17,9 +17,10 @@ export interface Operator {
 }
 
 /**
- * Finds the administration scopes of a session's user, by role. Undefined: none, as for most users.
+ * Finds the administration scopes of a session's user, by the user's role. Returns undefined if the user has none, like
+ * most users.
  * @throws Problem `invalid_session_token`; `role_not_active` until a second factor is enrolled through a link;
- * `second_factor_required` if the login used one factor only
+ *   `second_factor_required` if the login used one factor only
  */
 export type VerifyOperator = (token: ParsedToken) => Promise<Operator | undefined>;
 

@@ -95,7 +95,8 @@ const useLink = directoryStatement<{ digest: Buffer; userId: string }, { id: str
 );
 
 /**
- * Uses a link, in the transaction that creates the user. The update locks the row, so of parallel uses one succeeds.
+ * Uses a link, in the transaction that creates the user. The update locks the row, so only one of several parallel uses
+ * succeeds.
  * @throws Problem as `readSetUpLink`
  */
 export async function useSetUpLink(

@@ -4,7 +4,10 @@ import { parseToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
 import type { SessionVerifier } from './verifier.js';
 
-/** Verifies each session by the verifier of its shard: snapshots of different servers cannot be compared. */
+/**
+ * Verifies each session by the verifier of its shard (the server that has its row), because snapshots of different
+ * servers cannot be compared.
+ */
 export function createShardedVerifier(database: Database, create: (shard: Shard) => SessionVerifier): SessionVerifier {
   const verifierOf = perShard(database, create);
   if (database.shards.length === 1) return verifierOf('');

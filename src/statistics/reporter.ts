@@ -10,7 +10,7 @@ export interface Reporter {
   readonly instanceId: string;
   /** Where the parts of this process count. */
   readonly counters: CounterStore;
-  /** Sets the gauge of this process's open streams. Read at each flush. */
+  /** Sets the function that counts the open streams of this process. Each flush calls it. */
   watchStreams(count: () => number): void;
   /** The open streams of this process. */
   openStreams(): number;
@@ -90,7 +90,10 @@ const removeInstance = everyoneStatement<{ id: string }>(
   (p) => sql`delete from instances where id = ${p.id}`,
 );
 
-/** The maximum number of due jobs that are read. With more of them, the oldest of these may not be the oldest of all. */
+/**
+ * The maximum number of due jobs that are read. If there are more, the oldest job that was read may not be the oldest
+ * of all jobs.
+ */
 const maxReadJobs = 5000;
 
 /**

@@ -154,7 +154,10 @@ interface Buckets {
   readonly now: number;
 }
 
-/** For each bucket: the sum and the highest value of the metric, and the number of events. A mean is the sum divided by it. */
+/**
+ * For each bucket: the sum and the highest value of the metric, and the number of events. A mean is the sum divided by
+ * the number of events.
+ */
 interface Sums {
   readonly sums: readonly number[];
   readonly highest: readonly number[];

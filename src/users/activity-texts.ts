@@ -125,7 +125,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
 
 const isKnown = (type: string): type is EventType => Object.hasOwn(activityTexts, type);
 
-/** The text of an event. An unknown type, written by a later version, is its own text. */
+/** The text of an event. For an unknown type, which a later version has written, the text is the name of the type. */
 export function activityText(type: string): Text {
   return isKnown(type) ? activityTexts[type] : { en: type, es: type };
 }

@@ -63,8 +63,8 @@ interface ChangeEvent {
 const shownFields = ['username', 'email', 'phone', 'external_id', 'name', 'locale', 'role', 'second_factor'] as const;
 
 /**
- * The events of a change. They say that a secret has changed, but not from what to what. Values that are equal to those before
- * cause no event: some systems always send all fields.
+ * The events of a change. They say that a secret has changed, but not from what to what. A value that the user already
+ * has causes no event, because some systems always send all fields.
  */
 export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[] {
   const { password_hash, pin_hash, status, ...others } = values;

@@ -8,7 +8,7 @@ import { validSessions } from '../sessions/verifier.js';
 
 /** The logins and sessions of one user, for support. The lists of an unknown user are empty. */
 export interface UserDetails {
-  /** Recent logins, also those without a token. The tokens are never shown. */
+  /** Recent logins, including those that got no token. The tokens are never shown. */
   tokens(userId: string, request: ListRequest): Promise<Page<UserToken>>;
   /** The sessions that are valid now. */
   sessions(userId: string, request: ListRequest): Promise<Page<UserSession>>;

@@ -50,7 +50,7 @@ export function createEnrollmentLinks(consoleUrl: () => string): EnrollmentLinks
       if (link === undefined) throw new Error('the row of a locked user is gone');
       const id = newId();
       await recordEvent(tx, { userId, type: 'role.link_made', origin, data: { role: user.role, link_id: id } });
-      // In the fragment: browsers do not send it to a server.
+      // The secret is in the fragment of the URL, which browsers do not send to a server.
       const url = `${consoleUrl()}/setup#${secret}`;
       return { id, url, secret, expires_at: link.expires_at };
     },
@@ -65,7 +65,7 @@ const findLink = userStatement<LinkKey, { good: number }>(
   (p) => sql`select 1 as good from users where ${isValidLink(p)}`,
 );
 
-/** Updates the row only while the link is valid, so that of parallel uses one succeeds. */
+/** Updates the row only while the link is valid, so that only one of several parallel uses succeeds. */
 const useLink = userStatement<LinkKey, { role: string }>(
   'role_link_use',
   (p) => sql`
@@ -89,7 +89,8 @@ export async function readEnrollmentLink(handle: Queryable<'user'>, userId: stri
 }
 
 /**
- * What an enrolment stores of the link that started it: `link` for `activateRole`, or nothing without a link.
+ * Checks the secret of a link that started an enrolment. Returns what the enrolment stores: `link` for `activateRole`,
+ * or nothing if there is no secret.
  * @throws Problem `enrollment_link_rejected`
  */
 export async function storedLink(
@@ -107,8 +108,9 @@ const activateNew = userStatement<{ userId: string }, { role: string }>(
 );
 
 /**
- * Activates the role of a user who was created with a second factor, in the transaction of both. The user's logins always
- * need the factor, also where SECOND_FACTOR is off: without it, a session may not administer.
+ * Activates the role of a user who was created with a second factor, in the transaction that creates both. All logins
+ * of the user then need the factor, even if SECOND_FACTOR is off: a session whose login did not use the factor may not
+ * administer.
  * @param linkId the set-up link, for the audit event
  */
 export async function activateNewRole(

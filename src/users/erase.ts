@@ -60,7 +60,8 @@ export async function eraseUser(
     let deleted = batchSize;
     while (deleted === batchSize) deleted = await deleteBatch(database, userId, { table, key });
   }
-  // Events come last: a transaction that still records an event of the user holds a lock on one of the rows above.
+  // Events come last: a transaction that still records an event of the user holds a lock on a row of one of the tables
+  // above.
   const events = database.user(userId);
   while ((await events.query(eraseChanges({ userId, limit: batchSize }))).length === batchSize);
   await eraseElsewhere(userId);

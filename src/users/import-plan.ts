@@ -4,10 +4,10 @@ import { type FieldError, Problem } from '../lib/problem.js';
 
 /** A user to import, checked as far as possible without the database. */
 export interface ImportCandidate {
-  /** The given one, or a new one. */
+  /** The id that the import gives, or a new id. */
   readonly id: string;
   readonly hasGivenId: boolean;
-  /** With their digests in hexadecimal. */
+  /** The identities, with their digests in hexadecimal. */
   readonly identities: readonly { readonly type: DirectoryType; readonly digest: string }[];
   /** The scheme of an imported hash, unless it is the current one. */
   readonly scheme: string | undefined;
@@ -19,7 +19,7 @@ export interface ImportCandidate {
 export interface ImportState {
   /** The ids of users, by the digests of their identities. */
   readonly owners: ReadonlyMap<string, string>;
-  /** The given ids that belong to users, and below those of deleted users. */
+  /** The given ids that belong to users. `deletedIds` has those that belonged to deleted users. */
   readonly ids: ReadonlySet<string>;
   readonly deletedIds: ReadonlySet<string>;
   readonly schemes: ReadonlySet<string>;
@@ -27,16 +27,16 @@ export interface ImportState {
   readonly now: string;
 }
 
-/** The decision about a candidate: create the user, an existing user (by id), or a refusal. */
+/** The decision about a candidate: to create the user, the id of a user that already exists, or a refusal. */
 export type ImportDecision = { readonly create: ImportCandidate } | { readonly exists: string } | Problem;
 
 /**
- * Decides about candidates one after the other, as if the candidates before existed already. So the result does not
+ * Decides about candidates one after the other, as if all earlier candidates already existed. So the result does not
  * depend on how a file is split into chunks.
  *
- * A candidate exists already when a user has the given id or, without a given id, when all identities belong to one user.
- * That makes it safe to send a file again. The id of a deleted user is refused, because rows of that user may still exist
- * and would then belong to the new user.
+ * A candidate exists already when a user has the given id or, without a given id, when all identities belong to one
+ * user. That makes it safe to send a file again. The id of a deleted user is refused, because rows of that user may
+ * still exist and would then belong to the new user.
  */
 export function planImport(
   candidates: readonly ImportCandidate[],

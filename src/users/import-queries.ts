@@ -21,7 +21,7 @@ const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { digest: 
     select encode(digest, 'hex') as digest, user_id from identities where digest = any (${p.digests}::bytea[])`,
 );
 
-/** A deleted user is found by an event. Events are kept longer than all other rows of the user. */
+/** A deleted user is recognised by an audit event. Events are kept longer than all other rows of the user. */
 const findIds = divisible(
   userStatement<{ ids: readonly string[] }, { id: string; deleted: boolean }>(
     'import_ids',
@@ -112,8 +112,9 @@ const inserted = (p: Parameters<Omit<InsertValues, 'identities'>>) => sql`
     )`;
 
 /**
- * Inserts any number of users in one statement. It inserts rows in the order of their keys, so that two imports of the same
- * users cannot deadlock. It skips rows that exist, so the counts are then too small, and the caller must roll back.
+ * Inserts any number of users in one statement. It inserts rows in the order of their keys, so that two imports of the
+ * same users cannot deadlock. It skips rows that already exist. Then the counts are too small, and the caller must roll
+ * back.
  */
 const insertAll = spanningStatement<InsertValues, { identities: number; users: number }>(
   'import_insert',
@@ -122,7 +123,7 @@ const insertAll = spanningStatement<InsertValues, { identities: number; users: n
   select (select count(*) from claimed) as identities, (select count(*) from inserted) as users`,
 );
 
-/** The same in two statements, for users on several servers. */
+/** These statements do the same as `insertAll` for users on several servers. */
 const insertClaims = directoryStatement<Pick<InsertValues, 'identities'>, { identities: number }>(
   'import_insert_identities',
   (p) => sql`with ${claimed(p)} select count(*) as identities from claimed`,
@@ -155,7 +156,8 @@ export async function insertImported(
   const [claimedRows] = await tx.query(insertClaims({ identities }));
   if (claimedRows?.identities !== claims.length) return false;
   const parts = splitByShard(database, rows, ({ candidate }) => candidate.id);
-  // One server after the other, in a fixed order: two imports of the same users then cannot wait for each other.
+  // Uses one server after the other, in a fixed order, so that two imports of the same users cannot wait for each
+  // other.
   for (const shard of database.shards) {
     const part = parts.get(shard) ?? [];
     const [first] = part;

@@ -16,7 +16,10 @@ import type { UsersOptions } from './users.js';
 import { checkNewUser, identitiesToSet, type ShownIdentity } from './validation.js';
 import { newUserValues } from './values.js';
 
-/** The result for one user: created or existing, with the id, or a refusal. `valid`, of a dry run: would be created. */
+/**
+ * The result for one user: created or existing, with the id, or a refusal. In a dry run, `valid` means that the user
+ * would be created.
+ */
 export type ImportOutcome =
   | { readonly result: 'created' | 'exists'; readonly id: string }
   | { readonly result: 'exists' }
@@ -42,7 +45,9 @@ export interface UserImport {
 }
 
 export interface UserImportOptions extends UsersOptions {
-  /** The maximum number of passwords and PINs that imports hash at the same time. Logins hash more in addition. */
+  /**
+   * The maximum number of passwords and PINs that imports hash at the same time. Hashes of logins are not counted here.
+   */
   readonly maxConcurrentHashes: number;
 }
 

@@ -17,7 +17,7 @@ export interface UserListRequest extends ListRequest {
 /** Reads one page of users. A page that takes too long is partial. */
 export type ListUsers = (request: UserListRequest) => Promise<Page<User>>;
 
-/** @param options.defaultRegion of phone numbers without a country code: ISO 3166 */
+/** @param options.defaultRegion the region (ISO 3166) of phone numbers without a country code */
 export function createUserList(options: FinderOptions & { readonly defaultRegion: string | undefined }): ListUsers {
   const { database, defaultRegion } = options;
   const finders = new Map(database.shards.map((shard) => [shard, createFinder({ ...options, database: shard })]));
@@ -40,11 +40,11 @@ export function createUserList(options: FinderOptions & { readonly defaultRegion
   };
 }
 
-/** Whether an index finds all users of a condition, and these are few. */
+/** Whether an index finds all users that match the condition, and there are only few of them. */
 const isIndexed = ({ name, operator, values }: FilterClause) =>
   operator === 'eq' && (name === 'id' || (name === 'guess_locked' && !values.includes('false')));
 
-/** A page of few users, or of all: an index finds them in one statement. */
+/** Reads a page of few users, or of all users. An index finds them in one statement. */
 async function readDirectly(
   database: Database,
   request: Omit<ListRequest, 'filter'>,

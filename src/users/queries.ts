@@ -32,7 +32,7 @@ export interface UserRow {
   readonly status: User['status'];
   readonly role: User['role'];
   readonly role_active: boolean;
-  /** Null also when the lock has ended. */
+  /** Null if the user has no lock, or if the lock has ended. */
   readonly lock_kind: 'temporary' | 'permanent' | null;
   readonly locked_until: string | null;
   readonly lock_reason: string | null;

@@ -85,8 +85,9 @@ export interface Users {
    */
   prepareChange(id: string, change: UserChange): Promise<PreparedChange>;
   /**
-   * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every login.
-   * @param noticeKind the kind of the one notice to send instead
+   * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every
+   * login.
+   * @param noticeKind send one notice of this kind instead of the usual notices
    * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`)
    */
   change(
@@ -124,9 +125,11 @@ export interface UsersOptions extends UserRules {
   readonly database: Database;
   readonly hasher: PasswordHasher;
   readonly keys: SecretKeys;
-  /** The cost limit of the schemes of imported hashes for a failed login, in verifications of Postern's own hash. */
+  /**
+   * The maximum cost that the schemes of imported hashes add to a failed login, in verifications of Postern's own hash.
+   */
   readonly hashCostLimit: number;
-  /** Searches for users that run at a time. Default: 2. */
+  /** The maximum number of searches for users that run at the same time. The default is 2. */
   readonly searches?: number;
   /** Notifies users of changed credentials. */
   readonly notices?: Pick<Notices, 'notify'>;
@@ -145,7 +148,7 @@ export function createUsers(options: UsersOptions): Users {
   return {
     prepare: (input, id = newId()) => prepareUser(options, pins, input, id),
     async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
-      // First, so that a transaction that waits here holds no other lock.
+      // This comes first, so that a transaction that waits here holds no other lock.
       await registerScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, canAddSchemes: mayAddScheme });
       const user = await insertUser(tx, id, values);
       await claim(tx, id, identities);

@@ -62,7 +62,7 @@ export async function dropSlots(client: pg.Client, except: string | undefined): 
 const [startMs, pollMs] = [30_000, 50];
 
 /**
- * Waits until some process archives the log to a place, because the archive does not continue a backup that begins
+ * Waits until some process archives the log to this store, because the archive does not continue a backup that begins
  * earlier. After `startMs` it returns anyway: without an archive, backups are even more important.
  */
 export function untilArchiveBegins(

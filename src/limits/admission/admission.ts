@@ -7,7 +7,10 @@ export interface Admission {
   /** Whether all requests are admitted, because there is no block and no limit. */
   admitsAll(): boolean;
   isBlocked(address: string): boolean;
-  /** Calls `onBlocked` when the address is blocked, at most once. @returns ends the wait */
+  /**
+   * Calls `onBlocked` when the address is blocked, at most once.
+   * @returns a function that ends the wait
+   */
   whenBlocked(address: string, onBlocked: () => void): () => void;
   /** Whether requests are limited. Then every response has RateLimit headers. */
   readonly isLimited: boolean;

@@ -12,7 +12,7 @@ export interface BlockList {
   /**
    * Waits for a block of an address. Call this at the start of an answer that stays open.
    * @param onBlocked is called at most once; at once if the address is blocked already
-   * @returns ends the wait
+   * @returns a function that ends the wait
    */
   whenBlocked(address: string, onBlocked: () => void): () => void;
   /** Reads changes now, after this process has made one. */
@@ -89,7 +89,7 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
     for (const [end, address] of [...open]) if (isBlocked(address)) end();
   }
   const refresh = () => {
-    // One after the other, so that an older snapshot does not replace a newer one.
+    // The reads run one after the other, so that an older snapshot does not replace a newer one.
     reading = reading.catch(() => undefined).then(read);
     return reading;
   };

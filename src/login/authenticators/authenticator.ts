@@ -63,7 +63,7 @@ export interface IdentifiedUser {
   readonly isMultiFactor: boolean;
   /**
    * Called once for a proof, even if parallel requests send it. Use it to record that the proof is used.
-   * @returns false if the login must be refused, because the proof was used already
+   * @returns false if the login must be refused, for example because the proof was used already
    */
   consume?(): Promise<boolean>;
 }

@@ -26,7 +26,10 @@ interface Recipient {
   readonly email: string;
 }
 
-/** Locks the rows, so that no operator is deleted before the mails are written. An operator's lock may have ended. */
+/**
+ * Locks the rows, so that no operator is deleted before the mails are written. An operator whose temporary lock has
+ * ended gets mails again.
+ */
 const selectOperators = everyoneStatement<object, Recipient>(
   'operator_mail_recipients',
   () => sql`

@@ -76,8 +76,8 @@ function valuesOf({ jti, iat, nonce }: ProofClaims, thumbprint: string, nonces: 
 }
 
 /**
- * Whether `htu` is the URL of the operation, without query and fragment: below the public URL, or as the client called it.
- * Then `http` and `https` are the same, because a proxy may speak TLS for the service.
+ * Whether `htu` is the URL of the operation, without query and fragment: either below the public URL, or as the client
+ * called it. In the second case, `http` and `https` count as equal, because a proxy may speak TLS for the service.
  */
 function isOwnUrl(htu: string, publicUrl: string, called: string): boolean {
   const [proofUrl, calledUrl] = [urlOf(htu), urlOf(called)];

@@ -19,7 +19,10 @@ export interface SeenSnapshot {
 /** The users whose sessions may have changed since an earlier snapshot. */
 export interface SessionChanges extends SeenSnapshot {
   readonly now: Instant;
-  /** False if rows of such changes may be deleted already, or if there are `maxChanges` or more. */
+  /**
+   * False if the list may be incomplete: rows of such changes may be deleted already, or there are `maxChanges` or more
+   * changes.
+   */
   readonly complete: boolean;
   /** Ids of users. */
   readonly changed: readonly string[];

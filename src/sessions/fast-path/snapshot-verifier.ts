@@ -57,7 +57,7 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
   /**
    * Verifies many tokens by one query.
    * @param cached the cached session of each token
-   * @returns the session of each; `null` if the cached session is outdated
+   * @returns the session of each token; `null` if the cached session is outdated
    */
   async function verifyMany(tokens: readonly RequestedToken[], cached: readonly (Session | undefined)[]) {
     const reported: ReportedChanges = { users: new Set(), ofAllUsers: false };

@@ -39,7 +39,7 @@ export interface VerifyHandlerOptions {
   readonly meters: Pick<Meters, 'sessionChecked'> | undefined;
   /** Called for each request that this handler has answered. */
   readonly onAnswered: RequestObserver | undefined;
-  /** Called for each of them before. Undefined without tracing. */
+  /** Called for each such request before it is answered. Undefined without tracing. */
   readonly onMatched?: ((request: IncomingMessage, route: string, requestId: string) => void) | undefined;
 }
 

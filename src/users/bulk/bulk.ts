@@ -23,7 +23,7 @@ interface Reference {
 
 /** A checked bulk action. */
 export interface BulkAction extends Pick<BulkRequest, 'action' | 'lock'> {
-  /** The users: their ids, or a list without its page. */
+  /** The selected users: references to users, or the request of a list without its page. */
   readonly selection: { readonly references: readonly Reference[] } | Pick<UserListRequest, 'filter' | 'search'>;
   readonly isDryRun: boolean;
 }
@@ -53,9 +53,10 @@ export interface UserBulk {
   /** @throws Problem `validation_failed` with all errors */
   check(request: BulkRequest): Promise<BulkAction>;
   /**
-   * Yields the outcomes of a few users at a time, and continues only when the caller asks for more. A repeated action leaves
-   * users unchanged who are already in the wanted state.
-   * @throws Problem when the database fails. The outcome of the current users is unknown then, and a repeat decides it.
+   * Yields the outcomes of a few users at a time, and continues only when the caller asks for more. A repeated action
+   * leaves users unchanged who are already in the wanted state.
+   * @throws Problem when the database fails. The outcome for the current users is then unknown. Repeat the action to
+   *   complete it.
    */
   run(action: BulkAction, caller: BulkCaller): AsyncGenerator<readonly BulkOutcome[]>;
 }
@@ -101,7 +102,7 @@ export function createUserBulk({ database, users, references }: UserBulkOptions)
           await caller.recheck();
           const batch = selected.slice(start, start + concurrency);
           const settled = await Promise.allSettled(batch.map((user) => attemptAction(action, caller, user)));
-          // What is committed is reported, also when the others have failed.
+          // Reports the users whose changes are committed, even if the changes of others have failed.
           yield settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
           const failure = settled.find((one) => one.status === 'rejected');
           if (failure !== undefined) throw failure.reason;
@@ -121,7 +122,7 @@ async function* selectUsers(
     yield selection.references;
     return;
   }
-  // Users who are created meanwhile are not part of the list. Otherwise it might have no end.
+  // Users who are created during the action are not part of the list. Otherwise the list might have no end.
   const [clock] = await database.everyone.query(
     compose<{ now: string }, 'everyone'>('everyone', sql`select db_now() as now`),
   );
@@ -146,7 +147,7 @@ async function* selectUsers(
     if (!page.hasMore || page.ends === undefined) break;
     page = await users.list({ ...request, anchor: { side: 'after', key: page.ends.last } });
   }
-  // The users of the other servers are done. A repeat finds those of the server that does not answer now.
+  // The users of the other servers are done. A repeated action finds the users of the server that does not answer now.
   if (isIncomplete) throw new Problem('storage_unavailable', { retryAfter: 1 });
 }
 

@@ -42,7 +42,7 @@ export const lastLogin = sql`(select max(d.last_login_at) from devices d where d
 
 const hasTotp = sql`exists (select from totp t where t.user_id = u.id)`;
 const hasPasskey = sql`exists (select from passkeys p where p.user_id = u.id)`;
-/** An index has the users with a lock: the first part of the condition finds it. */
+/** An index contains only the users with a lock. The first part of the condition lets the planner use this index. */
 const isLocked = sql`(u.lock_kind is not null and ${lockHolds})`;
 
 /** SQL: the conditions of the values of fields that are no columns. */

@@ -43,9 +43,9 @@ export interface FinderOptions {
 
 /** Milliseconds. */
 interface Limits {
-  /** Of one search, without its count. */
+  /** The limit of one search, without its count. */
   readonly search: number;
-  /** Of the statement that uses an index. */
+  /** The limit of the statement that uses an index. */
   readonly indexed: number;
   readonly count: number;
 }
@@ -61,7 +61,7 @@ const defaultLimits: Limits = { search: 3000, indexed: 1500, count: 500 };
 const defaultFirstRows = 5000;
 /** Further rows that are read in the order of the list, if they are likely to fill the page. */
 const maxLikelyRows = 25_000;
-/** Rows before the page that are kept in memory. Page numbers further down leave this to the database. */
+/** Rows before the page that are kept in memory. For a page with more rows before it, the database skips these rows. */
 const maxSkippedRows = 10_000;
 /** Milliseconds that one step should take, and its largest number of rows. */
 const step = { duration: 200, mostRows: 100_000 };
@@ -113,22 +113,22 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
   return { ...found, ...(await count(database, request, { share: share(), least: rows.length, limits })) };
 }
 
-/** The text of the search is found by the index of searches. */
+/** Whether the index of searches finds the text of the search. */
 const usesSearchIndex = (method: FindMethod) => method === 'search' || method === 'trigram';
 
 /** A count that stopped before it was complete. */
 const atLeast = (known: number) => ({ total: Math.min(known, countCap), totalIsExact: false });
 
-/** The rows of a list in their order, with those that match. */
+/** Reads the rows of a list in their order, and collects the rows that match. */
 interface Reading {
-  /** The rows that match so far, up to those that are wanted. */
+  /** The matching rows that were read so far, up to the number that is wanted. */
   readonly rows: FoundRow[];
   /** The key of the last row that was read. */
   readonly reached: () => RowKey | undefined;
   readonly isDone: () => boolean;
   /** The share of rows that match. */
   readonly share: () => number;
-  /** How many further rows probably contain what is wanted. */
+  /** How many further rows probably contain the rest of the wanted rows. */
   readonly likelyRows: () => number;
   /** How many rows can be read in one step. */
   readonly affordableRows: () => number;
@@ -174,7 +174,7 @@ function startReading(
 
 interface ReadRow extends FoundRow {
   readonly matches: boolean;
-  /** Its number among the rows that were read, from 1. */
+  /** The number of the row among the rows that were read, from 1. */
   readonly place: number;
 }
 
@@ -281,9 +281,10 @@ async function countUpToCap(tx: Queryable<Scope>, request: FindRequest): Promise
 }
 
 /**
- * Runs a statement with a time limit. For a search, the planner may use only bitmap scans: its estimates for parts of texts
- * are wrong by orders of magnitude, and a scan of the table that stops early would then read all of it. A bitmap of all
- * matches needs more than the usual 4 MB of memory, or PostgreSQL checks every row of a page again.
+ * Runs a statement with a time limit. For a search, the planner may use only bitmap scans: its estimates for parts of
+ * texts are wrong by orders of magnitude, so it would choose a scan of the table that should stop early, but reads the
+ * whole table. The statement gets more than the usual 4 MB of memory: if the bitmap of all matches did not fit,
+ * PostgreSQL would check every row of a page again.
  * @returns undefined when the time is over
  */
 async function withStatementTimeout<T>(
