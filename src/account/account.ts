@@ -38,10 +38,14 @@ export interface OwnAccount {
    * @throws Problem `validation_failed`; those of `Proofs.check`
    */
   setPassword(callingSession: CallingSession, change: PasswordChange): Promise<ChangedPassword>;
-  /** Sets the PIN. A code can authorize a first PIN, but not a change of the PIN. @throws Problem those of `Proofs.check` */
+  /**
+   * Sets the PIN. A code can authorize a first PIN, but not a change of the PIN.
+   * @throws Problem those of `Proofs.check`
+   */
   setPin(callingSession: CallingSession, change: PinChange): Promise<Account>;
   /**
-   * Removes the PIN. A code cannot authorize this: login codes go to the same address. @throws Problem those of `Proofs.check`
+   * Removes the PIN. A code cannot authorize this: login codes go to the same address.
+   * @throws Problem those of `Proofs.check`
    */
   removePin(callingSession: CallingSession, proof: Proof): Promise<Account>;
   /**

@@ -58,7 +58,10 @@ export interface CodeToSend {
   readonly code: string | undefined;
   /** The language (BCP 47) for a recipient without an account. */
   readonly locale?: string | undefined;
-  /** For a code that was requested without a session: see `CountedCode`. Codes of sessions are sent first. */
+  /**
+   * See `CountedCode`, for a code that was requested without a session. Absent for codes of sessions, which are sent
+   * first.
+   */
   readonly recentCodes?: number | undefined;
   /** Seconds; by default the lifetime of a login code. */
   readonly lifetime?: number;

@@ -53,7 +53,10 @@ interface OtherLogins {
   readonly issuers: readonly string[];
 }
 
-/** If the user is on another server than the directory, each of the two finds its part. */
+/**
+ * If the user's rows are on another server than the directory (the rows that belong to no user), each of the two
+ * servers finds its part.
+ */
 const hasOtherLogin = spanningStatement<OtherLogins, { has: boolean }>(
   'external_identity_other_ways',
   (p) => sql`

@@ -86,7 +86,7 @@ export interface Proofs {
    */
   begin(callingSession: CallingSession, start: ProofStart): Promise<StartedProof>;
   /**
-   * Verifies a proof within the account's guess budget.
+   * Verifies a proof within the account's guess budget (the wrong secrets that the account allows, see `GuessBudget`).
    * @param allowed the accepted types. If the user has a second factor, only a code of the app, a recovery code and a
    *   passkey are accepted. If `allowed` contains only the PIN, only the PIN is accepted, even if the user has a second
    *   factor.
@@ -144,7 +144,7 @@ export function createProofs(options: ProofsOptions): Proofs {
   async function begin(callingSession: CallingSession, start: ProofStart): Promise<StartedProof> {
     const { userId, deviceId, origin } = callingSession;
     const user = await userOf(callingSession);
-    // With a second factor a code is not accepted, so none is sent.
+    // If the user has a second factor, a code is not accepted, so Postern sends none.
     const isAccepted = ({ type }: ProofMethod) => !hasSecondFactor(user) || secondFactorProofs.includes(type);
     const method = methods.find(
       (one): one is TwoStepProof => one.steps === 2 && one.starts.includes(start) && isAccepted(one),
@@ -204,8 +204,8 @@ export function createProofs(options: ProofsOptions): Proofs {
       return method.verify(user, { state, authenticationId: id, secret, origin });
     };
     const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
-      // A correct proof does not reset the budget: an attacker who knows one secret could then guess the others without
-      // limit.
+      // A correct proof does not reset the budget: an attacker who knows one secret could then guess the other secrets
+      // without limit.
       (await evaluate()) ? 'neutral' : 'wrong',
     );
     if (verdict === 'wrong') {
@@ -248,7 +248,7 @@ const maskOf = ({ type, to }: NonNullable<ProofChallenge['message']>) => maskAdd
 
 /**
  * Locks the user's row and checks that the session is still valid.
- * @returns the user's epoch
+ * @returns the user's epoch, the number whose increase ends every login of the user
  * @throws Problem `invalid_session_token`
  */
 async function lockCallingSession(tx: Queryable<'user'>, { userId, sessionId }: CallingSession): Promise<number> {

@@ -29,8 +29,8 @@ export interface Recoveries {
    */
   begin(request: RecoveryRequest, origin: Origin): Promise<StartedChallenge>;
   /**
-   * Sets the new secret and ends every login of the user. Also ends the locks after wrong guesses, but only those that
-   * `forgiveGuesses` may end. An operator's lock stays. For a PIN, all of this happens after PIN_RECOVERY_DELAY.
+   * Sets the new secret and ends every login of the user. Also ends the locks after wrong guesses that `forgiveGuesses`
+   * may end. An operator's lock stays. For a PIN, all of this happens after PIN_RECOVERY_DELAY.
    * @throws Problem `code_rejected`, `validation_failed`, `account_temporarily_locked`, `too_many_requests`
    */
   complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered>;

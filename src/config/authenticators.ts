@@ -4,7 +4,7 @@ import { invalid, ok, type Parsed, type Secret, signingSecret } from './parsers.
 
 /** A service of the operator that checks secrets. */
 export interface CustomAuthenticator {
-  /** Without `custom:`. */
+  /** The name, without `custom:`. */
   readonly name: string;
   readonly url: string;
   /** `whsec_` and base64. */
@@ -14,7 +14,7 @@ export interface CustomAuthenticator {
 
 /** An OpenID provider whose id_tokens are accepted. */
 export interface OidcProvider {
-  /** Without `oidc:`. */
+  /** The name, without `oidc:`. */
   readonly name: string;
   readonly issuer: string;
   readonly clientIds: readonly string[];

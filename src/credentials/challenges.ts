@@ -18,7 +18,10 @@ export interface NewChallenge {
   readonly state: ChallengeState;
   /** Seconds. */
   readonly lifetime: number;
-  /** Only this device may answer: the session's device, or without a session the known device that asked. */
+  /**
+   * The only device that may answer: the device of the session or, without a session, the known device that started the
+   * challenge.
+   */
   readonly deviceId?: string | undefined;
 }
 

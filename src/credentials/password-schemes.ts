@@ -18,7 +18,7 @@ export interface PasswordSchemes {
   verifyOtherSchemes(verified: string | undefined): Promise<void>;
 }
 
-/** Maximum number of schemes besides the current one. */
+/** The maximum number of schemes in addition to the current one. */
 const maxSchemes = 8;
 
 /** Decides whether a hash with a new scheme may be stored. */
@@ -97,7 +97,7 @@ export async function importedSchemes(handle: Queryable<'directory'>): Promise<s
 /** A scheme in use: its cost for each failed login, and how many users have such a hash. */
 export interface SchemeInUse {
   readonly scheme: string;
-  /** In verifications of the current hash. */
+  /** The cost, in verifications of the current hash. */
   readonly cost: number;
   readonly users: number;
 }
@@ -163,7 +163,7 @@ export async function registerSchemes(
   return undefined;
 }
 
-/** Drops schemes that no user has any longer. Failed logins stop verifying them, on every instance. */
+/** Drops schemes that no user has. Failed logins stop verifying them, on every instance. */
 export function unusedSchemesTask(database: Pick<Database, 'directory' | 'shards'>): MaintenanceTask {
   return {
     name: 'drop unused password schemes',
@@ -214,7 +214,8 @@ export function createPasswordSchemes(database: Database, hasher: PasswordHasher
       const verifiedScheme = verifiedHash === undefined ? currentScheme : schemeOf(verifiedHash);
       // A login with an imported hash has not verified a hash with the current scheme yet.
       if (verifiedScheme !== currentScheme) await hasher.verify(undefined, '');
-      // Not cached: with an old list, the time would show which users were imported since.
+      // The list is not cached: with an old list, the time would show which users were imported since the list was
+      // read.
       for (const scheme of await importedSchemes(database.directory)) {
         if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), '');
       }

@@ -20,7 +20,7 @@ export interface PasswordHasher {
   /** @returns a PHC string. */
   hash(password: string): Promise<string>;
   /**
-   * Takes the same time with or without a stored hash: without one it verifies a dummy hash and returns false.
+   * Takes the same time with or without a stored hash. If there is none, it verifies a dummy hash and returns false.
    * @throws Problem `overloaded` when the queue is full
    */
   verify(stored: string | undefined, password: string): Promise<boolean>;
@@ -40,7 +40,7 @@ export interface HasherOptions {
   readonly onThreadLost?: (error: Error) => void;
   /** Called with the seconds that a hash took, without its wait for a thread of this process. */
   readonly onHashed?: (seconds: number) => void;
-  /** Computes the hashes with the current scheme. For tests, whose users need no slow hashes. */
+  /** Computes the hashes with the current scheme. Tests replace it, because they need no slow hashes. */
   readonly threads?: HashThreads | undefined;
 }
 

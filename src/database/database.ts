@@ -52,7 +52,10 @@ export interface Database {
    * @throws Problem `overloaded` when too many tasks already wait for this user.
    */
   user(userId: string): ScopedDatabase<'user'>;
-  /** Rows of several users, whom each statement names. They must be on one shard: see `splitByShard`. */
+  /**
+   * Rows of several users, whom each statement names. These users must be on one shard (one server): see
+   * `splitByShard`.
+   */
   readonly users: ScopedDatabase<'user'>;
   /** Rows that belong to no user, such as identities, limits by address, API keys, idempotency keys and images. */
   readonly directory: ScopedDatabase<'directory'>;

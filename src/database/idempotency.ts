@@ -20,7 +20,7 @@ export interface IdempotentRequest {
   readonly request: string;
 }
 
-/** The rows that the work of a request may use, besides its row in this table. */
+/** The rows that the work of a request may use, in addition to its row in this table. */
 export type WorkScope = 'user' | 'directory' | 'spanning';
 
 /**

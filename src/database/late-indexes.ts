@@ -127,7 +127,7 @@ async function missingIndexes(client: pg.Client): Promise<LateIndex[]> {
   return lateIndexes.filter(({ name }) => missing.includes(name));
 }
 
-/** @returns undefined where the index needs pg_trgm, which is not installed */
+/** @returns undefined if the index needs pg_trgm, and pg_trgm is not installed */
 async function statementOf(client: pg.Client, { name, definition }: LateIndex): Promise<string | undefined> {
   if (!definition.includes('{trigrams}')) return `${name} on ${definition}`;
   const { rows } = await client.query<{ schema: string }>(

@@ -75,7 +75,7 @@ export class MovedError extends Problem {
 export const timeouts = {
   poolWait: 3000,
   answer: 4500,
-  /** For the connections to close when the pool ends. */
+  /** The time in which the connections must close when the pool ends. */
   close: 2000,
 };
 
@@ -131,7 +131,7 @@ export function sumOfPools(states: readonly PoolState[]): PoolState {
   return { used: sum('used'), idle: sum('idle'), waiting: sum('waiting') };
 }
 
-/** For errors of a connection in use. Without a listener the process would exit. */
+/** The listener for errors of a connection in use. Without a listener, the process would exit. */
 const ignore = () => undefined;
 
 /** Checks the idle connections with a new map. Connections in use are checked before their next use. */

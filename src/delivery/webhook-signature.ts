@@ -1,7 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 
 export interface WebhookMessage {
-  /** The same for every retry, so that a receiver can drop repeats. Without dots: a dot separates the signed parts. */
+  /**
+   * The id of the message. It is the same for every retry, so that a receiver can drop repeats. It contains no dots,
+   * because a dot separates the signed parts.
+   */
   readonly id: string;
   /** The time of this attempt. Receivers refuse timestamps that differ from their clock by more than five minutes. */
   readonly timestamp: Date;

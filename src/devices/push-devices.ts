@@ -82,7 +82,7 @@ export async function findPushTarget(
   device: PushDevice,
 ): Promise<{ readonly token: string } | { readonly unreachable: UnreachableReason }> {
   const [row] = await handle.query(selectTarget(device));
-  // Without a row the device or the user was deleted, and the logins with them.
+  // If there is no row, the device or the user was deleted, together with the logins.
   if (row === undefined) return { unreachable: 'logged_out' };
   if (row.unreachable !== null) return { unreachable: row.unreachable };
   return row.token === null ? { unreachable: 'no_token' } : { token: row.token };

@@ -26,7 +26,7 @@ interface ClaimValues {
 
 /**
  * Locks a claim. The server of the user commits first, and the job may then start. With this lock, the job waits until
- * the directory has committed too.
+ * the server of the directory, which has the claims, has committed too.
  */
 const lockClaim = directoryStatement<{ claim: string }>(
   'push_claims_lock',

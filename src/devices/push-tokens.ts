@@ -45,7 +45,10 @@ export function createPushTokens({ database, checkUrl, channels }: PushTokensOpt
   };
 }
 
-/** Loose: Apple's documentation says not to rely on the length of its tokens, and Google's describes no format. */
+/**
+ * The pattern is loose, because Apple's documentation says not to rely on the length of its tokens, and Google's
+ * documentation describes no format.
+ */
 const apnsToken = /^[0-9A-Fa-f]{16,400}$/;
 const fcmToken = /^[!-~]{1,4096}$/;
 const maxSubscription = 4096;

@@ -61,7 +61,10 @@ const selectKnown = userStatement<DeviceKey, { id: string }>(
   (p) => sql`select id from devices where user_id = ${p.userId} and id = ${p.id}`,
 );
 
-/** The device's id when a login of the user was approved on it, else undefined. Always undefined for a derived id. */
+/**
+ * The device's id when a login of the user was approved on it, else undefined. Always undefined for a derived id (the
+ * id that stands for an identity without an account).
+ */
 export async function findKnownDevice(
   handle: Queryable<'user'>,
   userId: string,

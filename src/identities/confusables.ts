@@ -7,7 +7,10 @@
 /** Marks without a script of their own (accents) and ASCII other than letters are allowed in every script. */
 const neutralCharacters = '\\p{sc=Inherited}\\u0021-\\u0040\\u005B-\\u0060\\u007B-\\u007E';
 
-/** Without historic and limited-use scripts: some of them (Cherokee, Lisu, Coptic) consist of Latin look-alikes. */
+/**
+ * Historic and limited-use scripts are left out, because some of them (Cherokee, Lisu, Coptic) consist of Latin
+ * look-alikes.
+ */
 const singleScripts = (
   'Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Hebrew Kannada Khmer Lao ' +
   'Malayalam Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan'
@@ -71,7 +74,10 @@ function mixesDigits(name: string): boolean {
   return new Set(digits.map(zeroOf)).size > 1;
 }
 
-/** Decimal digits are runs of ten code points. Only mathematical runs are adjacent, and NFKC has turned those into ASCII. */
+/**
+ * Decimal digits are runs of ten code points. Only mathematical runs are adjacent, and NFKC has turned mathematical
+ * digits into ASCII.
+ */
 function zeroOf(digit: string): number {
   let zero = digit.codePointAt(0) ?? 0;
   while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;

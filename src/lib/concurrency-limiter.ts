@@ -18,7 +18,7 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
   return (task) => limiter.run(task);
 }
 
-/** As `createConcurrencyLimiter`, separately for each key. A key without a task takes no memory. */
+/** Like `createConcurrencyLimiter`, but separately for each key. A key without a task takes no memory. */
 export function createKeyedLimiter(
   options: ConcurrencyLimiterOptions,
 ): <T>(key: string, task: () => Promise<T>) => Promise<T> {
@@ -39,7 +39,7 @@ class Limiter {
   /** Created when the first task has to wait. */
   private waiting: Set<() => void> | undefined;
 
-  /** @param onIdle called when no task is running any more */
+  /** @param onIdle called when no task is running */
   constructor(
     private readonly options: ConcurrencyLimiterOptions,
     private readonly onIdle?: () => void,

@@ -32,7 +32,10 @@ export function nearestSpelling(word: string, candidates: readonly string[]): st
   return found !== undefined && found.distance <= 2 ? found.candidate : undefined;
 }
 
-/** In characters. Shorter words are part of too many others. */
+/**
+ * The minimum length in characters of a word that is searched for in other words. Shorter words are part of too many
+ * other words.
+ */
 const minPartLength = 3;
 
 function closest(word: string, candidates: readonly string[]): { candidate: string; distance: number } | undefined {

@@ -210,7 +210,7 @@ export function createGuessBudget(
   }
 
   function guessOf(account: GuessedAccount, slot: string): Guess {
-    /** Settles after a failure. If this fails too, the slot expires by itself and counts as wrong. */
+    /** Settles after a failure. If this fails too, the guess expires by itself and counts as wrong. */
     async function settleAfter(error: unknown, result: 'right' | 'wrong' | 'none'): Promise<never> {
       const settled = settle(account, slot, result).catch(() => undefined);
       if (!isStorageFailure(error)) await settled;

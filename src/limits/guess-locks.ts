@@ -12,7 +12,7 @@ export const unknownDevices = nilId;
 /** SQL: `unknownDevices`. */
 const unknownDevicesBucket = sql`'00000000-0000-0000-0000-000000000000'`;
 
-/** SQL: the bucket of a known device (its id), or `unknownDevices` where the id is null. */
+/** SQL: the bucket of a known device (its id), or `unknownDevices` if the id is null. */
 export const bucketOfDevice = (knownDevice: SqlPart) => sql`coalesce(${knownDevice}, ${unknownDevicesBucket})`;
 
 /**
@@ -58,7 +58,10 @@ interface RefusalValues {
   readonly isKnownDevice: boolean;
 }
 
-/** Locks the row of the budget. Of parallel refusals the first one writes the event; the others then find `refused_at`. */
+/**
+ * Locks the row of the budget. If there are parallel refusals, the first one writes the event. The other refusals then
+ * find `refused_at`.
+ */
 const insertRefusal = userStatement<RefusalValues>(
   'guess_refused',
   (p) => sql`

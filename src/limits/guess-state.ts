@@ -8,9 +8,9 @@ import { bucketOfDevice } from './guess-locks.js';
 export interface GuessState {
   /** The result of an attempt to take a guess. `busy`: other requests evaluate all guesses that are left. */
   readonly attempt: GuessAttempt;
-  /** When the lock began; null without one. */
+  /** When the lock began. Null if there is no lock. */
   readonly since: string | null;
-  /** When the lock ends; null without one, and for a permanent one. */
+  /** When the lock ends. Null if there is no lock, or if it is permanent. */
   readonly until: string | null;
   /** Wrong secrets since the last success, and locks since then. */
   readonly failures: number;

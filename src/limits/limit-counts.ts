@@ -10,7 +10,7 @@ export interface Recipient {
   readonly identity: { readonly type: string; readonly canonical: string };
   /**
    * The recipient's address. Undefined: the message is not sent, and it is counted under the user id, which may be a
-   * derived id.
+   * derived id (of an identity without an account).
    */
   readonly address: string | undefined;
   readonly knownDevice: string | undefined;
@@ -88,8 +88,8 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
 }
 
 /**
- * The prefix under which an SMS is counted, besides the total: `+` and six digits, which identify country and network.
- * It comes from the request and not from the account, so the count does not reveal whether there is an account
+ * The prefix under which an SMS is counted, in addition to the total: `+` and six digits, which identify country and
+ * network. It comes from the request and not from the account, so the count does not reveal whether there is an account
  * (decision 57). All requests without a phone number are counted together.
  */
 function prefixOf({ type, canonical }: Recipient['identity']): string {

@@ -134,7 +134,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     async countLoginByAccount(userId, knownDevice) {
       const count = counts.loginsTo(userId, knownDevice);
       if (count.limitSize === 0) return;
-      // In the user's queue, because a login locks this row while it waits for the row of its guess budget.
+      // This runs in the user's queue, because a login locks this row while it waits for the row of its guess budget.
       const [row] = await database.user(userId).query(takeAccountRequest(count));
       refuseOverLimit(row?.wait);
     },

@@ -234,8 +234,8 @@ export interface OpenState {
 }
 
 /**
- * Records a login that waits for a secret, and its message, which is queued for dispatch: all or nothing. Without a message
- * the login is `pending` from the start.
+ * Records a login that waits for a secret, and its message, which is queued for `dispatchMessages`: all or nothing.
+ * Without a message the login is `pending` from the start.
  */
 export async function insertOpenAuthentication(
   handle: Queryable<'user'>,

@@ -85,7 +85,10 @@ export function describeDevice(device: TokenRequest['device']): NewAuthenticatio
   return { id, ...Object.fromEntries(Object.entries(members).filter(([, value]) => value != null)) };
 }
 
-/** The same response for a wrong, expired, used-up and unknown authentication, so that it does not show the reason. */
+/**
+ * Refuses a wrong, expired, used-up or unknown authentication. The response is the same in all cases, so that it does
+ * not show the reason.
+ */
 export function rejection(id: string): Problem {
   return new Problem('authorization_rejected', {
     members: { authentication: { id: parseId(id) ?? id, status: 'rejected', error_code: 'authorization_rejected' } },

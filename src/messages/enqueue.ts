@@ -6,9 +6,15 @@ import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import type { CodeKind } from './kinds.js';
 
-/** Attempts to send a code. With the back-off of the queue, these last longer than a code is valid. */
+/**
+ * The maximum number of attempts to send a code. With the pauses of the queue, the attempts last longer than a code is
+ * valid.
+ */
 export const codeAttempts = 8;
-/** Attempts to send a notice. With the back-off of the queue, they last about ten hours: a late notice is still useful. */
+/**
+ * The maximum number of attempts to send a notice. With the pauses of the queue, the attempts last about ten hours,
+ * because a late notice is still useful.
+ */
 export const noticeAttempts = 11;
 
 /** The queue's task that sends by a channel. Each channel has its own, so that each can have its own workers. */

@@ -108,7 +108,7 @@ export function newDeviceNotice({ channels }: { readonly channels: SqlPart }): S
   notice_job as (${addJob} from notice)`;
 }
 
-/** The members of a change that concern credentials and addresses. Null: removed. */
+/** The members of a change that concern credentials and addresses. Null if a value is removed. */
 interface ChangedValues {
   readonly email?: string | null;
   readonly phone?: string | null;

@@ -72,7 +72,7 @@ function fillTemplate(
   unknownText: string,
 ): RenderedText {
   const fill = (text: string) =>
-    // In one pass, so that braces in a value are not replaced.
+    // All placeholders are replaced in one pass, so that braces in a value are not replaced.
     text.replaceAll(placeholder, (whole, name: string) =>
       Object.hasOwn(values, name) ? values[name] || unknownText : whole,
     );

@@ -107,7 +107,7 @@ export function createNotifications(options: NotificationsOptions): Notification
   };
 }
 
-/** Loads states in batches, each of users of one shard. */
+/** Loads the states of inboxes in batches. Each batch has users of one shard (a server with rows of users). */
 function stateLoader(database: Database): Notifications['state'] {
   const loaderOf = perShard(database, () =>
     createBatchLoader((userIds: readonly string[]) => selectStates(database.users, userIds)),

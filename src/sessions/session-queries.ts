@@ -114,7 +114,7 @@ const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => s
          ${isShared(p)} as is_shared, session.*
   from token left join session on true`;
 
-/** Creates a session of a token that is not bound to a key. One round trip. */
+/** Creates a session of a token that is not bound to a key, in one round trip. */
 export const createSession = userStatement<CreateValues, CreatedRow>(
   'session_create',
   (p) => sql`
@@ -125,8 +125,8 @@ export const createSession = userStatement<CreateValues, CreatedRow>(
 );
 
 /**
- * Creates a session of a token that is bound to a key, if the proof is valid. One round trip. The insert of the proof lets
- * one of several parallel requests with the same proof continue, on any instance.
+ * Creates a session of a token that is bound to a key, if the proof is valid, in one round trip. The insert of the
+ * proof lets one of several parallel requests with the same proof continue, on any instance.
  */
 export const createBoundSession = userStatement<CreateValues & ProofValues, CreatedRow>(
   'session_create_bound',

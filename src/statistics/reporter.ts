@@ -171,7 +171,7 @@ export function startReporter(options: ReporterOptions): Reporter {
     unconfirmed = undefined;
   }
 
-  /** One flush at a time. */
+  /** Writes the counts. One flush runs at a time. */
   function flush(isIdleQuiet: boolean): Promise<void> {
     running = running.catch(() => undefined).then(() => flushOnce(isIdleQuiet));
     return running;

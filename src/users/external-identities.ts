@@ -145,7 +145,7 @@ const deleteLink = directoryStatement<{ userId: string; id: string; provider: st
     returning provider`,
 );
 
-/** @throws Problem `not_found`, also when the identity is of another provider than the given one */
+/** @throws Problem `not_found`, also if the identity belongs to another provider than the given `provider` */
 export async function unlinkExternalIdentity(
   tx: Queryable<'user' | 'directory'>,
   userId: string,

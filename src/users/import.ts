@@ -58,7 +58,7 @@ interface Prepared {
   readonly row: () => Promise<ImportRow>;
 }
 
-/** A retry happens only when another transaction commits a conflicting row in between. */
+/** A retry happens only if another transaction commits a conflicting row between the decision and the write. */
 const maxAttempts = 10;
 /** Users to check before the event loop runs other requests. */
 const checksPerTurn = 20;
@@ -165,7 +165,7 @@ async function predictImport(
   });
 }
 
-/** Decides, hashes and writes. Starts again when another transaction has written a conflicting row in between. */
+/** Decides, hashes and writes. Starts again if another transaction has written a conflicting row after the decision. */
 async function importAll(
   database: Database,
   prepared: readonly Prepared[],
@@ -182,8 +182,8 @@ async function importAll(
 }
 
 /**
- * @returns false if another transaction has meanwhile inserted an identity, an id or a scheme that conflicts: then
- * nothing is written
+ * @returns false if, after the decision, another transaction has inserted an identity, an id or a scheme that
+ *   conflicts: then nothing is written
  */
 async function write(
   database: Database,

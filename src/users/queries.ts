@@ -149,7 +149,10 @@ const selectEpochForUpdate = userStatement<{ id: string }, { epoch: number }>(
   'id',
 );
 
-/** Locks the row in the same way and reads only the epoch. A changed epoch means that every login of the user has ended. */
+/**
+ * Locks the row of a user until the transaction ends, and reads only the epoch. A changed epoch means that every login
+ * of the user has ended.
+ */
 export async function findEpochForUpdate(tx: Queryable<'user'>, id: string): Promise<number | undefined> {
   const [row] = await tx.query(selectEpochForUpdate({ id }));
   return row?.epoch;
@@ -172,7 +175,7 @@ const insertInbox = userStatement<{ userId: string }>(
   (p) => sql`insert into inboxes (user_id) values (${p.userId})`,
 );
 
-/** Inserts the user and the head of the user's inbox, which publishing needs. */
+/** Inserts the user and the head of the user's inbox (its row in `inboxes`), which publishing needs. */
 export async function insertUser(tx: Queryable<'user'>, id: string, values: NewUserValues): Promise<UserRow> {
   const [user] = await tx.query(insertUserRow({ id, ...values }));
   if (user === undefined) throw new Error('an insert returned no row');

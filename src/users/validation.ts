@@ -25,14 +25,14 @@ export interface UserRules extends PasswordRules {
 /** An entry of the directory in the form that look-ups use and in the form that responses show. */
 export interface ShownIdentity {
   readonly identity: DirectoryEntry;
-  /** Usernames as the user spells them (NFKC), the others in canonical form. */
+  /** The form for responses: usernames as the user spells them (NFKC), all other entries in canonical form. */
   readonly shown: string;
 }
 
 /** The identities and the external id that a change sets. Null removes one. */
 export type Identities = Readonly<Partial<Record<DirectoryType, ShownIdentity | null>>>;
 
-/** In the order in which errors are reported. */
+/** The types, in the order in which errors are reported. */
 const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
 
 /** Reads the identities and the external id of an input. Appends their errors to `errors`. */

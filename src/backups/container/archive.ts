@@ -36,7 +36,8 @@ export function textEntry(path: string, text: string): ArchiveEntry {
 
 /**
  * Writes an archive.
- * @param manifest members of `manifest.json` beside its list of files; called after the last entry
+ * @param manifest called after the last entry. It returns the members of `manifest.json` in addition to its list of
+ *   files
  */
 export async function* writeArchive(
   entries: AsyncIterable<ArchiveEntry>,

@@ -68,7 +68,7 @@ function connectionString(fields: Readonly<Record<string, string | undefined>>):
 
 function fieldsOf(target: DatabaseTarget): Record<string, string | undefined> {
   const given = connectionFields(target);
-  // The same rules as for all other connections of this process: the URL, then the environment.
+  // All connections of this process use these rules: the URL first, and then the environment.
   const { host, port, user, database } = new pg.Client(given);
   const url = given.connectionString === undefined ? undefined : new URL(given.connectionString);
   const parameters = url?.searchParams ?? new URLSearchParams();

@@ -75,7 +75,7 @@ export interface RegisteredCredential {
 /** An assertion with a valid form. Nothing else is checked yet. */
 export interface Assertion {
   readonly credentialId: Buffer;
-  /** From the user handle, if the authenticator returned one. */
+  /** The user id from the user handle, if the authenticator returned one. */
   readonly userId: string | undefined;
   readonly response: AuthenticationResponseJSON;
 }

@@ -24,7 +24,7 @@ export interface NewTotpSecret {
   readonly encrypted: Buffer;
   /** Base32, to type into the app. */
   readonly secret: string;
-  /** For a QR code, in the key URI format of Google Authenticator (its wiki page "Key Uri Format"). */
+  /** The URI for a QR code, in the key URI format of Google Authenticator (its wiki page "Key Uri Format"). */
   readonly uri: string;
 }
 

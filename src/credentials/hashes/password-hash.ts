@@ -17,7 +17,8 @@ export interface HashFormat {
   /** Strict: undefined for every text that cannot be verified. */
   parse(text: string): PasswordHash | undefined;
   /**
-   * A dummy hash with this scheme, which no password matches. For another format's scheme, a text that does not parse.
+   * A dummy hash with this scheme, which no password matches. If the scheme belongs to another format, the result is a
+   * text that does not parse.
    */
   dummyHash(scheme: string): string;
 }

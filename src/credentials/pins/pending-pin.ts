@@ -21,7 +21,7 @@ const setGuard = userStatement<{ userId: string; milliseconds: number }>(
     where id = ${p.userId} and pin_hash is not null`,
 );
 
-/** For this many milliseconds, only the PIN itself authorizes a change of the PIN. */
+/** Guards the PIN: for this many milliseconds, only the PIN itself authorizes a change of the PIN. */
 export async function guardPin(tx: Queryable<'user'>, userId: string, milliseconds: number): Promise<void> {
   await tx.query(setGuard({ userId, milliseconds }));
 }
@@ -75,8 +75,8 @@ const endPin = userStatement<{ userId: string; outcomes: readonly boolean[] }, {
 
 /**
  * Ends a pending PIN: applies it if it is due, and cancels it otherwise.
- * @param onlyIf ends the pending PIN only if this is the outcome
- * @returns undefined if there is none, or if the outcome would be the other one
+ * @param onlyIf the pending PIN is ended only if this would be the outcome
+ * @returns undefined if there is no pending PIN, or if the outcome would not be `onlyIf`
  */
 export async function endPendingPin(
   tx: Queryable<'user'>,

@@ -9,7 +9,7 @@ import type { PasswordHasher } from '../passwords.js';
 export interface Pins {
   /** @returns `k`, a fingerprint of the key, and a PHC string: `k1a2b3c4d$argon2id$…`. */
   hash(userId: string, pin: string): Promise<string>;
-  /** Takes the same time with or without a stored hash. False also if SECRET_KEY no longer has the key of the hash. */
+  /** Takes the same time with or without a stored hash. Also false if SECRET_KEY no longer has the key of the hash. */
   verify(stored: string | undefined, userId: string | undefined, pin: string): Promise<boolean>;
   /** Whether SECRET_KEY has the key of a stored hash. Without it no PIN is correct. */
   isReadable(stored: string): boolean;

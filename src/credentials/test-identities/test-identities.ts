@@ -84,7 +84,10 @@ interface Values {
   readonly createdBy: string;
 }
 
-/** Of parallel requests for one address, the first inserts its row. The others wait for it and find it in effect. */
+/**
+ * If there are parallel requests for one address, the first one inserts its row. The other requests wait and then find
+ * that this row is in effect.
+ */
 const insertOne = directoryStatement<Values, { id: string }>(
   'test_identity_insert',
   (p) => sql`

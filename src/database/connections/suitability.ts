@@ -69,8 +69,8 @@ async function isPooled(client: pg.Client): Promise<boolean> {
 const sharedSession = 'postern.session';
 
 /**
- * One connection marks its session. If another connection finds the mark, or the first one loses it while the other is in a
- * transaction, sessions change between clients.
+ * One connection marks its session. If another connection finds the mark, or if the first connection loses its mark
+ * while the other one is in a transaction, then the pooler gives one session to several clients.
  */
 async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): Promise<void> {
   const other = await openSecondClient(target);

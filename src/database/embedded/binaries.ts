@@ -35,8 +35,8 @@ export interface Binaries {
 export const serverEnvironment = { LC_ALL: 'C' };
 
 /**
- * Where root may put a copy that every account can run, in order of preference. The temporary folder is last because some
- * systems delete files there after some days, even those of a running server.
+ * Where root may put a copy that every account can run, in order of preference. The temporary folder is last because
+ * some systems delete files there after some days, even the files of a running server.
  */
 export const publicFolders = ['/var/cache', tmpdir()];
 

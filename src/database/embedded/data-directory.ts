@@ -39,14 +39,14 @@ const maxSocketPathBytes = 103;
 
 /** PostgreSQL's data directory, held open. */
 export interface DataDirectory {
-  /** Its path for messages. */
+  /** The path of the directory, for messages. */
   path: string;
   /** The path by which this process uses it and its socket, while it is open. */
   name: string;
   descriptor: number;
   /** The account that owns it and that its server runs as. */
   uid: number;
-  /** The same for all processes that opened this directory, and unique on this machine. */
+  /** A name that all processes that opened this directory have in common, and that is unique on this machine. */
   clusterName: string;
   close(): void;
 }
@@ -195,7 +195,8 @@ async function runInitdb(
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
-    // Not ICU: the bundled version is old, and a later version with another sort order would corrupt indexes.
+    // The builtin provider and not ICU: the bundled version of ICU is old, and a later version with another sort order
+    // would corrupt indexes.
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--locale=C',

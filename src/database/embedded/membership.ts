@@ -60,10 +60,10 @@ const transitionCodes = new Set(['57P01', '57P02', '57P03', movingCode]);
 /**
  * Joins the server of a data directory, and starts it first if none is running.
  *
- * Starters need no lock of their own: PostgreSQL lets only one server use a data directory. The starter that loses connects
- * to the winner's server.
+ * Starters need no lock of their own: PostgreSQL lets only one server use a data directory. The starter that loses
+ * connects to the winner's server.
  *
- * @param stopping aborted: do not wait for a recovery any longer
+ * @param stopping when it aborts, the function no longer waits for a recovery
  * @throws EmbeddedPostgresError `start_failed`, `data_dir_unusable`
  */
 export async function joinServer(server: Server, log: Log, stopping: AbortSignal): Promise<Membership> {
@@ -205,7 +205,7 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
     if (!state?.joined) throw new Error('another Postern is stopping it');
     return { client, isLost: () => isLost, lost };
   } catch (error) {
-    // Not awaited: a server that hangs would not close the connection.
+    // This does not wait for the end of the connection, because a server that hangs would not close it.
     client.end().catch(() => undefined);
     return { error };
   }

@@ -93,7 +93,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
 /**
  * Removes the processes and files of a dead server that would prevent the start of a new one.
  *
- * @returns whether a server can start now: no process of the old server runs any more
+ * @returns whether a server can start now: no process of the old server is running
  */
 export async function removeRemains(data: DataDirectory): Promise<boolean> {
   const processes = await serverProcesses(data);

@@ -97,7 +97,7 @@ export function spawnServer(server: Server): StartedServer {
   }
 }
 
-/** @param access the rules for clients; undefined: the server reads those of its data directory */
+/** @param access the rules for clients; undefined: the server reads the rules in its data directory */
 function spawnWith({ binaries, data, account, logFile }: Server, access: AccessFiles | undefined): StartedServer {
   const directory = inheritedName(data.path);
   const settings = {

@@ -21,7 +21,7 @@ export interface Side {
   readonly data: DataDirectory;
 }
 
-/** The file in the data directory through which the servers pass rows. */
+/** The file by which one server passes rows to the other. It moves from the former data directory to the new one. */
 const transferName = 'postern-transfer';
 
 /** The maximum number of objects that a message names. */

@@ -28,7 +28,7 @@ const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
 /**
  * Finds out what a start of this release does with the data in `dataDir`. Starts nothing and writes nothing.
  * @param bundled the major version of this release
- * @returns undefined where there is no data, or data of the same version
+ * @returns undefined if there is no data, or if the data is of the same version
  */
 export function planMajorUpgrade(dataDir: string, bundled: number): MajorUpgradePlan | undefined {
   const path = join(dataDir, 'postgres');

@@ -20,8 +20,8 @@ const selectSessionSettings = `
   cross join unnest(s.setconfig) as c(config)`;
 
 /**
- * Copies the settings in the files of a server that differ from those of a new server, and those of databases and roles.
- * Reports a setting that the new server does not know.
+ * Copies the settings in the configuration files of a server that differ from the defaults of a new server. Also copies
+ * the settings of databases and roles. Reports a setting that the new server does not know.
  */
 export async function copySettings(from: pg.Client, to: pg.Client, log: Log): Promise<void> {
   const { rows: own } = await to.query<{ name: string; setting: string }>(selectFileSettings);

@@ -54,11 +54,11 @@ const othersTimeoutMs = 15_000;
 const databaseName = 'postern';
 
 /**
- * Moves the data in `dataDir` to the major version of PostgreSQL of this release: it starts the former server, copies all
- * rows into a new data directory and compares them. Then the new data directory takes the place of the former one, which is
- * kept. Until then the former data stays as it is, so an interrupted move starts again (decision 114).
+ * Moves the data in `dataDir` to the major version of PostgreSQL of this release: it starts the former server, copies
+ * all rows into a new data directory and compares them. Then the new data directory takes the place of the former one,
+ * which is kept. Until then the former data stays as it is, so an interrupted move starts again (decision 114).
  *
- * Of several processes one moves the data, and the others wait for it.
+ * Of several processes, one moves the data, and the other processes wait.
  * @throws EmbeddedPostgresError if the data cannot be moved; it is unchanged then
  */
 export async function upgradeMajor(options: MajorUpgradeOptions): Promise<void> {
@@ -87,7 +87,7 @@ export async function upgradeMajor(options: MajorUpgradeOptions): Promise<void> 
   try {
     from = await open(path, former);
   } catch (error) {
-    // Another process has moved the data meanwhile.
+    // Another process has moved the data while this one waited.
     if (planMajorUpgrade(dataDir, binaries.majorVersion) === undefined) return;
     throw error;
   }
@@ -144,7 +144,7 @@ async function tryStart(to: Server, path: string, log: Log): Promise<void> {
 /**
  * Waits until no other program uses the former server. Later programs cannot join the server, because this process then
  * holds the lock exclusively.
- * @returns false if another process has moved the data meanwhile
+ * @returns false if another process has moved the data while this one waited
  * @throws EmbeddedPostgresError if a program stays connected
  */
 async function claim({ client, isLost }: Membership, path: string, { data }: Server): Promise<boolean> {

@@ -141,7 +141,7 @@ function batchAfter(kind: EncryptedKind, position: Position | undefined) {
   );
 }
 
-/** Only if the value is still the same: the user may have a new secret by now. */
+/** Replaces the value only if it is still the same, because the user may have a new secret by now. */
 function replaceValue(kind: EncryptedKind, { id, encrypted }: EncryptedValue, replacement: Buffer) {
   const { column, type } = keyOf(kind);
   const value = identifier(kind.reencryptedColumn ?? '');

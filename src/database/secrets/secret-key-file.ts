@@ -16,8 +16,8 @@ const keyBytes = 48;
 const minKeyLength = 32;
 
 /**
- * Reads the secret keys, the current one first: those of SECRET_KEY, else those in DATA_DIR. Creates the file if it is
- * missing. Processes that start at the same time get the same key.
+ * Reads the secret keys of SECRET_KEY or, if it is not set, those in DATA_DIR. The current key is the first. Creates
+ * the file if it is missing. Processes that start at the same time get the same key.
  */
 export async function readSecretKeys(source: SecretKeySource): Promise<string[]> {
   const existingKeys = await readExistingKeys(source);

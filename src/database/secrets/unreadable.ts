@@ -21,7 +21,10 @@ export interface EncryptedKind {
    * The column of the value, if the value does not expire. After a rotation of the keys, the value is encrypted again.
    */
   readonly reencryptedColumn?: string;
-  /** For hashes, whose value here is the name of their key: the names of the keys, the current one first. */
+  /**
+   * For hashes only: returns the names of the keys, the current one first. In this case, the value is the name of the
+   * key and not an encrypted text.
+   */
   readonly keyNames?: (keys: SecretKeys) => readonly string[];
   /** The maximum number of rows that a check reads, if there may be very many. */
   readonly maxRows?: number;
@@ -150,7 +153,7 @@ export async function countUnreadable(
   return unreadableValues;
 }
 
-/** The same on several servers. */
+/** Counts like `countUnreadable`, on several servers. */
 export async function countUnreadableOnAll(
   { shards }: Pick<Database, 'shards'>,
   keys: SecretKeys,

@@ -4,7 +4,10 @@ import { Problem } from '../../lib/problem.js';
 import type { Outbound } from '../outbound.js';
 
 export interface ProviderKeysOptions {
-  /** From the configuration. The discovery document must name the same (OpenID Connect Discovery 1.0, 4.3). */
+  /**
+   * The issuer from the configuration. The discovery document must name the same issuer (OpenID Connect Discovery 1.0,
+   * 4.3).
+   */
   readonly issuer: string;
   readonly outbound: Outbound;
   /**

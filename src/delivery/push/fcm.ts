@@ -96,7 +96,7 @@ async function requestAccess(account: FcmOptions['account'], outbound: Outbound)
   const { access_token: value, expires_in: lifetime } = answer;
   if (status !== 200 || typeof value !== 'string' || !/^[!-~]+$/.test(value)) {
     const reason = ['no access token: answered', status, plainWord(answer.error)].filter(Boolean).join(' ');
-    // Also if the account was refused: an operator can correct that before the push expires.
+    // This is a retry even if the account was refused, because an operator can correct that before the push expires.
     return { outcome: 'retry', reason, afterSeconds: retryAfterSeconds(headers['retry-after']) };
   }
   const milliseconds = (typeof lifetime === 'number' ? lifetime : 3600) * 1000;
@@ -132,7 +132,8 @@ function outcomeOf({ status, headers, body }: OutboundResponse): PushOutcome {
   const { error } = parseJsonObject(body.toString()) ?? {};
   const code = errorCode(error);
   const reason = ['fcm answered', status, code].filter(Boolean).join(' ');
-  // Only errors about the token itself: a 404 of a wrong URL must not remove the token of every device.
+  // Only errors about the token itself remove it: a 404 because of a wrong URL must not remove the token of every
+  // device.
   if (code === 'UNREGISTERED' || (status === 400 && isAboutToken(error))) return { outcome: 'gone', reason };
   if (isTransientStatus(status) || status === 401 || status === 403 || (status === 404 && code === undefined)) {
     if (code === 'SENDER_ID_MISMATCH') return { outcome: 'failed', reason };

@@ -4,7 +4,7 @@ import { type Circuit, createCircuit } from './circuit.js';
 import { SmsError } from './sms-error.js';
 
 export interface FailoverOptions {
-  /** In the order of preference. */
+  /** The providers, in the order of preference. */
   readonly providers: readonly SmsSender[];
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
@@ -17,7 +17,7 @@ const circuitOptions = { threshold: failureThreshold, firstPauseMs: 15_000, long
 /** An error of one provider. */
 interface ProviderFailure {
   readonly error: SmsError;
-  /** As the provider threw it. */
+  /** The error as the provider threw it. */
   readonly original: unknown;
 }
 

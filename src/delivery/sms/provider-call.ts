@@ -14,7 +14,7 @@ export interface Refusal {
 /** What a refusal means. */
 export interface RefusalMeaning {
   readonly failure: SmsFailure;
-  /** As text, for operators. */
+  /** The reason as a text for operators. */
   readonly reason: string;
 }
 
@@ -33,8 +33,8 @@ export interface ProviderCall {
 const maxReferenceLength = 255;
 
 /**
- * Hands a message to a provider. Any 2xx answer accepts the message, also if its body is broken: another attempt would
- * send the message twice.
+ * Hands a message to a provider. Any 2xx answer accepts the message, even if the body of the answer is broken: another
+ * attempt would send the message twice.
  * @throws SmsError
  */
 export async function callProvider(call: ProviderCall): Promise<AcceptedSms> {

@@ -2,7 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js';
 
 /** The senders of messages. A sender is a number in E.164, a short code, a name of up to 11 characters, or a service of the provider. */
 export interface SenderIds {
-  /** For all countries without a sender of their own. */
+  /** The sender for all countries that have no sender of their own. */
   readonly fallback: string | undefined;
   readonly rules: readonly SenderRule[];
 }

@@ -10,7 +10,7 @@ export interface S3Options {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Its guard must allow the endpoint, which an operator has configured. */
+  /** The HTTP client. Its guard must allow the endpoint, which an operator has configured. */
   readonly outbound: Outbound;
 }
 

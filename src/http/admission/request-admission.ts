@@ -3,8 +3,8 @@ import type { Admission } from '../../limits/admission/admission.js';
 import type { BucketState } from '../../limits/admission/token-buckets.js';
 
 /**
- * Counts each request once, whichever code admits it: the fast path of session checks, which the framework does not see, or
- * the hooks of the routes.
+ * Counts each request once, whichever code admits it: the fast path of session checks (`verify-handler.ts`), which the
+ * framework does not see, or the hooks of the routes.
  */
 export interface RequestAdmission extends Pick<Admission, 'admitsAll' | 'isBlocked' | 'whenBlocked' | 'limitsApiKeys'> {
   /** For the fast path: whether the request of an address may continue. Otherwise the routes refuse it. */

@@ -28,7 +28,7 @@ export interface ListQuerySpec<Field extends string = string> {
 export type ReadSearch = (text: string, errors: FieldError[]) => string | undefined;
 
 export interface ListQuery<Field extends string = string> {
-  /** From 1. */
+  /** The number of the page, from 1. */
   readonly page: number;
   readonly limit: number;
   /** No field twice. */

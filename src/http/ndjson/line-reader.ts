@@ -1,8 +1,8 @@
 /** A line of a text that arrives in pieces. */
 export interface Line {
-  /** From 1. Empty lines count. */
+  /** The number of the line, from 1. Empty lines are counted. */
   readonly number: number;
-  /** Without its line end (LF or CRLF). Undefined if the line is too long. */
+  /** The bytes of the line, without its line end (LF or CRLF). Undefined if the line is too long. */
   readonly bytes: Buffer | undefined;
 }
 

@@ -25,7 +25,9 @@ export function documentedSchema({ schema = {}, config, url }: DescribedRoute): 
   return described;
 }
 
-/** For the document only. The route has no schema for this content type, so Fastify does not validate the body. */
+/**
+ * Only the document needs this. The route has no schema for this content type, so Fastify does not validate the body.
+ */
 function ndjsonBody(item: object): object {
   const schema = { ...item, description: 'One JSON object per line. Lines end with LF or CRLF.' };
   return { content: { 'application/x-ndjson': { schema } } };
@@ -67,7 +69,7 @@ export function completeOperation(operation: JsonObject, route: DescribedRoute):
 
 function impliedProblems(route: DescribedRoute, access: Access): ErrorCode[] {
   const codes: ErrorCode[] = ['malformed_request', 'internal_error', 'overloaded', 'storage_unavailable'];
-  // Any request can have an unreadable body, also if the operation takes none.
+  // Any request can have an unreadable body, even if the operation takes none.
   codes.push('unsupported_media_type', 'payload_too_large', 'malformed_json');
   const readsBodies = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
   if (readsBodies || isAdmin(route.url) || isList(route)) codes.push('validation_failed');

@@ -14,7 +14,7 @@ const oneYear = 31_536_000;
 
 /**
  * The headers of every response that do not depend on the request: one list for the routes and for the fast path of
- * session checks. `cors`: whether pages of other origins may call.
+ * session checks (`verify-handler.ts`). `cors`: whether pages of other origins may call.
  */
 export function alwaysHeaders(options: {
   readonly behindTls: boolean;

@@ -21,7 +21,7 @@ export function jsonBodyPlugin(app: App): void {
     if (request.routeOptions.config.keepRawBody === true) request.rawBody = text;
     return parseJson(text);
   });
-  // Also for routes without a body: a compressed body must not be accepted silently.
+  // This hook also runs for routes without a body, because a compressed body must not be accepted silently.
   app.addHook('onRequest', (request, _reply, done) => {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') throw new Problem('unsupported_media_type');

@@ -9,7 +9,7 @@ export function notFoundPlugin(app: App): void {
     for (const method of [route.method].flat()) entry.methods.add(method);
     methodsByPath.set(route.url, entry);
   });
-  // In onRequest, so that the body is not read.
+  // The hook is onRequest, so that the body is not read.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const segments = (request.url.split('?', 1)[0] ?? '').split('/');

@@ -39,7 +39,10 @@ export type Access = 'public' | 'authentication-token' | 'session' | { readonly 
 
 /** The caller of a route of the administration. */
 export interface Caller {
-  /** Its name in audit events and for idempotency: `key:<id>`, `key:environment` for ADMIN_API_KEY, or `user:<id>`. */
+  /**
+   * The name of the caller in audit events and for idempotency: `key:<id>`, `key:environment` for ADMIN_API_KEY, or
+   * `user:<id>`.
+   */
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Whether the session's login and proofs are too old for `requireRecentProof`. */
@@ -56,7 +59,10 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
-    /** Codes of the problems that this route can answer, in addition to those that its access, body and parameters imply. */
+    /**
+     * Codes of the problems that this route can answer, in addition to the problems that its access, body and
+     * parameters imply.
+     */
     problems?: readonly ErrorCode[];
     /** The route is a probe, such as `/livez`: neither blocks nor limits apply. */
     isProbe?: boolean;

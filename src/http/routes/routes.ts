@@ -101,7 +101,7 @@ import { webhookKeyRoutes } from './webhook-keys.js';
 /** The services that the routes call. `app/services.ts` creates them. */
 export interface Services extends WebhookServices {
   readonly verifiers: Verifiers;
-  /** For routes that do their work in one transaction. */
+  /** The database, for routes that do their work in one transaction. */
   readonly database: Pick<Database, 'user' | 'directory' | 'spanning' | 'spanningFor'>;
   readonly readiness: Readiness;
   /** Pauses long loops over the input of clients. */

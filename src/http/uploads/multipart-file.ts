@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { maxImageBytes } from '../../contract/image.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
 
-/** Bytes besides the file: boundaries, headers of parts, and unknown fields. */
+/** The maximum number of bytes in addition to the file: boundaries, headers of parts, and unknown fields. */
 const maxBytesAround = 64 * 1024;
 const limits = {
   parts: 20,

@@ -108,7 +108,7 @@ function readClause(clause: Piece, fields: FilterFields, fail: Fail): FilterClau
   if (!namePiece || !second) return fail('invalid_filter_syntax', clause, { expected: clauseForm });
 
   const name = unescaped(namePiece);
-  // Only own members: `constructor` is no field.
+  // Looks only at the object's own members, because `constructor` is no field.
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (!field) {
     const suggestion = nearest(name, Object.keys(fields)) ?? '';

@@ -2,7 +2,10 @@ import { network } from '../limit-counts.js';
 import type { BlockList } from './block-list.js';
 import { type BucketState, createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.js';
 
-/** Decides which requests this process admits: not those of blocked addresses, and not more than the limits allow. */
+/**
+ * Decides which requests this process admits. It admits no requests from blocked addresses, and not more requests than
+ * the limits allow.
+ */
 export interface Admission {
   /** Whether all requests are admitted, because there is no block and no limit. */
   admitsAll(): boolean;

@@ -54,7 +54,7 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
   let blocks = 0;
   /** The blocked networks. The value of each is the time when its block ends, by `performance.now()`. */
   let table: NetworkTable<number> = createNetworkTable<number>([]);
-  /** By address: when the last block of the address ends; 0 if there is none. */
+  /** The time at which the last block of each address ends; 0 if it has no block. */
   let endByAddress = new Map<string, number>();
   /** The open answers, and what ends each. */
   const open = new Map<() => void, string>();

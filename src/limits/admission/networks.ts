@@ -41,7 +41,7 @@ const bitsOf = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
     .map((byte) => byte.toString(2).padStart(8, '0'))
     .join('');
 
-/** In the form of RFC 5952. */
+/** The text of an address, in the form of RFC 5952. */
 function addressOf(bits: string): string {
   const bytes = bits.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? [];
   const address = ipaddr.fromByteArray(bytes);

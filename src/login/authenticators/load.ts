@@ -56,7 +56,10 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
   return { plugins, errors, close };
 }
 
-/** Returns the plug-in of a module. Its functions run in the thread of the module. @param description without errors: see `errorsOf` */
+/**
+ * Returns the plug-in of a module. Its functions run in the thread of the module. @param description a description for
+ * which `errorsOf` found no errors
+ */
 function pluginOf({ call }: SupervisedPlugin, description: PluginDescription): Plugin {
   const name = String(description.name);
   const begin = (...args: unknown[]) => call('begin', args) as Promise<PluginChallenge>;

@@ -99,7 +99,7 @@ export async function startPluginThread(options: PluginThreadOptions): Promise<P
 
 function startWorker(beginning: WorkerStart): Worker {
   const worker = new Worker(new URL('./plugin-worker.mjs', import.meta.url), {
-    // Not the environment of the process, which contains secrets.
+    // The thread does not get the environment of the process, which contains secrets.
     env: { ...beginning.env },
     resourceLimits,
     name: 'plug-in',
@@ -109,7 +109,7 @@ function startWorker(beginning: WorkerStart): Worker {
   });
   worker.stdout.resume();
   worker.stderr.resume();
-  // Messages of the plug-in itself. Without a listener they would accumulate.
+  // These are messages of the plug-in itself. Without a listener, they would accumulate.
   worker.on('message', () => undefined);
   worker.postMessage(beginning, [beginning.port]);
   return worker;

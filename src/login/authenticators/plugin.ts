@@ -5,10 +5,11 @@
  * A plug-in decides whether a secret is right, and nothing more. Postern does everything else: guesses, locks, equal
  * responses for unknown users, states, the PIN, second factors, devices, tokens and audit events.
  *
- * A plug-in runs in its own thread. Arguments and results are copied as plain data. At most 100 calls of `log` and `fetch`
- * may wait at a time; further calls are refused. An error, a call that takes longer than 10 s, and a result that does not
- * match these types approve nothing and count as a wrong guess; the client gets a 503. Postern sends failures at multiples of
- * 500 ms, so the response time reveals no user as long as the work takes less than that.
+ * A plug-in runs in its own thread. Arguments and results are copied as plain data. At most 100 calls of `log` and
+ * `fetch` may wait at a time; further calls are refused. An error, a call that takes longer than 10 s, and a result
+ * that does not match these types approve nothing and count as a wrong guess; the client gets a 503. Postern sends
+ * failures at multiples of 500 ms, so the response time does not reveal whether a user exists, as long as the work
+ * takes less than 500 ms.
  */
 export type Plugin = SingleStepPlugin | TwoStepPlugin | SelfNamingPlugin;
 

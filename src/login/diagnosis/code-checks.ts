@@ -66,7 +66,7 @@ export async function checkCode(
     refuse(blocker(`code_limit_${window}`, { since, until }), ofIdentity);
   }
   const test = recipient === undefined ? undefined : await testCodes.find(user?.account, addressTypeOf(channel));
-  // Its fixed code is accepted without a message.
+  // A login of a test identity accepts the fixed code, so it needs no message.
   if (test !== undefined) return { start, notSent: [], notes: [note('test_identity', { until: test.expiresAt })] };
   const notSent: Finding[] = [];
   if (ofRecipient !== undefined && ofIdentity === undefined) {

@@ -41,9 +41,9 @@ export type RemoveImageFrom = (
 ) => Promise<unknown>;
 
 /**
- * Removes all uploads of a deleted user, whether notifications show them or not. The job that erases a user calls it after
- * the head of the inbox is removed. First, each notification that shows an image is changed, so that clients no longer
- * show it. It is safe to repeat, also after a failure.
+ * Removes all uploads of a deleted user, whether notifications show them or not. The job that erases a user calls it
+ * after the head of the inbox (its row in `inboxes`) is removed. First, each notification that shows an image is
+ * changed, so that clients no longer show it. It is safe to repeat, also after a failure.
  */
 export async function eraseImagesOf(
   { database, storage, hide }: ImageCleanupOptions & { readonly hide: RemoveImageFrom },
@@ -72,7 +72,7 @@ export async function eraseImagesOf(
 
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
-/** @returns how many notifications were changed; those that were deleted in the meantime do not count */
+/** @returns how many notifications were changed. Notifications that were deleted in the meantime are not counted */
 async function hideAll(database: Database, hide: RemoveImageFrom, ids: readonly string[]): Promise<number> {
   let hidden = 0;
   for (const id of ids) {

@@ -59,7 +59,7 @@ export function createImages(options: ImagesOptions): Images {
   return {
     add: (source, userId, commit) =>
       withTimeLimit(timeoutMs, timedOut, async (limit) => {
-        // Also checked before the rendering, so that a refused upload costs little.
+        // The quota is also checked before the rendering, so that a refused upload costs little.
         if (userId !== undefined) await refuseBeyondQuota(database.directory, userId);
         const file = 'file' in source ? source.file : await download(source.url);
         const renditions = await render(file, limit.remainingMs);
@@ -67,8 +67,8 @@ export function createImages(options: ImagesOptions): Images {
         const bytes = Object.values(renditions).reduce((sum, { length }) => sum + length, 0);
         await storage.put(id, renditions);
         await endTimeLimit(limit, id);
-        // After an error, the commit may still have succeeded. So the files stay unsettled, and the cleanup checks
-        // whether they have a row.
+        // After an error, the commit may still have succeeded. So the files stay unsettled (see `ImageStorage`), and
+        // the cleanup checks whether they have a row.
         const done = await commit(async (tx) => {
           if (userId !== undefined) await takeQuota(tx, userId);
           return insertImage(tx, { id, userId, bytes }, urls);

@@ -29,9 +29,9 @@ export async function refuseBeyondQuota(handle: Queryable<'directory'>, userId: 
 }
 
 /**
- * Checks the quota again in the transaction that adds the image. The head of the inbox is locked until commit, so
- * uploads of a user are counted one after the other. The erasure of a user removes the head before the images, so no
- * image can be added after that.
+ * Checks the quota again in the transaction that adds the image. The head of the inbox (its row in `inboxes`) is locked
+ * until commit, so uploads of a user are counted one after the other. The erasure of a user removes the head before the
+ * images, so no image can be added after that.
  * @throws Problem `too_many_images`, `too_many_requests`; `invalid_session_token` when the user is deleted
  */
 export async function takeQuota(tx: Queryable<'user' | 'directory'>, userId: string): Promise<void> {

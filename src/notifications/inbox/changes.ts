@@ -25,7 +25,7 @@ export interface InboxChanges {
    * changes leave no row.
    */
   readonly head: number;
-  /** Tombstones up to this change sequence have been removed. */
+  /** Tombstones (records of deleted notifications) up to this change sequence have been removed. */
   readonly tombstonesRemovedUpTo: number;
   /** The `last_read_sequence` of the read position; null when there is none. */
   readonly lastRead: number | null;

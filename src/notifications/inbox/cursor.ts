@@ -13,7 +13,7 @@ export interface Cursor {
    * that its pages do not shift.
    */
   readonly mark: number;
-  /** From 1. */
+  /** The number of the page, from 1. */
   readonly page: number;
   /**
    * The page starts right after the row at this place, or ends right before it. Without it, `page` selects the page.

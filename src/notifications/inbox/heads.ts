@@ -7,8 +7,9 @@ const lockOne = userStatement<{ userId: string }, { user_id: string }>(
 );
 
 /**
- * The head of an inbox is its row in `inboxes`, which numbers the changes of its notifications (decision 9). Heads are
- * locked in the order of their users, so that two transactions never wait for each other in a cycle.
+ * The head of an inbox is its row in `inboxes`, which numbers the changes of its notifications (decision 9). A change
+ * *moves* the head: it raises the numbers and the time in the row. Heads are locked in the order of their users, so
+ * that two transactions never wait for each other in a cycle.
  */
 const lockUnlocked = userStatement<{ userIds: readonly string[] }, { user_id: string }>(
   'inboxes_lock_unlocked',

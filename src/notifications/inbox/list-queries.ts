@@ -42,7 +42,10 @@ export interface NotificationQuery {
   readonly mark?: number;
   /** Where the page starts or ends. The index finds this place directly, however far it is from the first page. */
   readonly anchor?: Anchor;
-  /** Whether to count beyond `countCap`. Without a filter and without `since`, the head already has the count. */
+  /**
+   * Whether to count beyond `countCap`. Without a filter and without `since`, the head (the inbox's row in `inboxes`)
+   * already has the count.
+   */
   readonly countsExactly: boolean;
 }
 
@@ -135,7 +138,7 @@ type Start = 'first' | 'after' | 'before' | 'offset' | 'blocks';
 /** Statements without a filter, by name. There are few, so they are built once and stay prepared. */
 const preparedLists = new Map<string, StatementWith<ListValues, ListRow, 'user'>>();
 
-/** One statement, so that the page, the count and the mark are from one snapshot. */
+/** Builds one statement for the whole list, so that the page, the count and the mark are from one snapshot. */
 export function listStatement(userId: string, query: NotificationQuery): Statement<ListRow, 'user'> {
   const { mark, since, anchor, page, limit, filter } = query;
   const values: ListValues = {

@@ -52,9 +52,9 @@ const selectSequence = userStatement<{ userId: string; id: string }, { sequence:
 );
 
 /**
- * Locks the head, so that nobody publishes or removes the inbox at the same time. So the read position stays within the
- * inbox, and no row is written for a deleted user. Parallel moves run one after the other, and the highest position
- * stays.
+ * Locks the head (the inbox's row in `inboxes`), so that nobody publishes or removes the inbox at the same time. So the
+ * read position stays within the inbox, and no row is written for a deleted user. Parallel moves run one after the
+ * other, and the highest position stays.
  */
 const moveReadPosition = userStatement<{ userId: string; sequence: number }>(
   'markers_move',

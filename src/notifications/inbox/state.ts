@@ -2,7 +2,7 @@ import { arrayText } from '../../database/arrays/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
 
-/** The state of an inbox, from its head. */
+/** The state of an inbox, from its head (its row in `inboxes`). */
 export interface InboxState {
   /** Grows with every change of the inbox. */
   readonly changeSequence: number;

@@ -25,8 +25,9 @@ const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
 );
 
 /**
- * Updates these columns, and moves the head by one change. An earlier statement has locked the head, so the time is
- * read under this lock. The names of the columns never come from a client.
+ * Updates these columns, and moves the head (the inbox's row in `inboxes`, see `heads.ts`) by one change. An earlier
+ * statement has locked the head, so the time is read under this lock. The names of the columns never come from a
+ * client.
  */
 function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow, 'user'> {
   const fields = bound(JSON.stringify({ fields: Object.keys(columns) }));
@@ -85,7 +86,10 @@ function countAsType(user: SqlPart, notification: SqlPart, type: SqlPart): Sql {
 
 const concat = (parts: readonly Sql[]) => parts.reduce((before, part) => sql`${before}${part}`, sql``);
 
-/** Deletes a row, inserts a tombstone, and moves the head by one change. An earlier statement has locked the head. */
+/**
+ * Deletes a row, inserts a tombstone (a record of the deletion), and moves the head by one change. An earlier statement
+ * has locked the head.
+ */
 const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
   'notifications_delete',
   (p) => sql`

@@ -12,7 +12,7 @@ export interface ContentRules {
   readonly imageUrlsOf: ImageUrls;
 }
 
-/** A notification or a change that matches its schema, with its exact number where the parsed one may be inexact. */
+/** A notification or a change that matches its schema, with its exact number if the parsed number may be inexact. */
 export interface InputItem<Input extends NotificationInput | NotificationChange> {
   readonly input: Input;
   readonly exactNumber?: string | undefined;

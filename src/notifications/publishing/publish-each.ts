@@ -6,7 +6,7 @@ import { countDeliveries } from './validation.js';
 /** One notification to publish. */
 export interface Publication {
   readonly input: NotificationInput;
-  /** The text of `object_data_number`, where the parsed number may be inexact. */
+  /** The text of `object_data_number`, if the parsed number may be inexact. */
   readonly exactNumber: string | undefined;
 }
 

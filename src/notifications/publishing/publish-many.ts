@@ -43,7 +43,9 @@ export interface PendingInsert extends DeliveryNumbers {
   readonly inserted: Promise<void>;
 }
 
-/** A setting that makes the planner read the heads by their key in `moveHeads`. */
+/**
+ * A setting that makes the planner read the heads (the rows in `inboxes`, see `heads.ts`) by their key in `moveHeads`.
+ */
 const readByKey = userStatement<Record<never, never>>(
   'notifications_publish_by_key',
   () => sql`set local enable_seqscan = off`,

@@ -42,7 +42,7 @@ interface CreatedTogether {
   full: string[];
 }
 
-/** SQL: moves a head by `rows` new notifications. */
+/** SQL: moves a head (the inbox's row in `inboxes`, see `heads.ts`) by `rows` new notifications. */
 export const headMoves = (now: Sql) => sql`last_change_sequence = last_change_sequence + rows,
           last_time = greatest(${now}, last_time + interval '1 microsecond') + (rows - 1) * interval '1 microsecond',
           total = total + rows,

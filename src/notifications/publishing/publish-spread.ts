@@ -20,8 +20,8 @@ export function placesByShard(database: Database): DividePlaces | undefined {
 }
 
 /**
- * Inserts many notifications as `insertMany` does, for users on several servers in one transaction. The heads move on one
- * server after the other, and the rows are inserted at the same time.
+ * Inserts many notifications as `insertMany` does, for users on several servers in one transaction. The heads (the rows
+ * in `inboxes`) move on one server after the other, and the rows are inserted at the same time.
  * @param places see `DividePlaces`
  */
 export async function insertSpread(

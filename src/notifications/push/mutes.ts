@@ -30,8 +30,8 @@ const selectMutes = userStatement<{ userId: string }, Mute>(
 );
 
 /**
- * Locks the head of the inbox, so that parallel additions cannot exceed the limit. If there is no head, the user is
- * being deleted.
+ * Locks the head of the inbox (its row in `inboxes`), so that parallel additions cannot exceed the limit. If there is
+ * no head, the user is being deleted.
  */
 const lockUser = userStatement<{ userId: string }, { user_id: string }>(
   'mutes_lock',

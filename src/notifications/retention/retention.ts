@@ -63,10 +63,10 @@ const findUsers = everyoneStatement<{ after: string } & RuleArrays, { user_id: s
 );
 
 /**
- * Removes old rows of inboxes. An earlier statement has locked their heads, so this statement sees the inboxes as they
- * are under the locks. It leaves no tombstones (records of deletions), because clients know the age at which
- * notifications expire. It raises the change sequence and the time of each head, so every ETag changes and no cached
- * page matches the new state.
+ * Removes old rows of inboxes. An earlier statement has locked their heads (the rows in `inboxes`), so this statement
+ * sees the inboxes as they are under the locks. It leaves no tombstones (records of deletions), because clients know
+ * the age at which notifications expire. It raises the change sequence and the time of each head, so every ETag changes
+ * and no cached page matches the new state.
  */
 const removeOld = userStatement<{ userIds: readonly string[] } & RuleArrays, { removed: number }>(
   'retention_remove',

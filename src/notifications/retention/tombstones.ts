@@ -13,9 +13,9 @@ const findOld = everyoneStatement<Record<never, never>, { user_id: string; chang
 );
 
 /**
- * Removes tombstones (records of deleted notifications) of inboxes whose heads an earlier statement has locked. Also
- * removes tombstones of inboxes without a head, which are being erased. Each head stores the last change whose
- * tombstone was removed.
+ * Removes tombstones (records of deleted notifications) of inboxes whose heads (the rows in `inboxes`) an earlier
+ * statement has locked. Also removes tombstones of inboxes without a head, which are being erased. Each head stores the
+ * last change whose tombstone was removed.
  */
 const removeOld = userStatement<
   { userIds: readonly string[]; changeSequences: readonly number[]; lockedUserIds: readonly string[] },

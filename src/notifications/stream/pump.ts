@@ -35,7 +35,10 @@ export interface PumpOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** Creates a pump for each shard, so that a server that is down delays only the streams of its own users. */
+/**
+ * Creates a pump for each shard (a server with rows of users), so that a server that is down delays only the streams of
+ * its own users.
+ */
 export function createPumps(options: PumpOptions): Pump {
   // Shared, because a user may be moved to another shard while a stream is in a query.
   const reading = new Set<Stream>();
@@ -165,7 +168,7 @@ async function deliverAll(
 interface Update {
   readonly head: number;
   readonly changes: readonly Item[];
-  /** Whether these are all changes up to the head. */
+  /** Whether these are all changes of the inbox until now. */
   readonly isAll: boolean;
   /** The read position, if it has moved. */
   readonly readPosition: Marker | undefined;

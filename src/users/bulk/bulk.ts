@@ -253,7 +253,7 @@ async function checkRequest(database: Database, references: UserReferences, requ
   };
 }
 
-/** Each user once, in the order of the request. */
+/** The references to users, each user once, in the order of the request. */
 async function readReferences(references: UserReferences, texts: readonly string[]): Promise<Reference[]> {
   const idsByText = await references.findAll(texts);
   const users = new Map<string, Reference>();

@@ -57,7 +57,10 @@ export interface FoundRow {
 }
 
 const defaultLimits: Limits = { search: 3000, indexed: 1500, count: 500 };
-/** Rows that are read before an index is used. It takes about 10 ms, and suffices for a text that one in 200 users has. */
+/**
+ * The number of rows that are read before an index is used. Reading them takes about 10 ms, and finds a full page of 20
+ * users if at least one in 200 users has the text.
+ */
 const defaultFirstRows = 5000;
 /** Further rows that are read in the order of the list, if they are likely to fill the page. */
 const maxLikelyRows = 25_000;

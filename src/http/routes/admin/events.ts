@@ -35,7 +35,7 @@ export function adminEventRoutes(
   app: App,
   { activity, eventStreams }: { activity: Activity; eventStreams: EventStreams },
 ): void {
-  // In preClose: the server waits for open connections after this hook.
+  // The streams end in the hook preClose, because after this hook the server waits for open connections.
   app.addHook('preClose', () => eventStreams.close());
   const readStreamQuery = ({ filter }: QueryParameters) =>
     readListQuery(url, { filter }, ['created_at'], eventFilterFields);

@@ -206,7 +206,8 @@ async function identified(references: UserReferences, body: PublishBody): Promis
 
 /** Serialises a JSON array in parts, so that each part can be serialised before the next one exists. */
 function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void; all(): Buffer } {
-  // For status 201 explicitly: the handler limit may already have answered with another status.
+  // This asks for the serializer of status 201, because the handler limit may already have answered with another
+  // status.
   const serialize = reply.getSerializationFunction('201') as ((part: readonly unknown[]) => string) | undefined;
   if (serialize === undefined) throw new Error('the answer has no schema');
   const parts = [Buffer.from('[')];

@@ -19,7 +19,7 @@ interface Asset {
   readonly compressed: ReadonlyMap<Coding, Buffer>;
 }
 
-/** In the order of preference. */
+/** The content codings, in the order of preference. */
 const codings = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },

@@ -34,7 +34,7 @@ export function notificationRoutes(
   app: App,
   { notifications, streams, sendInbox }: { notifications: Notifications; streams: Streams; sendInbox: SendInbox },
 ): void {
-  // In preClose: the server waits for open connections after this hook.
+  // The streams end in the hook preClose, because after this hook the server waits for open connections.
   app.addHook('preClose', () => streams.close());
   app.route({
     method: 'GET',

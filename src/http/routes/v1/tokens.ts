@@ -162,7 +162,7 @@ export function tokenRoutes(app: App, { login, tokens, dpopVerifier, pinIsRequir
 const messageOf = (code: LoginResult['error_code'], request: FastifyRequest): string =>
   code === '' ? '' : formatText(authenticationErrors[code], preferredLanguage(request.headers['accept-language']));
 
-/** `is_bound` is present only where it is true: other clients get the members that they know. */
+/** `is_bound` is present only if it is true, so that clients without a key get only the members that they know. */
 function toAuthentication({ is_bound, ...result }: LoginResult, request: FastifyRequest): Authentication {
   const isBound = is_bound && result.token !== undefined;
   return { ...result, ...(isBound && { is_bound }), error_message: messageOf(result.error_code, request) };
