@@ -105,7 +105,8 @@ export function createServer(options: ServerOptions, map: MapCheck): Server {
     keepAlive: true,
   });
   pool.on('error', options.onConnectionError);
-  // Set here, because the server may end a connection before `await pool.connect()` continues. The query then fails too.
+  // The listener is set here, because the server may end a connection before `await pool.connect()` continues. The
+  // query then fails too.
   pool.on('connect', (client) => client.on('error', ignore));
   const { tracing } = options;
   const trace = tracing && { tracing, causes: new WeakMap() };
@@ -159,7 +160,7 @@ interface Connections {
 
 /**
  * Runs one query on any connection of the pool. Uses callbacks because it runs for most requests.
- * @param deadline, as a time of `performance.now()`
+ * @param deadline as a time of `performance.now()`
  */
 function queryOnce<Row extends object>(
   { pool, map, readers, onConnectFailed, trace }: Connections,

@@ -30,6 +30,7 @@ export interface GuessBudget {
   /**
    * Continues a login after another statement has tried to take its guess. If other requests are using all guesses that
    * are left, it waits as `guess` does. If a lock refuses the login, it records that: see `recordRefusal`.
+   * @param slot the id under which the other statement has tried to take the guess
    * @throws Problem as `guess`
    */
   continueGuess(account: GuessedAccount, slot: string, attempt: GuessAttempt): Promise<Guess>;
@@ -88,7 +89,7 @@ export function sessionlessBucket(knownDevice: string | undefined): string {
 export interface GuessLimits {
   /** Failures in a row until an account is locked for a time. */
   readonly failureLimit: number;
-  /** Failures since the last success until it is locked permanently; 0: never. */
+  /** Failures since the last success until the account is locked permanently; 0: never. */
   readonly permanentLimit: number;
   /** Milliseconds of the first lock. Each further lock takes twice as long. */
   readonly lockMs: number;

@@ -94,7 +94,7 @@ const takeGuess = userStatement<{ userId: string; id: string; approvalKey: Buffe
  * Takes one of an open authentication's guesses before a secret is evaluated, so that parallel answers cannot exceed
  * the number of guesses. A request with the Idempotency-Key of the approval may repeat the approval while the token is
  * unused.
- * @returns undefined: unknown, expired, no guesses left, or decided
+ * @returns undefined if the authentication is unknown, expired or decided, or has no guesses left
  */
 export async function takeAuthenticationGuess(
   handle: Queryable<'user'>,
@@ -145,7 +145,10 @@ interface Adoption {
   readonly epoch: number;
 }
 
-/** SQL: inserts a login that began without an identity under the id of its user. */
+/**
+ * SQL: inserts a login under the id of its user. `nameless` is the row of the login, which began without an identity,
+ * under its temporary user id.
+ */
 const insertAdopted = (p: Parameters<Adoption>, nameless: Sql) => sql`
   insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
                                factor, challenge_ends_at, expires_at, created_at, updated_at, guesses)
@@ -180,8 +183,8 @@ const insertTaken = userStatement<Adoption & { row: object }, { id: string }>('a
 );
 
 /**
- * Assigns a login that began without an identity to its user, once. Its challenge and its guesses are used up: a later
- * answer finds nothing to guess at.
+ * Assigns a login that began without an identity to its user, once. The login then has no challenge and no guesses
+ * left, so a later answer is refused.
  * @returns undefined if a parallel answer was first
  */
 export async function assignAuthentication(

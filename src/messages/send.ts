@@ -9,7 +9,7 @@ import type { MailSender } from './mail-sender.js';
 import type { AcceptedSms, SmsSender } from './sms-sender.js';
 import type { Templates } from './templates.js';
 
-/** Sends dispatched messages of the outbox: the queue's tasks `message.send…`. */
+/** Sends messages of the outbox after `dispatchMessages` has added their jobs: the queue's tasks `message.send…`. */
 export interface Messages {
   /**
    * Sends one message. Rejects when the provider failed, so that the queue retries until the message expires. A message may

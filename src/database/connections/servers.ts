@@ -11,7 +11,7 @@ import {
   type SessionSettings,
 } from './session-check.js';
 
-/** The fields of one server. */
+/** The connection fields of one server. */
 export interface ServerFields {
   readonly host: string;
   readonly port: number;
@@ -64,7 +64,7 @@ interface FoundPrimary {
 
 /**
  * Keeps the newest timeline (the number of a server's history) that any connection of this process has seen. PostgreSQL
- * increases it with each promotion, so a former primary has a lower one (decision 103).
+ * increases it with each promotion, so a former primary has a lower number (decision 103).
  */
 export function createServers(target: string | ServerFields): Servers {
   const all: readonly pg.ClientConfig[] =

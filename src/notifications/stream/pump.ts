@@ -40,7 +40,7 @@ export interface PumpOptions {
  * its own users.
  */
 export function createPumps(options: PumpOptions): Pump {
-  // Shared, because a user may be moved to another shard while a stream is in a query.
+  // All pumps share this set, because a user may be moved to another shard while a stream is in a query.
   const reading = new Set<Stream>();
   const wake = (stream: Stream) => pumpOf(stream.userId).wake(stream);
   const pumpOf = perShard(options.database, () => createPump(options, reading, wake));

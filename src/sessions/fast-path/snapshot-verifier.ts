@@ -23,7 +23,10 @@ interface RequestedToken {
   readonly token?: ParsedToken;
 }
 
-/** The changes that other queries reported while a query was running. Its own results for these users may be outdated. */
+/**
+ * The changes that other queries reported while a query was running. The results of the running query for these users
+ * may be outdated.
+ */
 interface ReportedChanges {
   readonly users: Set<string>;
   ofAllUsers: boolean;
@@ -67,7 +70,8 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
     running = [...running, reported];
     try {
       const { changes, found } = await readChanges(database, uncached, since);
-      // No await from here on: changes that other queries report apply to these sessions until they are cached.
+      // There is no await from here until the sessions are cached. So a change that another query reports is already in
+      // `reported`, or it comes later and deletes the session from the cache.
       applyChanges(changes, since);
       for (const [sha256, session] of found) if (!hasChanged(session)) cache.set(sha256, session);
       return tokens.map(({ sha256 }, index) => {
@@ -75,7 +79,7 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
         if (session === undefined) return found.get(sha256);
         if (hasChanged(session)) return null;
         if (isWithinTime(session, changes.now)) return session;
-        // Its row is unchanged, so a look-up would refuse it too.
+        // The row of the session is unchanged, so a look-up would refuse the session too.
         cache.delete(sha256, session);
         return undefined;
       });
@@ -113,6 +117,6 @@ function requireSession(session: Session | undefined): Session {
 
 const parsed = ({ text, token = parseToken('session', text) }: RequestedToken) => token ?? [];
 
-/** Checks what `sessionIsInTime` checks, of a session that passed that check before. */
+/** Checks the same as `sessionIsInTime`, for a cached session that has passed that check before. */
 const isWithinTime = ({ created_at, expires_at }: Session, now: Instant) =>
   expires_at > now && (created_at <= now || created_at <= instantAfter(now, clockTolerance));

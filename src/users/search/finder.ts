@@ -23,9 +23,9 @@ export interface FindRequest extends Omit<ListRequest, 'filter'> {
 }
 
 /**
- * How users that are not among the first rows are found. `trigram` and `search`: with the index of searches, whose entries
- * are groups of three letters or digits. `trigram` is a text that is one such group. `scan`: no index helps, so rows are
- * read in the order of the list. `filter`: the planner decides.
+ * How users that are not among the first rows are found. `trigram` and `search`: with the index of searches, whose
+ * entries are groups of three letters or digits. `trigram`: the text is exactly one such group. `scan`: no index helps,
+ * so rows are read in the order of the list. `filter`: the planner decides.
  */
 export type FindMethod = 'trigram' | 'search' | 'scan' | 'filter';
 
@@ -34,7 +34,7 @@ export type FindUsers = (request: FindRequest) => Promise<Page<FoundRow>>;
 
 export interface FinderOptions {
   readonly database: Database;
-  /** Searches that run at a time. */
+  /** The maximum number of searches that run at the same time. */
   readonly concurrency: number;
   /** Rows that are read in the order of the list before an index is used. */
   readonly firstRows?: number;
@@ -135,7 +135,7 @@ interface Reading {
   readonly likelyRows: () => number;
   /** How many rows can be read in one step. */
   readonly affordableRows: () => number;
-  /** Reads so many further rows, or fewer if they suffice. */
+  /** Reads up to this number of further rows. Stops earlier when it has found the wanted rows. */
   read(count: number): Promise<void>;
 }
 
@@ -181,7 +181,7 @@ interface ReadRow extends FoundRow {
   readonly place: number;
 }
 
-/** The rows after a key that match, up to the missing number, and the last row that was read. */
+/** Reads rows after a key. Returns the rows that match, at most the missing number, and the last row that was read. */
 function readRows(
   { condition, ...request }: FindRequest,
   order: RowOrder,
