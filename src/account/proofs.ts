@@ -131,7 +131,7 @@ export function createProofs(options: ProofsOptions): Proofs {
     await limits.countLoginByAddress(origin.address);
     await limits.countLoginByAccount(userId, deviceId);
     const { user } = await getAccount(database.user(userId), userId);
-    // Deactivated or deleted after the session was checked.
+    // The user was deactivated or deleted after the session was checked.
     if (user === undefined) throw new Problem('invalid_session_token');
     if (user.nextPinIsDue) {
       // Applying the PIN ends every login, including this one.
@@ -229,14 +229,15 @@ export function createProofs(options: ProofsOptions): Proofs {
 
   function acceptedTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
     const types = allowed(user);
-    // The PIN is guarded: someone with only a code may have enrolled the second factor (decision 59).
+    // While the PIN is guarded, only the PIN is allowed. A second factor is not accepted then, because somebody with
+    // only a code may have enrolled it (decision 59).
     const onlyPin = types.every((type) => type === 'pin');
     return hasSecondFactor(user) && !onlyPin ? secondFactorProofs : types;
   }
 
   async function proofsOf(userId: string): Promise<readonly ProofOption[]> {
     const { user } = await getAccount(database.user(userId), userId);
-    // Deactivated or deleted after the session was checked.
+    // The user was deactivated or deleted after the session was checked.
     if (user === undefined) throw new Problem('invalid_session_token');
     return proofOptions(user, { hasSecondFactor, supports: codes.supports });
   }
@@ -253,7 +254,7 @@ const maskOf = ({ type, to }: NonNullable<ProofChallenge['message']>) => maskAdd
  */
 async function lockCallingSession(tx: Queryable<'user'>, { userId, sessionId }: CallingSession): Promise<number> {
   const epoch = await findEpochForUpdate(tx, userId);
-  // A separate statement, so that it sees a session that was revoked while the first one waited for the lock.
+  // A separate statement, so that it sees that a session was revoked while the first statement waited for the lock.
   const [session] = await tx.query(readSession({ userId, sessionId }));
   if (epoch === undefined || session === undefined) throw new Problem('invalid_session_token');
   return epoch;

@@ -108,7 +108,7 @@ function passkeyErrors({ PASSKEY_RP_ID: id, PASSKEY_ORIGINS: origins, PUBLIC_URL
     : ['PASSKEY_RP_ID must be the host of PUBLIC_URL or a domain above it, or PASSKEY_ORIGINS must be set'];
 }
 
-/** The settings of one push channel: all of them are set, or none. */
+/** The settings of each push channel. An operator must set all settings of a channel, or none. */
 const pushGroups = [
   ['VAPID_PUBLIC_KEY', 'VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'],
   ['APNS_KEY', 'APNS_KEY_ID', 'APNS_TEAM_ID', 'APNS_TOPIC'],

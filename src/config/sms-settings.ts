@@ -2,7 +2,7 @@ import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { readPrivateKey, readTextOrFile } from '../lib/push-keys.js';
 import { invalid, ok, type Parsed, pattern, type Setting, secret, signingSecret, url } from './parsers.js';
 
-/** Providers that reach phones. Several of them can be configured. */
+/** Providers that send to phones. Several providers can be configured. */
 const phoneProviders = ['webhook', 'twilio', 'vonage', 'sns'] as const;
 type PhoneProvider = (typeof phoneProviders)[number];
 

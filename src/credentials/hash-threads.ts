@@ -3,9 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { hash, type Options, verify } from '@node-rs/argon2';
 
 /**
- * Runs argon2 on its own threads if more hashes are requested than may run at a time. Otherwise it uses libuv's thread pool,
- * as the library does by default. When a thread finishes a hash, its next hash is already queued. So hashes do not delay other
- * work of the pool (decision 56).
+ * Runs argon2 on its own threads if more hashes are requested than may run at a time, so that hashes do not delay other
+ * work of libuv's thread pool. Otherwise it uses this pool, as the library does by default. When a thread finishes a
+ * hash, its next hash is already queued (decision 56).
  */
 export interface HashThreads {
   /** @returns a PHC string. */
@@ -78,14 +78,14 @@ const libraryPath = createRequire(import.meta.url).resolve('@node-rs/argon2');
 export function createHashThreads(options: HashThreadsOptions): HashThreads {
   const { count, idleTimeoutMs = 10_000, restartDelayMs = 60_000, onLost } = options;
   const threads = new Set<Thread>();
-  /** Runs after a thread was lost. Until it ends, no thread starts. */
+  /** Set after a thread was lost or could not start. Until this timer ends, no thread starts. */
   let pauseTimer: NodeJS.Timeout | undefined;
   let running = 0;
   let nextTaskId = 0;
 
   function start(): void {
     try {
-      // No environment: NODE_OPTIONS could preload code, and other variables hold secrets.
+      // The thread gets no environment: NODE_OPTIONS could preload code, and other variables contain secrets.
       const worker = new Worker(workerSource, {
         eval: true,
         workerData: libraryPath,

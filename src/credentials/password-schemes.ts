@@ -140,7 +140,8 @@ function validationProblem(error: FieldError): Problem {
  * Registers the schemes of hashes. Call it in the transaction that stores the hashes, before the transaction takes
  * other locks.
  * @param schemes in order of priority
- * @returns why one of them may not be stored. Then none is registered, and the transaction must not store any hash.
+ * @returns why a hash may not be stored; undefined if all may. If it returns a reason, no scheme is registered, and the
+ *   transaction must not store any hash
  */
 export async function registerSchemes(
   tx: Queryable<'directory'>,

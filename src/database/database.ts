@@ -68,7 +68,10 @@ export interface Database {
   spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
   /** Statements of every scope, also about the rows of all users: admin lists, maintenance, exports. */
   readonly everyone: ScopedDatabase<Scope>;
-  /** The servers on which the rows of users are. Work for a server, such as a batch of statements, runs for each of them. */
+  /**
+   * The servers on which the rows of users are. Work that belongs to one server, such as a batch of statements, runs
+   * once for each shard.
+   */
   readonly shards: readonly Shard[];
   /** The server that has the rows of a user. It changes when the user is moved. */
   shardOf(userId: string): Shard;

@@ -66,7 +66,7 @@ export function traceStatements(database: Handle, tracing: Tracing): Handle {
 
 const systemAttributes = { 'db.system.name': 'postgresql' };
 
-/** The name of a statement says what it does. Its text is not part of the span, and its values are neither. */
+/** The name of a statement says what it does. The span contains neither the text nor the values of the statement. */
 function traceQueries(query: Query, tracing: Tracing): Query {
   return async (statement) => {
     const name = statement.name ?? 'composed';

@@ -106,8 +106,8 @@ export function createGuard(options: GuardOptions): Guard {
 
 /**
  * Resolves a name once for each connection, which then uses the checked addresses. So a name cannot resolve to a public
- * address for the check and to a private one for the call (DNS rebinding). One private address among several is refused
- * too, because timing decides which of them is tried.
+ * address for the check and to a private one for the call (DNS rebinding). A name with several addresses is refused
+ * even if only one of them is private, because timing decides which address is tried.
  */
 function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction {
   return (hostname, options, callback) => {

@@ -12,7 +12,7 @@ import { keepWorkerNames, type WorkerNames } from './worker-names.js';
 
 /** Runs the durable jobs that requests have queued. */
 export interface Queue {
-  /** The connections of its pool now. */
+  /** The current connections of the queue's pool. */
   connections(): PoolState;
   /** The jobs that this process runs now, by task. */
   running(): ReadonlyMap<string, number>;
@@ -28,7 +28,7 @@ export interface QueueOptions {
   readonly connections: number;
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
   /**
-   * Called when a job starts. The host's clock and the database's may differ.
+   * Called when a job starts. The time is not exact, because the clocks of the host and of the database may differ.
    * @param waitSeconds seconds since the job was due
    */
   readonly onJobStarted?: (task: string, waitSeconds: number) => void;
@@ -194,7 +194,7 @@ function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
   });
 }
 
-/** @param onCreated called with the name that locks the runner's jobs, before it takes any */
+/** @param onCreated called with the name that locks the runner's jobs, before the runner takes jobs */
 function startRunner(
   group: JobGroup,
   { pool: pgPool, log, running, onJobStarted, tracing }: Shared,
@@ -229,7 +229,9 @@ function startRunner(
   });
 }
 
-/** Runs a job as a span with a link to the request that caused it, which its payload names. */
+/**
+ * Runs a job as a span. The payload of the job names the request that caused it, and the span links to this request.
+ */
 function runTraced(
   tracing: Tracing | undefined,
   name: string,

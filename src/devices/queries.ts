@@ -7,7 +7,7 @@ import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
  * The rows of `devices`: where a user's logins were approved.
  *
  * A transaction that needs a device and its authentications locks the device first. So an approval and the removal of
- * its device run one after the other, and the second one sees what the first one did.
+ * its device run one after the other, and the second transaction sees what the first one did.
  */
 
 /**

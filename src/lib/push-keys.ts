@@ -57,7 +57,7 @@ export function readPrivateKey(pem: string, kind: 'rsa' | 'ec'): KeyObject | und
   }
 }
 
-/** Whether a text is base64url without padding of so many bytes. */
+/** Whether a text is the base64url, without padding, of this number of bytes. */
 export function isBase64Url(text: string, bytes: number): boolean {
   return Buffer.from(text, 'base64url').length === bytes && /^[A-Za-z0-9_-]+$/.test(text);
 }

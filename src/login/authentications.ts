@@ -280,7 +280,7 @@ const findStatus = spanningStatement<{ id: string }, StatusRow>(
     and (a.status <> 'rejected' or a.updated_at > db_now() - interval '24 hours')`,
 );
 
-/** The status of a login, by its id alone. Undefined: unknown, deleted or superseded. */
+/** Finds the status of a login by its id alone. Undefined if the login is unknown, deleted or superseded. */
 export async function findAuthenticationStatus(
   handle: Queryable<'spanning'>,
   id: string,

@@ -18,7 +18,7 @@ export type LoginResult = AuthenticationRecord & {
   readonly resend_at?: string;
 };
 
-/** A record with the challenge that the client needs, if it has one. */
+/** Adds the challenge that the client needs to the record, if there is one. */
 export function withChallenge(record: AuthenticationRecord, { clientChallenge }: Challenge): LoginResult {
   return clientChallenge === undefined ? record : { ...record, challenge: clientChallenge };
 }

@@ -124,7 +124,7 @@ export function createMessages(options: {
 }): Messages {
   const { database, keys, senders, templates, counters } = options;
 
-  /** @returns whether it changed the message */
+  /** @returns whether the statement changed the message */
   async function store(tx: Queryable<'user'>, job: MessageJob, result: Result): Promise<boolean> {
     if (result.state === 'sent') {
       await tx.query(setAccepted({ ...job, ...result }));

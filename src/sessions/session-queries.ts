@@ -18,8 +18,8 @@ export type CreatedRow = ProofState & {
   /** Whether the proof is valid and was not used before. */
   readonly is_proven: boolean;
   /**
-   * Whether two clients use the token alternately: this one used it before, and another one, in `client_network`, used it
-   * last.
+   * Whether two clients use the token alternately: the calling client used it before, and another client, in
+   * `client_network`, used it last.
    */
   readonly is_shared: boolean | null;
   readonly client_network: string | null;
@@ -77,12 +77,14 @@ const tokenOfRequest = (p: Parameters<CreateValues>, proof: Sql): Sql => sql`
       and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now())`;
 
 /**
- * SQL: the CTEs that create the session of the CTE `accepted`, which is `token` if it may be used, and the result.
+ * SQL: the CTEs that create a session for the token in the CTE `accepted`, and the result. `accepted` has the row of
+ * `token` if the token may be used.
  * @param isProven the column `is_proven`
  *
- * The first use of a token updates its row, and the update checks the row again, so it cannot race with a re-issue of the
- * token. It also ends the older tokens of the device, locked newest first, so that first uses cannot deadlock. A used
- * token counts as older even if the clock was set back: if it were newer, its first use would have ended this token.
+ * The first use of a token updates its row, and the update checks the row again, so it cannot race with a repeated
+ * approval, which replaces the token. It also ends the older tokens of the device, locked newest first, so that first
+ * uses cannot deadlock. A used token counts as older even if the clock was set back: if it were newer, its first use
+ * would have ended this token.
  */
 const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => sql`
   first_use as (

@@ -4,7 +4,7 @@ import { everyoneStatement, literal, sql } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
 import type { Count, CounterStore } from './counters.js';
 
-/** Writes what a process has counted, and shows that the process runs. */
+/** Writes the counts of a process to the database, and records that the process runs. */
 export interface Reporter {
   /** The id of this process in the list of instances. */
   readonly instanceId: string;

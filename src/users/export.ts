@@ -95,7 +95,7 @@ async function* sectionPieces({ name, items }: ExportSection, userId: string, re
   yield ']';
 }
 
-/** Reads the first piece and returns all of them. A refusal is thrown here, before the response starts. */
+/** Reads the first piece and returns all pieces. A refusal is thrown here, before the response starts. */
 async function readFirst(pieces: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
   const first = await pieces.next();
   return (async function* () {

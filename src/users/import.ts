@@ -51,7 +51,7 @@ export interface UserImportOptions extends UsersOptions {
   readonly maxConcurrentHashes: number;
 }
 
-/** A user of a chunk without errors so far. */
+/** A user of a chunk in which no error was found so far. */
 interface Prepared {
   readonly candidate: ImportCandidate;
   /** Hashes on the first call only, however often the chunk is retried. */

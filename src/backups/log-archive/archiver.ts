@@ -163,7 +163,7 @@ async function* readLog(path: string, { from, to }: { from: number; to: number }
   }
 }
 
-/** Stores what the archive contains, or why it does not continue, for operators. */
+/** Stores for operators up to which time the archive is complete, or why it does not continue. */
 async function report(
   client: pg.Client,
   store: BackupStore,

@@ -65,7 +65,7 @@ export function startScheduledBackups(options: ScheduledBackupOptions): { stop()
 
 /**
  * Makes a backup if one is due.
- * @returns whether it made one
+ * @returns whether it made a backup
  */
 export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSignal): Promise<boolean> {
   const isWanted = async () => isDue(await readBackupTimes(options.handle), options.schedule);

@@ -9,7 +9,7 @@ export type MetricKind = 'counter' | 'average' | 'maximum' | 'mean';
 
 interface MetricDefinition {
   readonly kind: MetricKind;
-  /** What is counted, and what the labels are. */
+  /** What is counted, and the meaning of the labels. */
   readonly about: string;
   readonly labels?: string;
 }

@@ -42,7 +42,7 @@ const useCode = userStatement<{ userId: string; digests: readonly Buffer[] }, { 
 
 /**
  * Deletes a code that was used.
- * @returns how many codes are left; undefined if there is no such code
+ * @returns how many codes are left; undefined if the user does not have this code
  */
 export async function deleteRecoveryCode(
   handle: Queryable<'user'>,

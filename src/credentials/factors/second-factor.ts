@@ -121,7 +121,10 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 const asVerification = (text: string | undefined): UserVerification =>
   text === 'preferred' ? 'preferred' : 'required';
 
-/** Uses a recovery code and records an event. @returns how many codes are left; undefined if there is no such code */
+/**
+ * Uses a recovery code and records an event. @returns how many codes are left; undefined if the user does not have this
+ * code
+ */
 export async function redeemRecoveryCode(
   { database, keys }: { readonly database: Database; readonly keys: SecretKeys },
   userId: string,

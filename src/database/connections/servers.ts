@@ -51,9 +51,9 @@ export class NotPrimaryError extends Error {}
 export class NoPrimaryError extends Error {}
 
 /**
- * Milliseconds. `interval`: between two searches. `connect`: the limit of a connection. `otherServers`: how long to wait
- * for the other servers after one has accepted writes: one of them may be a newer primary. `pause`: the minimum time
- * between two searches after failures.
+ * Milliseconds. `interval`: between two searches. `connect`: the limit of a connection. `otherServers`: how long to
+ * wait for the other servers after one server has accepted writes, because another one may be a newer primary. `pause`:
+ * the minimum time between two searches after failures.
  */
 const times = { interval: 1000, connect: 2000, otherServers: 500, pause: 200 };
 

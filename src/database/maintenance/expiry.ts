@@ -69,8 +69,8 @@ const unindexed: readonly ExpiredRows[] = [
     key: ['user_id', 'endpoint_id'],
     isExpired: sql`not exists (select from webhook_endpoints e where e.id = webhook_queues.endpoint_id)`,
   },
-  // A row counts the webhook events of one user. It is removed if the user is deleted, or if there are no webhook
-  // endpoints. It stays while the user has stored events, so that no two events get the same number. The lock of the
+  // A row counts the webhook events of one user. It is removed if the user is deleted, or if there is no webhook
+  // endpoint. It stays while the user has stored events, so that no two events get the same number. The lock of the
   // relay (webhooks/relay-queries.ts) ensures that no event gets a number during the removal.
   {
     table: 'webhook_users',

@@ -16,7 +16,7 @@ export type Position = Readonly<Record<string, string>>;
 /** Repeated work, in steps short enough not to slow down requests. */
 export interface MaintenanceTask {
   readonly name: string;
-  /** Milliseconds from its end to its next start. */
+  /** Milliseconds from the end of the task to its next start. */
   readonly pauseMs: number;
   /**
    * Runs one step in a transaction of its own.

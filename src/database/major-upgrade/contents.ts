@@ -117,7 +117,7 @@ async function missing(from: pg.Client, to: pg.Client, text: string): Promise<De
   return own.rows.filter(({ name, definition }) => known.get(name) !== definition);
 }
 
-/** The number of rows and a checksum of them, which does not depend on their order. */
+/** The number of rows, and a checksum of the rows that does not depend on their order. */
 export async function checksumOf(client: pg.Client, { name, columns }: Table): Promise<string> {
   const { rows } = await client.query<{ sum: string }>(
     `select concat_ws(' ', count(*), sum(('x' || left(md5(r::text), 16))::bit(64)::bigint::numeric)) as sum

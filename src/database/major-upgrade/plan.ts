@@ -13,7 +13,7 @@ export interface MajorUpgradePlan {
   readonly needed: number;
   readonly free: number;
   readonly binaries: FormerBinaries | undefined;
-  /** Why the data cannot be moved, and what the operator can do. Undefined: a start moves it. */
+  /** Why the data cannot be moved, and what the operator can do. Undefined if the next start moves the data. */
   readonly refusal: string | undefined;
 }
 

@@ -126,7 +126,7 @@ async function withServer(server: Server, log: Log, work: (membership: Membershi
   }
 }
 
-/** Starts the new server with the copied settings, because one of them could prevent its start. */
+/** Tests that the new server starts with the copied settings, because a setting could prevent the start. */
 async function tryStart(to: Server, path: string, log: Log): Promise<void> {
   try {
     await withServer(to, log, async () => undefined);

@@ -47,7 +47,7 @@ const selectSince = everyoneStatement<{ id: string }, { since: string | null }>(
   (p) => sql`select max(current_since) as since from secret_keys where id = ${p.id}`,
 );
 
-/** Counts the values and processes that need an old key. Reads all of them by keyset iteration, on every server. */
+/** Counts the values and processes that need an old key. Reads all values by keyset iteration, on every server. */
 export async function countOldKeyUses(
   { everyone: handle, shards }: Pick<Database, 'everyone' | 'shards'>,
   keys: SecretKeys,

@@ -112,7 +112,8 @@ function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<
     socket.once('connect', () => {
       clearTimeout(timer);
       socket.off('error', fail);
-      // The library adds a listener of its own later. Without this one, an error before that would end the process.
+      // The library adds a listener of its own later. Without this listener, an error before that would end the
+      // process.
       socket.on('error', () => undefined);
       resolve(socket);
     });

@@ -97,7 +97,7 @@ async function attempt({ provider, circuit, report }: Route, message: SmsMessage
   }
 }
 
-/** One error for all providers. A retry can succeed if one of them was only unavailable. */
+/** One error for all providers. A retry can succeed if at least one provider was only unavailable. */
 function combinedError(failures: readonly ProviderFailure[]): unknown {
   const [first, ...others] = failures;
   if (first === undefined) return new Error('there is no provider');

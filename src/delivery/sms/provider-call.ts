@@ -25,7 +25,7 @@ export interface ProviderCall {
   readonly request: OutboundRequest;
   /** Reads the id that the provider gave to the message from the body of a 2xx answer; undefined without one. */
   reference(body: string): string | undefined;
-  /** Finds what a refusal means. Undefined: the status decides. */
+  /** Finds the meaning of a refusal. If it returns undefined, the HTTP status decides. */
   interpret(refusal: Refusal): RefusalMeaning | undefined;
 }
 

@@ -37,13 +37,13 @@ export function decodeListCursor(text: string, scope: CursorScope): ListCursor |
   return { page: Number(pageText), anchor: { side, key } };
 }
 
-/** The cursor of the page after this one; null at the end. */
+/** The cursor of the next page; null if this page is the last one. */
 export function nextCursor(scope: CursorScope, page: number, { ends, hasMore }: Page<unknown>): string | null {
   if (!hasMore || ends === undefined) return null;
   return encodeListCursor(scope, { page: page + 1, anchor: { side: 'after', key: ends.last } });
 }
 
-/** The cursor of the page before this one; undefined if this page is empty. */
+/** The cursor of the previous page; undefined if this page is empty. */
 export function previousCursor(scope: CursorScope, page: number, { ends }: Page<unknown>): string | undefined {
   if (ends === undefined) return undefined;
   return encodeListCursor(scope, { page: Math.max(1, page - 1), anchor: { side: 'before', key: ends.first } });

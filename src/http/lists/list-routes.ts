@@ -15,7 +15,7 @@ import type { QueryParameters, ReadSearch } from './list-query.js';
 export interface ListRoute {
   /** The path without `/page`. It may have one parameter, `:id`. */
   readonly url: string;
-  /** The ids of the operation with a bare array and of the one with an envelope. */
+  /** The ids of the two operations: with a bare array, and with an envelope. */
   readonly operationIds: readonly [string, string];
   readonly summary: string;
   readonly description?: string;

@@ -42,8 +42,8 @@ function securityOf(access: Access | undefined): object {
 }
 
 /**
- * Adds to an operation of the finished document what the schema of its route does not contain: the problems, headers and
- * parameters that follow from the configuration of the route.
+ * Completes an operation of the finished document. It adds the problems, headers and parameters that follow from the
+ * configuration of the route, because the route's schema does not contain them.
  * @returns the codes of its problems
  */
 export function completeOperation(operation: JsonObject, route: DescribedRoute): readonly ErrorCode[] {

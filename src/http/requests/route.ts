@@ -86,7 +86,9 @@ declare module 'fastify' {
     optionalBody?: boolean;
     /** Keeps the text of the body as `request.rawBody`, for exact numbers. */
     keepRawBody?: boolean;
-    /** The route also takes `application/x-ndjson`: the schema of one line. The handler gets such a body as a stream. */
+    /**
+     * The schema of one line, if the route also takes `application/x-ndjson`. The handler gets such a body as a stream.
+     */
     ndjson?: object;
     /** The schema for the OpenAPI document, if the route takes or answers more than one form. */
     document?: {

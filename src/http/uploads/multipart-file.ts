@@ -9,7 +9,10 @@ const limits = {
   fieldNameSize: 100,
   fieldSize: 1024,
   headerPairs: 20,
-  /** A longer file is truncated here and refused below: the plugin's own refusal would not read the rest. */
+  /**
+   * The plugin truncates a longer file here, and the code below refuses it. If the plugin refused the file itself, it
+   * would not read the rest of the body.
+   */
   fileSize: maxImageBytes,
 };
 

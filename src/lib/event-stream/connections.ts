@@ -73,7 +73,7 @@ export interface ConnectionEvents<Each extends Connection> {
   readonly onClose: (connection: Each) => void;
 }
 
-/** Creates a set of connections that ends each of them in time. */
+/** Creates a set of connections. It destroys connections that do not end in time. */
 export function createConnections<Each extends Connection>(events: ConnectionEvents<Each>): Connections<Each> {
   const open = new Set<Each>();
   /** Streams that were ended, until their connections close. */

@@ -8,7 +8,10 @@ export function opening(id: string | number): string {
   return `:\nretry: ${randomBetween(1000, 3000)}\nid: ${id}\n\n`;
 }
 
-/** The last text of a stream. The client then reconnects soon, to another instance or to this one after its restart. */
+/**
+ * The last text of a stream. The client then reconnects soon: to another instance, or to this instance after its
+ * restart.
+ */
 export function closing(): string {
   return `retry: ${randomBetween(100, 1000)}\n\n`;
 }

@@ -18,8 +18,8 @@ interface AuthenticatorBase {
    */
   afterFailure?(candidate: Candidate | undefined, since: number): Promise<void>;
   /**
-   * Finds what the user must have for this authenticator and does not have; undefined if nothing is missing. An
-   * authenticator without this function decides by data that Postern does not have.
+   * Finds what this authenticator needs and the user does not have, such as a password; undefined if nothing is
+   * missing. An authenticator without this function decides by data that Postern does not have.
    */
   findMissing?(user: AccountUser): Promise<Requirement | undefined>;
 }

@@ -29,8 +29,8 @@ export interface DiagnosisView {
 }
 
 /**
- * Says for each authenticator what a login would answer now, and why. It reads only: it takes no guess, counts no request
- * and writes no row.
+ * Says for each authenticator what a login would answer now, and why. It only reads: it takes no guess, counts no
+ * request and writes no row.
  */
 export interface LoginDiagnoses {
   /** @throws Problem `not_found` */

@@ -43,7 +43,7 @@ export const rejectedLater: Refusal = {
   ...{ status: errors.authorization_rejected.status, authentication_status: null, code: 'authorization_rejected' },
 };
 
-/** The time when the last of the reasons ends by itself. Null if one of them does not end by itself. */
+/** The time at which all reasons have ended by themselves. Null if at least one reason does not end by itself. */
 export function endOfAll(findings: readonly Finding[]): string | null {
   const ends = findings.flatMap(({ until }) => until ?? []).toSorted();
   return ends.length === findings.length ? (ends.at(-1) ?? null) : null;

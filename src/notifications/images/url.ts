@@ -26,7 +26,7 @@ const uriPattern = new RegExp(
   `^https?://[^/?#]+(?:/${pathCharacter}*)?(?:\\?(?:${pathCharacter}|\\?)*)?(?:#(?:${pathCharacter}|\\?)*)?$`,
 );
 
-/** The error of the URL of an image that is hosted elsewhere, if it has one. */
+/** Checks the URL of an image that is hosted elsewhere. Returns the error; undefined if the URL may be used. */
 export function imageUrlError(url: string, field: string, checkUrl: CheckUrl): FieldError | undefined {
   const reason = checkUrl(url) ?? (uriPattern.test(canonicalUrl(url)) ? undefined : 'not a valid URL');
   return reason === undefined ? undefined : { field, code: 'invalid_url', params: { reason } };

@@ -12,8 +12,8 @@ const maxInboxes = 20;
 /**
  * Counts each type in the order of the index, so that it reads only the index. If the type of a notification was
  * changed before the block was full, a count may already exist. This statement replaces such a count, even with 0. An
- * earlier statement of the transaction must have locked the heads (the rows in `inboxes`), so that this one sees every
- * row.
+ * earlier statement of the transaction must have locked the heads (the rows in `inboxes`), so that this statement sees
+ * every row.
  */
 const countBlocks = userStatement<{ userIds: readonly string[] }>(
   'blocks_count',

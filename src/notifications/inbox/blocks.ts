@@ -10,10 +10,10 @@ export const blockSize = 1024;
 /** SQL: `blockSize`. */
 export const blockRows = literal(blockSize);
 
-/** SQL: the first block of a head that is not counted yet. */
+/** SQL: the first block of an inbox that is not counted yet, from the head of the inbox. */
 export const countedBlocks = sql`coalesce(counted_blocks, last_change_sequence / ${blockRows})`;
 
-/** SQL: whether a head has blocks that are full and not counted. */
+/** SQL: whether an inbox has blocks that are full and not counted, from the head of the inbox. */
 export const hasFullBlocks = sql`last_change_sequence / ${blockRows} > counted_blocks`;
 
 /** SQL: the first block that is not counted, in a statement whose `head` has `counted_blocks`. */
@@ -101,7 +101,7 @@ function placeUpwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
     ) found`;
 }
 
-/** SQL that counts the rows with a sequence above this one. Like `placeInBlocks`, it needs a CTE `head`. */
+/** SQL that counts the rows with a higher sequence. Like `placeInBlocks`, it needs a CTE `head`. */
 export function rowsBeyond(userId: SqlPart, sequence: SqlPart): Sql {
   const nextBlock = sql`(${sequence} / ${blockRows} + 1)`;
   return sql`(

@@ -6,7 +6,10 @@
 const mayLoseDigits = /"object_data_number"\s*:\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 const mayLoseDigitsUnnamed = /[\s:]-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
-/** A JSON string, which is skipped with everything in it, or such a number. */
+/**
+ * A JSON string or a number with many digits or an exponent. Strings are matched so that the search skips the text in
+ * them.
+ */
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]*[eE][-+]?\d+|-?\d[\d.]{15,}/g;
 
 /**

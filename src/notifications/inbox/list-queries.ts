@@ -117,7 +117,7 @@ function countIsFree({ since, filter }: NotificationQuery): boolean {
   return since === undefined && filter.length === 0;
 }
 
-/** The values of a list. Each statement uses some of them. */
+/** The values of a list. Each statement uses only some of these values. */
 interface ListValues {
   readonly userId: string;
   /** One more than the page's limit. The extra row shows that there is a next page. */

@@ -149,7 +149,8 @@ export async function change(
 export async function remove(tx: Queryable<'user' | 'spanning'>, id: string): Promise<string> {
   const userId = await lockInboxOf(tx, id);
   const deleted = await tx.query(deleteRow({ userId, id }));
-  // Another request deleted it while this one waited for the lock. The transaction fails, so the head does not move.
+  // Another request deleted the notification while this request waited for the lock. The transaction fails, so the head
+  // does not move.
   if (deleted.length === 0) throw new Problem('not_found');
   return userId;
 }

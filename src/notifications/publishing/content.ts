@@ -62,7 +62,7 @@ export function imageUrls(items: readonly InputItem<NotificationInput | Notifica
 export function contentOf(item: InputItem<NotificationInput>, newImages: ReadonlyMap<string, Image>): Content {
   const { notification_type, description } = item.input;
   const columns = writtenColumns(item, newImages);
-  // Member by member: spreading a thousand objects would take longer than the rest of publishing them.
+  // Copies each member. To spread a thousand objects would take longer than all other work of publishing.
   return {
     actor_id: columns.actor_id ?? null,
     actor: columns.actor ?? null,

@@ -26,8 +26,8 @@ export interface Deliveries {
 }
 
 /**
- * The sequence and time of each delivery, in their order. Columns, not objects: thousands of objects would survive
- * several garbage collections.
+ * The sequences and times of the deliveries, in the order of the deliveries. They are stored as columns and not as
+ * objects, because thousands of objects would survive several garbage collections.
  */
 export interface DeliveryNumbers {
   /** 0 if the inbox does not exist. Then no notification of the request is inserted. */
@@ -184,7 +184,7 @@ interface Inboxes {
   readonly rows: readonly number[];
   /** For each delivery, the place of its inbox in `userIds`. */
   readonly inboxOf: readonly number[];
-  /** For each delivery, how many come before it in its inbox. */
+  /** For each delivery, how many deliveries come before it in its inbox. */
   readonly before: readonly number[];
 }
 

@@ -253,7 +253,7 @@ async function buildInParts(
   return parts.flat();
 }
 
-/** A notification that was just inserted. The database returns only what is not in the request. */
+/** A notification that was just inserted. The database returns only the values that are not in the request. */
 function toNotification(
   content: Content,
   id: string,

@@ -59,7 +59,7 @@ interface Item {
 /**
  * Fan-out: computes the pushes of the oldest publications of a shard (a server with rows of users). The transaction
  * that deletes the publications also inserts the rows and jobs of the pushes, so no push is lost or sent twice.
- * @returns whether there was a publication
+ * @returns whether the step found a publication
  */
 export function fanOutPushes(
   { everyone }: Pick<Database, 'everyone'>,

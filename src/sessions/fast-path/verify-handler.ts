@@ -113,7 +113,7 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
 }
 
 interface SessionForm {
-  /** ASCII only, as a session has nothing else: see `sessionOf`. */
+  /** It contains only ASCII characters, because a session has only ids and times: see `sessionOf`. */
   readonly json: string;
   /** Names and values alternate. */
   readonly sessionHeaders: readonly string[];

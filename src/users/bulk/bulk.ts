@@ -15,7 +15,7 @@ import { readLock, type Users } from '../users.js';
 
 /** A user that a request names. */
 interface Reference {
-  /** Undefined if nobody has this external id. */
+  /** The id of the user. Undefined if nobody has the external id. */
   readonly id: string | undefined;
   /** What the request has sent, if it is an external id. */
   readonly external?: string;
@@ -39,7 +39,7 @@ export interface BulkCaller {
 
 /** What happened to one user. Its effects are committed. */
 export interface BulkOutcome {
-  /** The id of the user. If nobody has the external id: what the request has sent. */
+  /** The id of the user. If nobody has the external id, this is the text that the request has sent. */
   readonly id: string;
   /** What the request has sent, if it named the user by an external id. */
   readonly reference?: string;

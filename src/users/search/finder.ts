@@ -66,7 +66,7 @@ const defaultFirstRows = 5000;
 const maxLikelyRows = 25_000;
 /** Rows before the page that are kept in memory. For a page with more rows before it, the database skips these rows. */
 const maxSkippedRows = 10_000;
-/** Milliseconds that one step should take, and its largest number of rows. */
+/** The time in milliseconds that one step should take, and the maximum number of rows of a step. */
 const step = { duration: 200, mostRows: 100_000 };
 /** Entries that the index returns for one trigram. They are chosen at random, and suffice to count up to the cap. */
 const sampledEntries = 5000;
@@ -261,7 +261,9 @@ async function countByReading(
   return reading.isDone() && known < maxRows ? { total: known, totalIsExact: true } : atLeast(known);
 }
 
-/** Limits what a GIN index returns for one entry to about so many rows, chosen at random. 0: no limit. */
+/**
+ * Limits the number of rows that a GIN index returns for one entry. PostgreSQL chooses the rows at random. 0: no limit.
+ */
 const limitIndexEntries = (tx: Queryable<Scope>, entries: number) =>
   tx.query(
     compose<object, Scope>(
