@@ -98,7 +98,10 @@ async function* writeAheadLog(folder: string, segments: readonly string[]): Asyn
   }
 }
 
-/** The names of the segments from `first` to `last`: the timeline, and the number of the segment in two parts. */
+/**
+ * The names of the segments from `first` to `last`. A name has the timeline, and the number of the segment in two
+ * parts.
+ */
 export function walFiles(first: string, last: string, segmentBytes: number): string[] {
   const segmentsInPart = 2 ** 32 / segmentBytes;
   const numberOf = (name: string) =>

@@ -34,9 +34,9 @@ export interface ExtractedBackup extends RestoredBackup {
 const allowedPath = /^(?:(?:postgres|images)(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*|secret-key)$/;
 
 export interface RestoreOptions {
-  /** The folder that must not exist. */
+  /** The new folder, which must not exist. */
   readonly target: string;
-  /** Changes the restored files before the folder gets its name. */
+  /** Changes the restored files before the folder gets its final name. */
   readonly finish?: (extracted: ExtractedBackup) => Promise<void>;
 }
 
@@ -82,7 +82,10 @@ function refuseOtherVersion({ postgres_version: version }: BackupHeader, { major
   );
 }
 
-/** The first eight bytes of the control file are the identifier of the system. */
+/**
+ * Checks that the files belong to the system that the header names. The first eight bytes of the control file are its
+ * identifier.
+ */
 async function checkSystem({ system_id: expected }: BackupHeader, folder: string): Promise<void> {
   const control = await readFile(join(folder, 'global', 'pg_control')).catch(() => Buffer.alloc(0));
   const label = await lstat(join(folder, 'backup_label')).catch(() => undefined);

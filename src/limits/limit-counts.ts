@@ -29,9 +29,9 @@ export interface RequestCount {
 /** The sizes of the limits: requests in a window. 0: no limit. */
 export interface LimitCountsOptions {
   readonly keys: SecretKeys;
-  /** Logins per minute, of an address and of an account. */
+  /** Logins per minute, for each address and for each account. */
   readonly loginsPerAddress: number;
-  /** Codes per hour. */
+  /** Codes per hour: for each address, for each prefix of phone numbers, and in total. */
   readonly messagesPerAddress: number;
   readonly messagesPerPrefix: number;
   readonly messagesInTotal: number;
@@ -56,8 +56,8 @@ const hour = 3600;
 /** Creates the keys and sizes of all limits from the settings. */
 export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
   /**
-   * The key of a limit, of fixed length. It is a keyed digest: from a plain one, an attacker could find an address or a
-   * phone number by trying all of them.
+   * The key of a limit, of fixed length. It is a keyed digest: from a plain digest, an attacker could find an address
+   * or a phone number by trying all of them.
    */
   function keyOf(kind: string, subject: string): Buffer {
     return options.keys.digest('limit', `${kind}\n${subject}`).subarray(0, 16);

@@ -151,7 +151,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     },
     async countMessageToRecipient(recipient) {
       const isWithinLimit = (await countMessage(counts.messagesTo(recipient))).wait === null;
-      // The other limits restrict the cost of SMS. They do not apply to mail.
+      // The limits below restrict the cost of SMS. They do not apply to mail.
       if (recipient.channel !== 'sms') return isWithinLimit;
       const waitForPrefix = await secondsToWait(counts.smsOfPrefix(recipient.identity));
       const waitInTotal = await secondsToWait(counts.smsInTotal);

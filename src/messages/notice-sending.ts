@@ -18,7 +18,7 @@ export interface ShownNotice {
   readonly exceptDevice: string | undefined;
 }
 
-/** Adds a notice to push and to the inbox, in the transaction that deletes its row. */
+/** Pushes a notice and adds it to the inbox, in the transaction that deletes the row of the notice. */
 export type ShowNotice = (tx: Transaction<'user' | 'directory' | 'spanning'>, notice: ShownNotice) => Promise<void>;
 
 export interface NoticeJob {

@@ -59,7 +59,7 @@ const insertNotice = userStatement<NoticeValues>(
     ${addJob} from notice`,
 );
 
-/** @param channels the channels to use. Without any, `notify` writes nothing. */
+/** @param channels the channels to use. If there is none, `notify` writes nothing. */
 export function createNotices(channels: readonly NoticeChannel[]): Notices {
   return {
     channels,

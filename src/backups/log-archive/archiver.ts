@@ -24,7 +24,10 @@ export interface ArchiverOptions {
 
 /** The maximum number of parts for one segment (one file) of the log. One part then replaces them. */
 const maxParts = 60;
-/** Milliseconds between two reports to the database. Each one is a write, which the archive then contains. */
+/**
+ * Milliseconds between two reports to the database. Each report writes to the database, so it adds to the log that is
+ * archived.
+ */
 const reportMs = 60_000;
 
 /**
@@ -147,7 +150,7 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
   };
 }
 
-/** Bytes of a segment's file. */
+/** Reads bytes of the file of a segment. */
 async function* readLog(path: string, { from, to }: { from: number; to: number }): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
   try {
@@ -183,7 +186,7 @@ async function report(
   );
 }
 
-/** The time up to which the archive was reported to be complete. The start of 1970: there was no report. */
+/** The time up to which the archive was reported to be complete. If there was no report, it is the start of 1970. */
 async function readReported(client: pg.Client, archive: string): Promise<string> {
   const { rows } = await client.query<{ time: string }>(
     `select ${timeText('coalesce(max(archived_at), to_timestamp(0))')} as time from backup_archive where archive = $1`,

@@ -14,7 +14,10 @@ export function formatLsn(position: number): string {
 /** The start of the segment that contains a position. */
 export const segmentStart = (position: number, segmentBytes: number): number => position - (position % segmentBytes);
 
-/** The name of the file of the segment that contains a position: the timeline, and the number of the segment in two parts. */
+/**
+ * The name of the file of the segment that contains a position. The name has the timeline, and the number of the
+ * segment in two parts.
+ */
 export function segmentName(timeline: number, position: number, segmentBytes: number): string {
   const number = Math.floor(position / segmentBytes);
   const inPart = 2 ** 32 / segmentBytes;

@@ -11,9 +11,9 @@ import { parseLsn, segmentName, segmentStart } from './positions.js';
 
 export interface RecoveryOptions {
   readonly store: BackupStore;
-  /** The backup to begin with. Undefined: the newest one before the time. */
+  /** The backup to begin with. Undefined: the newest backup that ended before the time `at`. */
   readonly name?: string | undefined;
-  /** Milliseconds since 1970. Undefined: the end of the archive. */
+  /** The time to restore, in milliseconds since 1970. Undefined: the end of the archive. */
   readonly at: number | undefined;
   readonly passphrase: string | undefined;
   /** The new DATA_DIR, which must not exist. */
@@ -21,7 +21,7 @@ export interface RecoveryOptions {
   readonly log: Log;
 }
 
-/** A database as it was at a time. */
+/** A database that was restored as it was at a certain time. */
 export interface RecoveredBackup extends RestoredBackup {
   /** The time up to which the database contains everything that was committed. */
   readonly until: string;
@@ -97,7 +97,7 @@ interface LogSource {
   readonly decrypt: AgeDecryption | undefined;
 }
 
-/** Writes the archived log into the server's files, as far as it has no gap. @returns the header of the last part */
+/** Writes the archived log, up to its first gap, into the server's files. @returns the header of the last part */
 async function addLog(store: BackupStore, folder: string, source: LogSource): Promise<PartHeader | undefined> {
   const { logFolder, account, decrypt } = source;
   let position = source.from;
@@ -116,7 +116,7 @@ async function addLog(store: BackupStore, folder: string, source: LogSource): Pr
   return last;
 }
 
-/** Writes bytes into a file, which has the size of a segment. */
+/** Writes bytes into the file of a segment, and gives the file the size of a segment. */
 async function writeInto(path: string, { content, at, size }: { content: Buffer; at: number; size: number }) {
   const file = await open(path, 'r+').catch(() => open(path, 'wx+', 0o600));
   try {

@@ -85,8 +85,8 @@ const markUndelivered = userStatement<ReceiptValues & { reason: string | null },
 );
 
 /**
- * A report may arrive before the attempt is committed. It is stored with the message, and the attempt uses it if it is about
- * the same reference. A report about an earlier attempt is not stored.
+ * A report may arrive before the attempt is committed. It is stored with the message. When the attempt commits, it uses
+ * the report if both have the same reference. A report about an earlier attempt is not stored.
  */
 const storeEarlyReceipt = userStatement<ReceiptValues & { reason: string | null }>(
   'message_receipt_early',
@@ -121,7 +121,7 @@ export function createReceipts(options: {
         return;
       }
       const { kind, authentication_id } = changedMessage;
-      // A delivery adds nothing to the event of the sent message.
+      // A delivery gets no event of its own, because there is already an event for the sent message.
       if (outcome === 'undelivered') {
         const data = { message_id: id, kind, authentication_id, provider, reason };
         await recordEvent(tx, { userId, type: 'message.undelivered', origin: { actor: 'system' }, data });

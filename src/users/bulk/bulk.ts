@@ -33,7 +33,7 @@ export interface BulkCaller {
   readonly origin: Origin;
   /** Throws if the caller may not change this user. */
   requireRightToChange(user: User): void;
-  /** Called before each part. Throws if the action must end. */
+  /** Called before each group of users is changed. Throws if the action must end. */
   recheck(): Promise<void>;
 }
 
@@ -147,7 +147,8 @@ async function* selectUsers(
     if (!page.hasMore || page.ends === undefined) break;
     page = await users.list({ ...request, anchor: { side: 'after', key: page.ends.last } });
   }
-  // The users of the other servers are done. A repeated action finds the users of the server that does not answer now.
+  // The action has run for the users of all other servers. A repeated action finds the users of the server that does
+  // not answer now.
   if (isIncomplete) throw new Problem('storage_unavailable', { retryAfter: 1 });
 }
 
