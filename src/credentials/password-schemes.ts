@@ -63,7 +63,10 @@ const tryRegistrationLock = compose<{ acquired: boolean }, 'everyone'>(
   'everyone',
   sql`select pg_try_advisory_xact_lock(${registrationLock}) as acquired`,
 );
-/** A transaction that stores a hash holds the lock of its scheme until it is complete on all servers. */
+/**
+ * Skips schemes that are about to be used: a transaction that stores a hash locks its scheme until it is complete on
+ * all servers.
+ */
 const lockUnused = directoryStatement<{ schemes: readonly string[] }, { scheme: string }>(
   'password_schemes_lock_unused',
   (p) => sql`

@@ -88,8 +88,8 @@ interface LookupValues extends GuessLimitValues {
 type LookupRow = AccountRow & GuessAttempt & { readonly known_device: string | null; readonly wait: number | null };
 
 /**
- * Locks the row of the request limit, and then that of the guess budget. Each CTE reads the rows of the one before, so a
- * request that has to wait takes no guess.
+ * Locks the row of the request limit, and then that of the guess budget. Each CTE reads the rows of the CTE before it,
+ * so a request that has to wait takes no guess.
  */
 const lookUpAccount = userStatement<LookupValues, LookupRow>(
   'login_enter',

@@ -80,7 +80,7 @@ export function createLogin(options: LoginOptions): Login {
       if (user !== undefined && areRight) second = await secondFactors.createChallenge(user, login);
       return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
-    // After the failure is counted: if this work throws, the wrong guess must still count.
+    // This comes after the failure is counted: if this work throws, the wrong guess must still count.
     if (verdict === 'wrong') await authenticator.afterFailure?.(user, since);
     if (user === undefined || verdict === 'wrong') return reject(login);
     await completion.refuseLocked(user, login);

@@ -165,7 +165,7 @@ export function createSecondStep(
 
   /**
    * Takes one of the authentication's own guesses and evaluates the secret.
-   * @returns undefined if there is nothing to guess at: expired, no guesses left, or decided
+   * @returns undefined if the authentication is expired or decided, or has no guesses left
    */
   async function evaluate(
     owner: AuthenticationOwner,

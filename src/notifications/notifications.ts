@@ -32,8 +32,8 @@ export interface Notifications extends Publisher {
   list(userId: string, query: NotificationQuery): Promise<InboxPage | undefined>;
 
   /**
-   * Like `list`, but for a request of the inbox's owner: costly queries are limited. @throws Problem
-   * `too_many_requests`, `overloaded`
+   * Like `list`, but for a request of the inbox's owner: costly queries are limited.
+   * @throws Problem `too_many_requests`, `overloaded`
    */
   listOwn(userId: string, query: NotificationQuery): Promise<InboxPage | undefined>;
 

@@ -48,7 +48,8 @@ async function demandSuccess(
 }
 
 /**
- * Reads what a program writes. Fails if the program fails. Ends the program when the reader stops. @throws BackupError
+ * Reads what a program writes. Fails if the program fails. Ends the program when the reader stops.
+ * @throws BackupError
  */
 export async function* outputOf(run: ProgramRun): AsyncGenerator<Buffer> {
   const { child, input, output, ended } = start(run);

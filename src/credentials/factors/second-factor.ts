@@ -122,8 +122,8 @@ const asVerification = (text: string | undefined): UserVerification =>
   text === 'preferred' ? 'preferred' : 'required';
 
 /**
- * Uses a recovery code and records an event. @returns how many codes are left; undefined if the user does not have this
- * code
+ * Uses a recovery code and records an event.
+ * @returns how many codes are left; undefined if the user does not have this code
  */
 export async function redeemRecoveryCode(
   { database, keys }: { readonly database: Database; readonly keys: SecretKeys },

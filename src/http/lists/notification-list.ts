@@ -58,12 +58,12 @@ export const envelopeForm = {
 
 /** The query of an inbox, and the form of its response. */
 interface InboxListQuery extends NotificationQuery {
-  /** The parameters that its links keep. */
+  /** The parameters that the links of the response keep. */
   readonly sentParameters: Readonly<Record<string, string>>;
   readonly isEnveloped: boolean;
 }
 
-/** The parts of a request that its list depends on. A repeated parameter is an array, despite the documented type. */
+/** The parts of a request that the list depends on. A repeated parameter is an array, despite the documented type. */
 interface ListRequest {
   readonly query: QueryParameters;
   readonly headers: IncomingHttpHeaders;
@@ -84,7 +84,8 @@ export interface InboxToSend {
  * Sends a page of a user's inbox, or 304 if nothing has changed since the client's ETag. A 304 costs one look-up by
  * primary key, and so does a page that this process has sent before in the same state of the inbox (decision 69).
  *
- * @returns false if there is no such inbox; then nothing was sent. (It cannot return the reply: awaited, it is undefined.)
+ * @returns false if there is no such inbox; then nothing was sent. (It cannot return the reply, because `await` turns a
+ *   reply into undefined.)
  * @throws Problem `validation_failed` with the invalid parameters
  */
 export type SendInbox = (request: ListRequest, reply: FastifyReply, inbox: InboxToSend) => Promise<boolean>;

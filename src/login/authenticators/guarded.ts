@@ -17,7 +17,7 @@ import { PluginFailure } from './plugin-thread.js';
 export interface GuardOptions {
   /** The channels that can send codes. */
   readonly channels: readonly CodeMessage['channel'][];
-  /** Milliseconds. The default is 500. See `guarded`. */
+  /** Milliseconds. The default is 500. See `guardPlugin`. */
   readonly tickMs?: number;
   /** Milliseconds for each call of a plug-in. The default is 10,000. */
   readonly timeoutMs?: number;

@@ -57,8 +57,8 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
 }
 
 /**
- * Returns the plug-in of a module. Its functions run in the thread of the module. @param description a description for
- * which `errorsOf` found no errors
+ * Returns the plug-in of a module. Its functions run in the thread of the module.
+ * @param description a description for which `errorsOf` found no errors
  */
 function pluginOf({ call }: SupervisedPlugin, description: PluginDescription): Plugin {
   const name = String(description.name);

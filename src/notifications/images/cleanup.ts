@@ -75,7 +75,8 @@ export async function notShownElsewhere(database: Database, ids: readonly string
 }
 
 /**
- * Run it after the statement that locks these rows. Then it sees every notification that was committed before the lock.
+ * Deletes those of the images that no notification shows. Run it after the statement that locks these rows. Then it
+ * sees every notification that was committed before the lock.
  */
 export const deleteUnused = everyoneStatement<{ ids: readonly string[] }, { id: string }>(
   'images_clean_delete',
@@ -124,16 +125,17 @@ export function startImageCleanup(parts: ImageCleanupOptions, onError: (error: u
 }
 
 /**
- * Removes images that are due and that no notification shows, whether they were uploaded or are hosted elsewhere. Also
- * removes files without a row. A publisher locks the images that it refers to until it commits. So an image is either
- * shown and stays, or it is removed and the publisher does not find it.
+ * Removes images whose time `check_after` has passed and that no notification shows, whether they were uploaded or are
+ * hosted elsewhere. Also removes files without a row. A publisher locks the images that it refers to until it commits.
+ * So an image is either shown and stays, or it is removed and the publisher does not find it.
  * @returns the number of removed images
  */
 export async function cleanUpImages(parts: ImageCleanupOptions): Promise<number> {
   try {
     return await removeAllUnused(parts);
   } finally {
-    // While a server is down, all images stay. Files without a row belong to no user, and are removed.
+    // While a server is down, all images stay. But files without a row belong to no user, so they are removed in any
+    // case.
     await settleLeftovers(parts);
   }
 }
@@ -160,7 +162,7 @@ async function removeAllUnused({ database, storage }: ImageCleanupOptions): Prom
 const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }) => id);
 
 /**
- * Does nothing while another instance cleans up or a backup runs. Removes only the images in `unshown`, whose files are
+ * Does nothing while another instance cleans up or a backup runs. Removes only the images in `unused`, whose files are
  * marked as unsettled. Without this mark, no later run would find the files. A later run removes the other images.
  */
 async function removeUnused(

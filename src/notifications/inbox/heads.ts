@@ -30,8 +30,8 @@ export async function lockHead(tx: Queryable<'user'>, userId: string): Promise<b
 }
 
 /**
- * Locks those heads of these users that no other transaction has locked. @returns the users of the locked heads, in
- * order
+ * Locks those heads of these users that no other transaction has locked.
+ * @returns the users of the locked heads, in order
  */
 export async function lockUnlockedHeads(tx: Queryable<'user'>, userIds: readonly string[]): Promise<string[]> {
   const heads = await tx.query(lockUnlocked({ userIds: [...new Set(userIds)] }));

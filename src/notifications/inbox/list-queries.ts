@@ -112,7 +112,7 @@ export function isCostly({ filter, countsExactly, since, anchor, page, limit, so
   return filter.length > 0 || (countsExactly && since !== undefined) || skipsRows;
 }
 
-/** The head counts every row of the inbox already. */
+/** Whether no row has to be counted, because the head already has the number of all rows. */
 function countIsFree({ since, filter }: NotificationQuery): boolean {
   return since === undefined && filter.length === 0;
 }

@@ -12,7 +12,8 @@ export interface ReadPositions {
   /** @throws Problem `invalid_session_token` when there is no such user */
   read(userId: string): Promise<Marker>;
   /**
-   * Moves the read position forward, never back. @returns the read position afterwards
+   * Moves the read position forward, never back.
+   * @returns the read position afterwards
    * @throws Problem `validation_failed`; `invalid_session_token` when there is no such user
    */
   move(userId: string, to: MarkerInput): Promise<Marker>;

@@ -89,7 +89,7 @@ export function createDpopVerifier(options: {
 const isAccepted = ({ key_fits, nonce_fits, time_fits, is_used }: ProofState) =>
   key_fits && nonce_fits && time_fits && !is_used;
 
-/** Why a proof is refused. Undefined: only its nonce is missing or out of date, which is part of normal use. */
+/** Why a proof is refused. Undefined if only its nonce is missing or out of date, which is part of normal use. */
 function refusedBy(read: ReadProof, state: ProofState): Refused | undefined {
   if ('fault' in read) {
     const { hint, thumbprint } = read.fault;
