@@ -32,7 +32,7 @@ const tokens = sql`(values ('apns', 1, nullif(d.apn_device_token, '')),
                            ('fcm', 2, nullif(d.gcm_device_token, '')),
                            ('web_push', 3, d.web_push_subscription::text)) as target (channel, preference, token)`;
 
-/** SQL: whether the user `u` is logged in on the device `d`, by the conditions of `sessions.verify`. */
+/** SQL: whether the user `u` is logged in on the device `d`, by the same conditions as `validSessions`. */
 const loggedIn = sql`exists (
   select 1 from authentications a
   where a.user_id = d.user_id and a.device_id = d.id and a.status = 'approved' and a.ended_at is null
@@ -153,8 +153,9 @@ interface ClaimValues {
 }
 
 /**
- * Finds other devices on the server by the token, also those of other users. The function locks the tokens and then the
- * rows in the order of their keys, so that two claims of one token run one after the other.
+ * Finds the other devices on this server that have one of the tokens, including devices of other users. The function
+ * locks the tokens and then the rows in the order of their keys, so that two claims of one token run one after the
+ * other.
  */
 const claimTokens = userStatement<ClaimValues, { changed: boolean | null }>(
   'push_devices_claim',

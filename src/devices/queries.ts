@@ -11,7 +11,7 @@ import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
  */
 
 /**
- * SQL: locks a known device until the transaction ends. No row when the device was removed.
+ * SQL: locks a known device until the transaction ends. Returns no row if the device was removed.
  *
  * @param device.after a CTE that must run first, so that all statements take their locks in one order
  */

@@ -39,9 +39,9 @@ export interface ReporterOptions {
   readonly interval?: number | undefined;
 }
 
-/** Milliseconds. A process without counts writes only the time at which it was last seen. */
+/** Milliseconds between two flushes. A process that has counted nothing writes only every `heartbeatMs`. */
 const defaultIntervalMs = 10_000;
-/** Milliseconds between two writes of a process that counts nothing. */
+/** Milliseconds between two writes of a process that counts nothing. A write stores when the process was last seen. */
 const heartbeatMs = 30_000;
 
 /** The resolutions of the stored sums. */

@@ -83,7 +83,7 @@ const readSums = everyoneStatement<
   order by label`,
 );
 
-/** Creates the reading of stored sums. */
+/** Creates the service that reads the stored sums. */
 export function createStatistics(database: Pick<Database, 'everyone'>): Statistics {
   return {
     async read(request) {

@@ -31,9 +31,9 @@ interface ProcessTable {
 const emptyLockFileAgeMs = 2000;
 
 /**
- * The processes of the server of `data`, without zombies. They have the cluster's name on their command lines. The id in
- * `postmaster.pid` may belong to a zombie or to another program, and in a container root may not read `/proc/PID/cwd` of
- * another account's process.
+ * The processes of the server of `data`, without zombies. They have the cluster's name on their command lines. Two
+ * other ways to find them do not work: the id in `postmaster.pid` may belong to a zombie or to another program, and in
+ * a container root may not read `/proc/PID/cwd` of another account's process.
  */
 export async function serverProcesses(data: DataDirectory): Promise<ServerProcess[]> {
   const table = existsSync('/proc/self/cmdline') ? procTable(data.clusterName) : await psTable(data.clusterName);

@@ -23,7 +23,7 @@ export interface Server {
 /** A server process that this Postern started. */
 export interface StartedServer {
   pid: number | undefined;
-  /** The cause of its end, or undefined while it runs. */
+  /** The reason why the server has ended; undefined while it runs. */
   failure(): string | undefined;
 }
 
@@ -77,7 +77,7 @@ const serverSettings = {
  * server of its own.
  */
 function sharedBuffers(): number {
-  // 0, or more than the memory: no limit.
+  // If the value is 0 or more than the memory, there is no limit.
   const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   const megabytes = Math.min(totalmem(), limit) / 2 ** 20;
   return Math.round(Math.min(1024, Math.max(128, megabytes / 8)));

@@ -16,7 +16,7 @@ import {
   withAndWithoutPush,
 } from './publish-queries.js';
 
-/** Deliveries to insert, as columns. */
+/** Deliveries to insert, as columns. A delivery is one notification for one user. */
 export interface Deliveries {
   readonly ids: readonly string[];
   readonly userIds: readonly string[];

@@ -5,10 +5,10 @@ import { currentCause } from '../../database/traced.js';
 import { newId } from '../../lib/ids.js';
 import type { PushDevice } from './devices.js';
 
-/** The queue's job that sends by a channel. `insertDeliveries` names it too. */
+/** The queue's job that sends by a channel. The SQL of `insertDeliveries` contains this name too. */
 export const sendTask = (channel: PushChannel) => `push.send.${channel}`;
 
-/** The payload of a `sendTask` job. With the number of the attempt, an old job cannot repeat an attempt. */
+/** The payload of a `sendTask` job. The number of the attempt prevents an old job from repeating an attempt. */
 export interface PushJob {
   readonly user_id: string;
   readonly id: string;
