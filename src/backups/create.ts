@@ -23,7 +23,8 @@ import { copyRunningServer } from './online-backup.js';
 import { type BackupPlace, backupName } from './places/place.js';
 
 /**
- * A backup has one server. With users on several, it would look whole and not be.
+ * Refuses a database whose users are on several servers. A backup contains only one server, so it would look complete,
+ * but users would be missing.
  * @throws BackupError
  */
 async function refuseSpreadUsers(client: pg.Client): Promise<void> {

@@ -29,9 +29,9 @@ const notification = { notification_id: id, notification_sequence: { type: ['int
 
 interface EventDescription {
   readonly about: string;
-  /** The members besides those that all events have. */
+  /** The members of this event, in addition to the members that all events have. */
   readonly members: Readonly<Record<string, MemberSchema>>;
-  /** Those of them that an event may lack. */
+  /** The members that may be absent. */
   readonly optional?: readonly string[];
 }
 

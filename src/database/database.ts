@@ -184,7 +184,10 @@ export async function completeTransaction<T>(
   }
 }
 
-/** Whether the database failed. A further statement would fail too, but not after a `MovedError`. */
+/**
+ * Whether the error means that the database failed, so that the next statement would fail too. A `MovedError` does not
+ * mean this.
+ */
 export function isStorageFailure(error: unknown): error is Problem {
   return error instanceof Problem && error.code === 'storage_unavailable' && !(error instanceof MovedError);
 }

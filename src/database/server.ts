@@ -57,8 +57,8 @@ export interface OpenTransaction {
 }
 
 /**
- * The user's rows are on another server since the statement was routed, or move now. The statement had no effect, and may
- * succeed on the server of the newest map.
+ * After a statement was routed to this server, the rows of its user were moved to another one, or they are being moved
+ * now. The statement had no effect. It may succeed on the server that the newest map of users names.
  */
 export class MovedError extends Problem {
   constructor(cause: unknown) {
@@ -311,7 +311,7 @@ function toProblem(error: unknown): unknown {
   return new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
 }
 
-/** Refused by the triggers of `shards move`: `guard_moving_user` and `guard_moving_job`. */
+/** Whether a trigger of `postern shards move` has refused the statement: `guard_moving_user` or `guard_moving_job`. */
 const isRefusedByMove = (error: unknown) => error instanceof pg.DatabaseError && error.code === 'PM001';
 
 function refuse(error: unknown): never {

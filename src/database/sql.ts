@@ -52,7 +52,7 @@ export interface Statement<Row extends object = object, Of extends Scope = Scope
   readonly text: string;
   /** The values for this use of the statement. */
   readonly values: unknown[];
-  /** The id of the user whose rows it names, or the ids, as an array or as the text of one. */
+  /** The users whose rows the statement names: one id, an array of ids, or PostgreSQL's text of such an array. */
   readonly users?: unknown;
   /** See `divisible`. */
   readonly isDivisible?: boolean;

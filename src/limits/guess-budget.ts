@@ -21,8 +21,8 @@ export interface GuessBudget {
    * Evaluates one secret, if the bucket of the account and the device has a guess left. If other requests are using all
    * guesses that are left, it waits and holds no connection.
    * @returns the verdict of `evaluate`. If `evaluate` throws, no guess counts, unless the code of a plug-in has failed.
-   * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5
-   *   s.
+   * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after
+   *   five seconds.
    */
   guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
   /** Values for a statement that uses `takeGuessFor`. */

@@ -67,7 +67,8 @@ export const encryptedKinds: readonly EncryptedKind[] = [
   {
     name: 'secrets of webhooks',
     table: 'webhook_endpoints',
-    // With several servers, the others have copies without secrets.
+    // If there are several servers, only one has the secrets. The other servers have copies of the rows without
+    // secrets.
     where: sql`secret <> ''`,
     encrypted: sql`secret`,
     context: sql`'webhook:' || id`,

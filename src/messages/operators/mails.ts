@@ -62,10 +62,13 @@ const insertMails = everyoneStatement<MailValues>(
   ${addMessageJobs(sql`message`, { attempts: p.attempts })}`,
 );
 
-/** The priority of these messages is then that of other notices. */
+/** A count of recent codes that gives these messages the same priority as other notices. */
 const leastUrgent = literal(1001);
 
-/** For a transaction over several servers, where only one may notify the queue: the dispatch adds the jobs. */
+/**
+ * For a transaction over several servers, of which only one may notify the queue. Here the dispatch adds the jobs
+ * later.
+ */
 const insertMailsForDispatch = everyoneStatement<MailValues>(
   'operator_mail_insert_for_dispatch',
   (p) => sql`
@@ -84,7 +87,7 @@ export function createOperatorMails(options: {
   const insert = database.shards.length === 1 ? insertMails : insertMailsForDispatch;
 
   async function writeOn(tx: Queryable<'everyone'>, shard: Shard, { kind, values }: OperatorMail): Promise<void> {
-    // While an operator is moved to another server, both have the row.
+    // While an operator is moved to another server, both servers have the operator's row.
     const operators = (await tx.query(selectOperators({}))).filter(({ id }) => database.shardOf(id) === shard);
     if (operators.length === 0) return;
     await tx.query(
