@@ -55,6 +55,18 @@ const selectEvents = everyoneStatement<
   order by created_at, id limit ${p.limit}::bigint`,
 );
 
+/** The events with these ids whose times are in a range, with their leaves, and whether their user was deleted. */
+const selectNamedEvents = everyoneStatement<
+  { ids: readonly string[]; fromAt: string; toAt: string },
+  { leaf: Buffer; id: string; is_erased: boolean }
+>(
+  'audit_verify_named_events',
+  (p) => sql`
+  select ${leafOfEvent} as leaf, id, not exists (select from users u where u.id = events.user_id) as is_erased
+  from events
+  where created_at >= ${p.fromAt}::timestamptz and created_at <= ${p.toAt}::timestamptz and id = any (${p.ids}::uuid[])`,
+);
+
 const selectCutoff = everyoneStatement<{ age: number }, { cutoff: string }>(
   'audit_verify_cutoff',
   (p) =>
@@ -75,21 +87,33 @@ interface EventKey {
   readonly id: string;
 }
 
+/** An event that the hashes of its server do not have. */
+interface AddedEvent {
+  readonly leaf: Buffer;
+  readonly isErased: boolean;
+}
+
 const minId = '00000000-0000-0000-0000-000000000000';
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const batchSize = 2000;
 
 /**
- * Compares the audit events of all sealed days with the hash chains. Does not report events that expired, or values that the
- * deletion of a user erased.
+ * Compares the audit events of all sealed days of one server with its hash chain. Does not report events that expired,
+ * values that the deletion of a user erased, or events that moved between servers with their user.
  *
- * @param eventsAge milliseconds for which audit events are kept
- * @param anchors hashes of days that were stored elsewhere, in hex, by day
+ * @param options.eventsAge milliseconds for which audit events are kept
+ * @param options.anchors hashes of days that were stored elsewhere, in hex, by day
+ * @param options.others the other servers, if users are on several
  */
 export async function verifyAudit(
   database: Pick<Database, 'everyone'>,
-  { eventsAge, anchors }: { readonly eventsAge: number; readonly anchors: ReadonlyMap<string, string> },
+  options: {
+    readonly eventsAge: number;
+    readonly anchors: ReadonlyMap<string, string>;
+    readonly others?: readonly Pick<Database, 'everyone'>[];
+  },
 ): Promise<AuditReport> {
+  const { eventsAge, anchors, others = [] } = options;
   const findings: AuditFinding[] = [];
   const report = (finding: AuditFinding) => findings.length < maxFindings && findings.push(finding);
   const [row] = await database.everyone.query(selectCutoff({ age: eventsAge }));
@@ -101,10 +125,12 @@ export async function verifyAudit(
   let count = 0;
   let hash: Buffer = Buffer.alloc(0);
   let from: EventKey = { at: '-infinity', id: minId };
+  const addedOfDay = new Map<string, AddedEvent>();
 
   /** Compares the events after `from`, up to the key `to`, with leaves. */
   async function compare(day: string, to: EventKey, leaves: readonly Leaf[]): Promise<void> {
     const missing = new Map(leaves.map((leaf) => [leaf.id, leaf]));
+    const fromAt = from.at;
     for (let isDone = false; !isDone; ) {
       const rows = await database.everyone.query(
         selectEvents({ afterAt: from.at, afterId: from.id, toAt: to.at, toId: to.id, limit: batchSize }),
@@ -112,7 +138,8 @@ export async function verifyAudit(
       for (const { leaf, at, id, is_erased: isErased } of rows) {
         const then = missing.get(id);
         missing.delete(id);
-        if (then === undefined) report({ what: 'added', day, id });
+        if (then === undefined && others.length > 0) addedOfDay.set(id, { leaf, isErased });
+        else if (then === undefined) report({ what: 'added', day, id });
         else if (!isSame(then, leaf, isErased)) report({ what: 'changed', day, id });
         from = { at, id };
         count += 1;
@@ -121,7 +148,10 @@ export async function verifyAudit(
     }
     from = to;
     // Expired events are deleted one by one, so some events of the oldest day may be deleted already.
-    if (day > cutoff) for (const id of missing.keys()) report({ what: 'removed', day, id });
+    if (day <= cutoff) return;
+    const range = { fromAt, toAt: to.at };
+    for (const id of await findMoved(others, missing, range)) missing.delete(id);
+    for (const id of missing.keys()) report({ what: 'removed', day, id });
   }
 
   for (const { day, hash: sealedHash } of days) {
@@ -144,6 +174,9 @@ export async function verifyAudit(
       if (!isIntact || !hash.equals(sealedHash)) report({ what: 'chain', day });
       await compare(day, end, []);
     }
+    for (const id of await findSealed(others, day, addedOfDay)) addedOfDay.delete(id);
+    for (const id of addedOfDay.keys()) report({ what: 'added', day, id });
+    addedOfDay.clear();
     from = end;
     hash = sealedHash;
   }
@@ -152,4 +185,44 @@ export async function verifyAudit(
     ...{ days: days.length, events: count, findings },
     last: last && { day: last.day, events: Number(last.events), hash: last.hash.toString('hex') },
   };
+}
+
+/**
+ * The events that the hashes of a server have, and that are unchanged on another server. A changed one counts as removed
+ * here and as added there.
+ */
+async function findMoved(
+  others: readonly Pick<Database, 'everyone'>[],
+  missing: ReadonlyMap<string, Leaf>,
+  range: { readonly fromAt: string; readonly toAt: string },
+): Promise<string[]> {
+  if (missing.size === 0) return [];
+  const statement = selectNamedEvents({ ...range, ids: [...missing.keys()] });
+  const rows = (await Promise.all(others.map(({ everyone }) => everyone.query(statement)))).flat();
+  return rows.flatMap(({ id, leaf, is_erased: isErased }) => {
+    const original = missing.get(id);
+    return original !== undefined && isSame(original, leaf, isErased) ? [id] : [];
+  });
+}
+
+/** The events of a day that the hashes of another server have, unchanged: the server where their user was that day. */
+async function findSealed(
+  others: readonly Pick<Database, 'everyone'>[],
+  day: string,
+  added: ReadonlyMap<string, AddedEvent>,
+): Promise<string[]> {
+  const sealed: string[] = [];
+  if (added.size === 0) return sealed;
+  for (const { everyone } of others) {
+    for (let after = 0; ; ) {
+      const [next] = await everyone.query(selectPart({ day, after }));
+      if (next === undefined) break;
+      after = next.part;
+      for (const original of readLeaves(next.leaves)) {
+        const event = added.get(original.id);
+        if (event !== undefined && isSame(original, event.leaf, event.isErased)) sealed.push(original.id);
+      }
+    }
+  }
+  return sealed;
 }

@@ -33,7 +33,8 @@ export function auditCommand(program: Command, io: Io, exitWith: (code: number) 
         const found = new Map<string, AuditReport>();
         for (const shard of database.shards) {
           const anchors = anchor.get(shard.name) ?? new Map<string, string>();
-          found.set(shard.name, await verifyAudit(shard, { eventsAge: config.EVENT_RETENTION, anchors }));
+          const others = database.shards.filter((other) => other !== shard);
+          found.set(shard.name, await verifyAudit(shard, { eventsAge: config.EVENT_RETENTION, anchors, others }));
         }
         return found;
       });

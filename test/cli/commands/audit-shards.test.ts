@@ -25,7 +25,7 @@ afterAll(async () => {
   await shards.drop();
 });
 
-test('each server seals its days, names itself in the event of webhooks, and is compared with its own anchors', async () => {
+test('each server seals its days, names itself in the event of webhooks, is compared with its own anchors, and knows events that moved', async () => {
   for (const { everyone } of database.shards) {
     await everyone.query(
       testSql(`insert into webhook_endpoints (id, url, description, events, filter, payload, has_inbox_events, secret,
@@ -77,4 +77,21 @@ test('each server seals its days, names itself in the event of webhooks, and is 
     code: 1,
     stderr: expect.stringContaining('SHARDS does not name the server north of --anchor.'),
   });
+
+  // A move copies the events of a user to another server, and deletes them on the former one.
+  const [from, to] = database.shards.slice(1);
+  if (from === undefined || to === undefined) throw new Error('there are not three servers');
+  const [{ event } = { event: '' }] = await from.everyone.query(
+    testSql<{ event: string }>(
+      `with gone as (delete from events where type = 'test' returning *) select to_jsonb(gone)::text as event from gone`,
+    ),
+  );
+  const { id } = JSON.parse(event) as { id: string };
+  await to.everyone.query(testSql('insert into events select * from jsonb_populate_record(null::events, $1)', [event]));
+  expect(await verify(...anchors)).toMatchObject({ code: 0, stderr: '' });
+  await to.everyone.query(testSql(`update events set actor = 'system' where id = $1`, [id]));
+  const changed = await verify(...anchors);
+  expect(changed.code).toBe(1);
+  expect(changed.stdout).toMatch(new RegExp(`The server east:\\n\\S+: the event ${id} was removed\\n`));
+  expect(changed.stdout).toMatch(new RegExp(`The server west:\\n\\S+: the event ${id} was added\\n`));
 });
