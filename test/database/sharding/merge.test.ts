@@ -194,8 +194,16 @@ test('a page number that is too far from the start of a list over several server
 });
 
 test('the state of inboxes is read while a user of the batch was moved to another server', async () => {
-  const batched = app.database.shardOf(users[0]?.id ?? '');
-  const { state } = createTestNotifications({ ...app.database, shardOf: () => batched });
+  const former = app.database.shardOf(users[0]?.id ?? '');
+  const known = new Set<string>();
+  const { state } = createTestNotifications({
+    ...app.database,
+    shardOf(userId) {
+      if (known.has(userId)) return app.database.shardOf(userId);
+      known.add(userId);
+      return former;
+    },
+  });
   const { state: stateOf } = createTestNotifications(app.database);
   const expected = await Promise.all(users.map(({ id }) => stateOf(id)));
   expect(expected).not.toContain(undefined);

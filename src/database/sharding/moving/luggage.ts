@@ -9,17 +9,20 @@ export class BusyError extends Error {}
 const users = 'select user_id from shard_moving_users where bucket = $1';
 const jobs = 'select job_id from shard_moving_jobs where bucket = $1';
 
+/** SQL: whether one of the users of a row `t` is in the bucket $1, and whether all are. */
+const concernsBucket = 'exists (select from unnest(t.user_ids) u where user_bucket(u) = $1)';
+const isOfBucketOnly = 'not exists (select from unnest(t.user_ids) u where user_bucket(u) <> $1)';
+
 /** SQL: whether a sender of webhooks has the queue of a user. */
 const isLeased = 'lease is not null and due_at > db_now()';
 
 /** Finds out why a bucket cannot move now, without a lock. Undefined: nothing works for it. */
 export async function findWork(source: pg.Client, bucket: number): Promise<string | undefined> {
-  const waits = (table: string) =>
-    `exists (select from ${table} t where exists (select from unnest(t.user_ids) u where user_bucket(u) = $1))`;
   const { rows } = await source.query<{ work: string | null }>(
     `select case
-       when ${waits('publications')} then 'pushes of one of its users are not in the queue yet'
-       when ${waits('webhook_outbox')} then 'events of one of its users have no number for webhooks yet'
+       when exists (select from publications t where ${concernsBucket}) then 'pushes of one of its users are not in the queue yet'
+       when exists (select from webhook_outbox t where ${concernsBucket} and not ${isOfBucketOnly})
+         then 'events of one of its users and of others have no number for webhooks yet'
        when exists (select from ${jobTable} where id in (${jobs}) and locked_at is not null)
          then 'a job of one of its users runs'
        when exists (select from webhook_queues where user_id in (${users}) and ${isLeased})
@@ -39,6 +42,7 @@ export async function packLuggage(source: pg.Client, bucket: number): Promise<vo
   // Nobody takes these while they are locked.
   await source.query(`select from ${jobTable} where id in (${jobs}) for update`, [bucket]);
   await source.query(`select from webhook_queues where user_id in (${users}) for update`, [bucket]);
+  await source.query(`select from webhook_outbox t where ${concernsBucket} for update`, [bucket]);
   const work = await findWork(source, bucket);
   if (work !== undefined) throw new BusyError(work);
   const pack = (kind: string, taken: string) =>
@@ -53,6 +57,7 @@ export async function packLuggage(source: pg.Client, bucket: number): Promise<vo
      where t.id = j.task_id and j.id in (${jobs})
      returning (to_jsonb(j) || jsonb_build_object('task', t.identifier))::text as row`,
   );
+  await pack('webhook_outbox', `delete from webhook_outbox t where ${concernsBucket} returning t::text as row`);
   for (const { name, column } of workTables) {
     await pack(name, `delete from ${name} t where ${column} in (${users}) returning t::text as row`);
   }
@@ -72,6 +77,7 @@ export async function unpackLuggage(client: pg.Client, bucket: number): Promise<
       rowsOf(name).map((row) => ({ row })),
     );
   }
+  await insertOutbox(client, rowsOf('webhook_outbox'));
   const packedJobs = rowsOf('jobs');
   if (packedJobs.length === 0) return;
   await client.query(
@@ -92,4 +98,22 @@ export async function unpackLuggage(client: pg.Client, bucket: number): Promise<
     [packedJobs],
   );
   await client.query(`select pg_notify('jobs:insert', '{"r":0,"count":1}')`);
+}
+
+/**
+ * Inserts events that have no number yet. Their times give the order of a user's events. If the clock of this server is
+ * behind, they get earlier times, so that what the user does here is later.
+ */
+async function insertOutbox(client: pg.Client, rows: readonly string[]): Promise<void> {
+  if (rows.length === 0) return;
+  await insertRows(
+    client,
+    'webhook_outbox',
+    rows.map((row) => ({ row })),
+  );
+  await client.query(
+    `update webhook_outbox set created_at = created_at - ahead
+     from (select max(created_at) - db_now() as ahead from webhook_outbox where xmin = pg_current_xact_id()::xid) clock
+     where xmin = pg_current_xact_id()::xid and ahead > interval '0'`,
+  );
 }
