@@ -130,7 +130,7 @@ export function useList<Row, Page extends PageOf<Row> & { readonly data: readonl
     refetch,
     /** If the list is at its top, new rows do not move rows that somebody reads. */
     isAtTop: position.isTop,
-    near: nearPages.map((page): readonly Row[] => page.data),
+    pagesNearView: nearPages.map((page): readonly Row[] => page.data),
     more: {
       ...{ onFirstVisible, isReading: isFetchingNextPage, error: isFetchNextPageError ? error : null },
       next: hasNextPage && !isFetchingNextPage && !isPlaceholderData ? next : undefined,

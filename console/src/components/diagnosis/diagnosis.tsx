@@ -45,7 +45,7 @@ export function Diagnosis({ diagnosis, onRemedy }: DiagnosisProps) {
   const notes = [...diagnosis.reasons.filter(({ effect }) => effect === 'note'), ...pinReasons];
   // The first thing that helps is the only main button of the page.
   const mainRemedy = blockers.flatMap(({ remedies }) => remedies)[0];
-  const isUnlock = mainRemedy?.action === 'unlock' || mainRemedy?.action === 'reset_budget';
+  const unlockHelps = mainRemedy?.action === 'unlock' || mainRemedy?.action === 'reset_budget';
   return (
     <>
       <Verdict diagnosis={diagnosis} />
@@ -56,7 +56,7 @@ export function Diagnosis({ diagnosis, onRemedy }: DiagnosisProps) {
         {diagnosis.ways.map((way) => (
           <WayRow
             key={way.authenticator}
-            {...{ onRemedy, isUnlock }}
+            {...{ onRemedy, unlockHelps }}
             way={{ ...way, reasons: way.reasons.filter((reason) => !isAboutPin(reason)) }}
           />
         ))}
@@ -72,7 +72,7 @@ function Verdict({ diagnosis: { user_id, verdict, until, checked_at, message } }
   const { login } = useText().user;
   const { time, duration } = useFormats();
   const { icon, tone } = verdictLooks[verdict];
-  const end = verdict === 'no' && until !== null;
+  const hasEnd = verdict === 'no' && until !== null;
   const explanation =
     user_id === null ? message : { yes: login.yesMore, maybe: login.maybeMore, no: login.noMore }[verdict];
   return (
@@ -81,8 +81,8 @@ function Verdict({ diagnosis: { user_id, verdict, until, checked_at, message } }
         <Icon name={icon} size={20} />
       </span>
       <div>
-        <h3>{end ? login.noUntil(time(until)) : login.answers[verdict]}</h3>
-        <p>{end ? login.noUntilMore(duration(Date.parse(until) - Date.parse(checked_at))) : explanation}</p>
+        <h3>{hasEnd ? login.noUntil(time(until)) : login.answers[verdict]}</h3>
+        <p>{hasEnd ? login.noUntilMore(duration(Date.parse(until) - Date.parse(checked_at))) : explanation}</p>
       </div>
     </div>
   );
@@ -119,11 +119,11 @@ function useWayName(): (way: LoginWay) => string {
 interface WayRowProps {
   readonly way: LoginWay;
   readonly onRemedy: RemedyAction;
-  /** What blocks every way ends with the unlock. */
-  readonly isUnlock: boolean;
+  /** Whether an unlock removes what blocks every way to log in. */
+  readonly unlockHelps: boolean;
 }
 
-function WayRow({ way, onRemedy, isUnlock }: WayRowProps) {
+function WayRow({ way, onRemedy, unlockHelps }: WayRowProps) {
   const { login } = useText().user;
   const name = useWayName()(way);
   const { icon, tone } = verdictLooks[way.verdict];
@@ -138,7 +138,7 @@ function WayRow({ way, onRemedy, isUnlock }: WayRowProps) {
         <strong>
           <bdi>{name}</bdi>
         </strong>
-        <span className={tone}>{isBlocked && isUnlock ? login.afterUnlock : login.verdicts[way.verdict]}</span>
+        <span className={tone}>{isBlocked && unlockHelps ? login.afterUnlock : login.verdicts[way.verdict]}</span>
       </div>
       <div className={styles.why}>
         {way.reasons.length === 0 && (isBlocked ? login.readyOtherwise : login.ready)}
@@ -189,7 +189,7 @@ interface RemediesProps {
   readonly onRemedy: RemedyAction;
 }
 
-/** What changes a reason: buttons, the names of settings, and what only the user can do. */
+/** What can remove a reason: buttons, the names of settings, and a note if only the user can do it. */
 function Remedies({ remedies, main, onRemedy }: RemediesProps & { remedies: readonly LoginRemedy[] }) {
   const { login } = useText().user;
   const settings = remedies.flatMap(({ setting }) => setting ?? []);
@@ -208,13 +208,13 @@ function Remedies({ remedies, main, onRemedy }: RemediesProps & { remedies: read
   );
 }
 
-interface ApplyProps {
+interface RemedyButtonProps {
   readonly remedy: LoginRemedy;
   readonly isMain: boolean;
   readonly run: () => Promise<void> | void;
 }
 
-function RemedyButton({ remedy: { action }, isMain, run }: ApplyProps) {
+function RemedyButton({ remedy: { action }, isMain, run }: RemedyButtonProps) {
   const { login } = useText().user;
   const [busy, setBusy] = useState(false);
   return (

@@ -19,35 +19,35 @@ export interface FilterField {
 
 interface FilterBarProps {
   /** The values of the filters in the URL of the page. */
-  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly urlQuery: Readonly<Record<string, string | undefined>>;
   /** Changes members of the URL; `undefined` removes one. */
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
   readonly fields: readonly FilterField[];
-  /** The member for the search box, its label, and whether it has the focus when the page opens. */
-  readonly search?: { readonly name: string; readonly label: string; readonly hasInitialFocus?: boolean };
+  /** The member of the URL's query for the search box, its label, and whether it has the focus when the page opens. */
+  readonly searchBox?: { readonly name: string; readonly label: string; readonly hasInitialFocus?: boolean };
   /** Content at the end of the bar, such as counts or a button. */
   readonly children?: ReactNode;
 }
 
 /** One search box, then a chip for each filter that applies, then a list of the others. */
-export function FilterBar({ query, onChange, fields, search, children }: FilterBarProps) {
+export function FilterBar({ urlQuery, onChange, fields, searchBox, children }: FilterBarProps) {
   const text = useText();
   const [added, setAdded] = useState<string>();
-  const activeFields = fields.filter(({ name }) => query[name] !== undefined || name === added);
+  const activeFields = fields.filter(({ name }) => urlQuery[name] !== undefined || name === added);
   const otherFields = fields.filter((field) => !activeFields.includes(field));
-  const hasAny = activeFields.some(({ name }) => query[name] !== undefined);
+  const hasAny = activeFields.some(({ name }) => urlQuery[name] !== undefined);
   const clear = () => {
     setAdded(undefined);
     onChange(Object.fromEntries(fields.map(({ name }) => [name, undefined])));
   };
   return (
     <search className={styles.bar}>
-      {search !== undefined && (
+      {searchBox !== undefined && (
         <SearchBox
-          label={search.label}
-          value={query[search.name] ?? ''}
-          focused={search.hasInitialFocus === true}
-          onChange={(value) => onChange({ [search.name]: value === '' ? undefined : value })}
+          label={searchBox.label}
+          value={urlQuery[searchBox.name] ?? ''}
+          focused={searchBox.hasInitialFocus === true}
+          onChange={(value) => onChange({ [searchBox.name]: value === '' ? undefined : value })}
         />
       )}
       <div className={styles.chips}>
@@ -55,7 +55,7 @@ export function FilterBar({ query, onChange, fields, search, children }: FilterB
           <Chip
             key={field.name}
             field={field}
-            value={query[field.name]}
+            value={urlQuery[field.name]}
             isNew={field.name === added}
             onChange={(value) => {
               setAdded(undefined);

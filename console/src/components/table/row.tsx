@@ -10,8 +10,10 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** The cells are aligned at the right. */
   readonly isNumber?: boolean;
-  /** `wide`: takes the remaining width. `low`: hidden on narrow screens. */
-  readonly size?: 'wide' | 'low';
+  /** `wide`: takes the remaining width. */
+  readonly size?: 'wide';
+  /** Narrow tables do not show the column. */
+  readonly isHiddenIfNarrow?: boolean;
   /** The text arrives after the row, so the column has a fixed width. */
   readonly isLate?: boolean;
   /** The value of the sort order in the URL, if the list can be sorted by it. */
@@ -91,12 +93,12 @@ function AnyRow<R>(props: RowProps<R>) {
 /** One row of a table. It is rendered again only when it changes, not while the list is scrolled. */
 export const TableRow = memo(AnyRow) as typeof AnyRow;
 
-export function classOf<R>({ isNumber, size, isLate }: Column<R>): string {
+export function classOf<R>({ isNumber, size, isHiddenIfNarrow, isLate }: Column<R>): string {
   return cx(
     styles.cell,
     isNumber && styles.number,
     isLate && styles.late,
     size === 'wide' && styles.wide,
-    size === 'low' && styles.low,
+    isHiddenIfNarrow && styles.hiddenIfNarrow,
   );
 }

@@ -44,15 +44,20 @@ export function BlockList({ read }: BlockListProps) {
     { key: 'address', head: text.address, cell: ({ address }) => <UserText strong text={address} /> },
     { key: 'reason', head: text.blocks.reason, size: 'wide', cell: ({ reason }) => <Reason reason={reason} /> },
     { key: 'ends', head: text.ends, cell: ({ ends_at }) => <End time={ends_at} never={text.blocks.never} /> },
-    { key: 'created', head: text.created, size: 'low', cell: ({ created_at }) => <Time value={created_at} /> },
+    {
+      key: 'created',
+      head: text.created,
+      isHiddenIfNarrow: true,
+      cell: ({ created_at }) => <Time value={created_at} />,
+    },
   ];
   return (
     <>
       <FilterBar
-        query={{ q }}
+        urlQuery={{ q }}
         onChange={(next) => void navigate({ search: (before) => ({ ...before, ...next }), replace: true })}
         fields={[]}
-        search={{ name: 'q', label: text.blocks.search }}
+        searchBox={{ name: 'q', label: text.blocks.search }}
       />
       <Panel hasNoPadding>
         <Loaded query={list} what={text.blocks.failed} rows={4}>

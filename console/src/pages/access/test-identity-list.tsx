@@ -33,7 +33,7 @@ export function TestIdentityList({ read }: TestIdentityListProps) {
     read,
     refreshMs: 15_000,
   });
-  const users = useUsersOfPages(list.near.map((page) => page.flatMap(({ user_id }) => user_id ?? [])));
+  const users = useUsersOfPages(list.pagesNearView.map((page) => page.flatMap(({ user_id }) => user_id ?? [])));
   const userOf = ({ user_id }: TestIdentity) => (user_id === null ? undefined : users.get(user_id));
   const columns: readonly Column<TestIdentity>[] = [
     {
@@ -44,7 +44,12 @@ export function TestIdentityList({ read }: TestIdentityListProps) {
     },
     { key: 'user', head: text.user, size: 'wide', cell: (row) => <UserName test={row} user={userOf(row)} /> },
     { key: 'ends', head: access.ends, cell: ({ expires_at }) => <End time={expires_at} /> },
-    { key: 'created', head: access.created, size: 'low', cell: ({ created_at }) => <Time value={created_at} /> },
+    {
+      key: 'created',
+      head: access.created,
+      isHiddenIfNarrow: true,
+      cell: ({ created_at }) => <Time value={created_at} />,
+    },
   ];
   return (
     <>

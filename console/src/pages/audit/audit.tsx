@@ -72,7 +72,7 @@ export function Audit() {
     {
       key: 'address',
       head: audit.address,
-      size: 'low',
+      isHiddenIfNarrow: true,
       cell: ({ address }) => (address === null ? <None /> : address),
     },
   ];
@@ -126,7 +126,7 @@ export function Audit() {
       }
     >
       <FilterBar
-        query={search}
+        urlQuery={search}
         onChange={set}
         fields={[
           { name: 'type', label: audit.what, values: Object.entries(words.types) },

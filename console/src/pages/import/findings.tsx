@@ -20,7 +20,12 @@ export function Findings({ findings }: { findings: ReadonlyMap<number, Outcome> 
       head: imports.user,
       cell: ({ displayName }) => (displayName === '' ? <None /> : <UserText strong text={displayName} />),
     },
-    { key: 'field', head: imports.field, size: 'low', cell: (row) => <Fields outcome={row} text={imports} /> },
+    {
+      key: 'field',
+      head: imports.field,
+      isHiddenIfNarrow: true,
+      cell: (row) => <Fields outcome={row} text={imports} />,
+    },
     { key: 'reason', head: imports.reason, size: 'wide', cell: (row) => <Reasons outcome={row} text={text} /> },
   ];
   return (

@@ -56,7 +56,7 @@ export function Keys() {
   );
   return (
     <Page title={text.title} actions={actions}>
-      <FilterBar query={query} onChange={change} fields={[]} search={{ name: 'q', label: text.search }} />
+      <FilterBar urlQuery={query} onChange={change} fields={[]} searchBox={{ name: 'q', label: text.search }} />
       <Panel hasNoPadding>
         <Loaded query={list} what={text.failed} rows={4}>
           {({ rows, first }) => (
@@ -97,7 +97,12 @@ function KeyTable({ rows, more, onOpen }: KeyTableProps) {
       cell: ({ last_used_at }) => <Time value={last_used_at} emptyText={text.never} />,
     },
     { key: 'expires', head: text.expires, cell: (key) => <Expiry apiKey={key} /> },
-    { key: 'created', head: text.created, size: 'low', cell: ({ created_at }) => <Time value={created_at} /> },
+    {
+      key: 'created',
+      head: text.created,
+      isHiddenIfNarrow: true,
+      cell: ({ created_at }) => <Time value={created_at} />,
+    },
   ];
   return (
     <Table

@@ -86,7 +86,7 @@ export function Messages() {
     read: read(50),
     refreshMs: 10_000,
   });
-  const users = useUsersOfPages(query.near.map((page) => page.map(({ user_id }) => user_id)));
+  const users = useUsersOfPages(query.pagesNearView.map((page) => page.map(({ user_id }) => user_id)));
   const userOf = ({ user_id }: OutboxMessage) => {
     const user = users.get(user_id);
     return user === undefined ? messages.nobody : nameOf(user);
@@ -104,8 +104,13 @@ export function Messages() {
       head: messages.recipient,
       cell: (message) => (message.recipient === null ? <None /> : <UserText strong text={message.recipient} />),
     },
-    { key: 'user', head: messages.user, size: 'low', cell: (message) => <UserText text={userOf(message)} /> },
-    { key: 'kind', head: messages.kind, size: 'low', cell: ({ kind }) => messages.kinds[kind] ?? kind },
+    {
+      key: 'user',
+      head: messages.user,
+      isHiddenIfNarrow: true,
+      cell: (message) => <UserText text={userOf(message)} />,
+    },
+    { key: 'kind', head: messages.kind, isHiddenIfNarrow: true, cell: ({ kind }) => messages.kinds[kind] ?? kind },
     { key: 'why', head: messages.why, size: 'wide', cell: (message) => <UserText quiet text={why(message)} /> },
     { key: 'at', head: messages.changed, cell: ({ updated_at }) => <Time value={updated_at} /> },
     {
@@ -165,9 +170,9 @@ export function Messages() {
       }
     >
       <FilterBar
-        query={search}
+        urlQuery={search}
         onChange={set}
-        search={{ name: 'recipient', label: messages.search }}
+        searchBox={{ name: 'recipient', label: messages.search }}
         fields={[
           {
             name: 'channel',
@@ -205,7 +210,7 @@ export function Messages() {
                         <UserText quiet text={why(message)} />
                         <div className={styles.act}>
                           {stateOf(message)}
-                          {message.state === 'failed' && can('users:write') && <Retry message={message} />}
+                          {isRetryable(message) && can('users:write') && <Retry message={message} />}
                         </div>
                       </>
                     )}

@@ -33,7 +33,7 @@ const columns: readonly Column<Row>[] = [
     head: 'State',
     cell: ({ state }) => (state === 'active' ? 'Active' : <Badge kind="until">Locked until 15:48</Badge>),
   },
-  { key: 'phone', head: 'Phone', size: 'low', cell: () => <None /> },
+  { key: 'phone', head: 'Phone', isHiddenIfNarrow: true, cell: () => <None /> },
   { key: 'devices', head: 'Devices', isNumber: true, sort: 'devices', cell: ({ devices }) => <Num value={devices} /> },
 ];
 
@@ -50,7 +50,7 @@ export function List() {
   return (
     <>
       <FilterBar
-        query={query}
+        urlQuery={query}
         onChange={(change) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true })}
         fields={[
           {
@@ -62,7 +62,7 @@ export function List() {
             ],
           },
         ]}
-        search={{ name: 'q', label: 'Name' }}
+        searchBox={{ name: 'q', label: 'Name' }}
       />
       <Panel title={parts.list} hasNoPadding>
         {shown.length === 0 ? (

@@ -29,7 +29,7 @@ interface StepsProps {
 
 type StepName = 'you' | 'password' | 'factor';
 const order: readonly StepName[] = ['you', 'password', 'factor'];
-/** The step with the field that the service refuses. */
+/** The step of each field that the service can refuse. */
 const stepOfField: Record<string, StepName> = { name: 'you', email: 'you', username: 'you', password: 'password' };
 
 /** Three steps: the person, the password, the second factor. One is open, and finished ones are folded. */
@@ -37,8 +37,8 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
   const { setUp } = useText();
   const [step, setStep] = useState<StepName>('you');
   const [form, setForm] = useState({ name: '', email: '', username: '', password: '' });
-  const [problem, setProblem] = useState<ProblemError>();
-  const [failure, setFailure] = useState<unknown>();
+  const [fieldProblem, setFieldProblem] = useState<ProblemError>();
+  const [otherError, setOtherError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const [factor, setFactor] = useState<SetUpFactor>();
   const set = (change: Partial<typeof form>) => setForm({ ...form, ...change });
@@ -48,20 +48,23 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
     ...(form.username.trim() !== '' && { username: form.username.trim() }),
   };
 
-  /** Sends the form; a refused field opens its step, and an ended link ends the page. */
+  /**
+   * Runs a request. If the service refuses a field, opens the step of this field. If the link is no longer valid, calls
+   * `onLinkEnded`.
+   */
   async function submitStep(call: () => Promise<void>): Promise<void> {
     setBusy(true);
-    setProblem(undefined);
-    setFailure(undefined);
+    setFieldProblem(undefined);
+    setOtherError(undefined);
     try {
       await call();
     } catch (error) {
       const field = error instanceof ProblemError ? fieldOf(error) : undefined;
       if (error instanceof ProblemError && error.code.startsWith('setup_link_')) onLinkEnded();
       else if (error instanceof ProblemError && field !== undefined) {
-        setProblem(error);
+        setFieldProblem(error);
         setStep(stepOfField[field] ?? 'you');
-      } else setFailure(error);
+      } else setOtherError(error);
     } finally {
       setBusy(false);
     }
@@ -86,27 +89,28 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
         : order.indexOf(name) < order.indexOf(step)
           ? ('done' as const)
           : ('later' as const),
-    onChange: () => setStep(name),
+    onReopen: () => setStep(name),
   });
   return (
     <section className={styles.card}>
       <StepFrame {...frame('you')} title={setUp.you} summary={names}>
-        <YouStep form={form} problem={problem} onChange={set} onNext={() => setStep('password')} />
+        <YouStep form={form} fieldProblem={fieldProblem} onChange={set} onNext={() => setStep('password')} />
       </StepFrame>
       <StepFrame {...frame('password')} title={setUp.password} summary={setUp.characters([...form.password].length)}>
         <PasswordStep
           value={form.password}
           least={link.password_min}
           username={operator.email ?? operator.username ?? ''}
-          {...{ problem, busy }}
-          failure={failure}
+          {...{ fieldProblem, busy }}
+          otherError={otherError}
           onChange={(password) => set({ password })}
           onNext={() => void begin('totp')}
         />
       </StepFrame>
       <StepFrame {...frame('factor')} title={setUp.factor} note={setUp.factorWhy}>
         <FactorStep
-          {...{ factor, busy, failure }}
+          {...{ factor, busy }}
+          failure={otherError}
           onKind={(kind) => void begin(kind)}
           onComplete={(proof) => void complete(proof)}
         />
@@ -127,11 +131,11 @@ interface FrameProps {
   readonly title: string;
   readonly note?: string;
   readonly summary?: string;
-  readonly onChange: () => void;
+  readonly onReopen: () => void;
   readonly children: ReactNode;
 }
 
-function StepFrame({ number, state, title, note, summary, onChange, children }: FrameProps) {
+function StepFrame({ number, state, title, note, summary, onReopen, children }: FrameProps) {
   const { setUp } = useText();
   return (
     <div className={styles.step}>
@@ -145,7 +149,7 @@ function StepFrame({ number, state, title, note, summary, onChange, children }: 
         {state === 'open' && children}
       </div>
       {state === 'done' && (
-        <Button kind="ghost" small onClick={onChange}>
+        <Button kind="ghost" small onClick={onReopen}>
           {setUp.change}
         </Button>
       )}
@@ -155,22 +159,22 @@ function StepFrame({ number, state, title, note, summary, onChange, children }: 
 
 interface YouProps {
   readonly form: { readonly name: string; readonly email: string; readonly username: string };
-  readonly problem: ProblemError | undefined;
+  readonly fieldProblem: ProblemError | undefined;
   readonly onChange: (change: { name?: string; email?: string; username?: string }) => void;
   readonly onNext: () => void;
 }
 
-function YouStep({ form, problem, onChange, onNext }: YouProps) {
+function YouStep({ form, fieldProblem, onChange, onNext }: YouProps) {
   const { setUp } = useText();
-  const [isMissing, setMissing] = useState(false);
-  const isIncomplete = form.email.trim() === '' && form.username.trim() === '';
+  const [showsMissingIdentity, setShowsMissingIdentity] = useState(false);
+  const hasNoIdentity = form.email.trim() === '' && form.username.trim() === '';
   return (
     <form
       className={styles.fields}
       onSubmit={(event) => {
         event.preventDefault();
-        setMissing(isIncomplete);
-        if (!isIncomplete) onNext();
+        setShowsMissingIdentity(hasNoIdentity);
+        if (!hasNoIdentity) onNext();
       }}
     >
       <Field
@@ -180,7 +184,7 @@ function YouStep({ form, problem, onChange, onNext }: YouProps) {
         maxLength={255}
         autoComplete="name"
         autoFocus
-        error={problem?.messageFor('name')}
+        error={fieldProblem?.messageFor('name')}
         onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
       <Field
@@ -188,7 +192,9 @@ function YouStep({ form, problem, onChange, onNext }: YouProps) {
         value={form.email}
         type="email"
         autoComplete="email"
-        error={problem?.messageFor('email') ?? (isMissing && isIncomplete ? setUp.needsIdentity : undefined)}
+        error={
+          fieldProblem?.messageFor('email') ?? (showsMissingIdentity && hasNoIdentity ? setUp.needsIdentity : undefined)
+        }
         onChange={(event) => onChange({ email: event.currentTarget.value })}
       />
       <Field
@@ -198,7 +204,7 @@ function YouStep({ form, problem, onChange, onNext }: YouProps) {
         autoCapitalize="off"
         spellCheck={false}
         hint={setUp.either}
-        error={problem?.messageFor('username')}
+        error={fieldProblem?.messageFor('username')}
         onChange={(event) => onChange({ username: event.currentTarget.value })}
       />
       <Button type="submit" kind="main">
@@ -213,14 +219,14 @@ interface PasswordProps {
   readonly least: number;
   /** For password managers. */
   readonly username: string;
-  readonly problem: ProblemError | undefined;
-  readonly failure: unknown;
+  readonly fieldProblem: ProblemError | undefined;
+  readonly otherError: unknown;
   readonly busy: boolean;
   readonly onChange: (value: string) => void;
   readonly onNext: () => void;
 }
 
-function PasswordStep({ value, least, username, problem, failure, busy, onChange, onNext }: PasswordProps) {
+function PasswordStep({ value, least, username, fieldProblem, otherError, busy, onChange, onNext }: PasswordProps) {
   const { setUp, signIn } = useText();
   const [isShown, setShown] = useState(false);
   const missing = least - [...value].length;
@@ -240,11 +246,11 @@ function PasswordStep({ value, least, username, problem, failure, busy, onChange
         autoComplete="new-password"
         autoFocus
         hint={setUp.passwordHint(least)}
-        error={problem?.messageFor('password')}
+        error={fieldProblem?.messageFor('password')}
         onChange={(event) => onChange(event.currentTarget.value)}
       />
       <Switch label={signIn.show} checked={isShown} onChange={(event) => setShown(event.currentTarget.checked)} />
-      {failure !== undefined && <Problem error={failure} />}
+      {otherError !== undefined && <Problem error={otherError} />}
       <Button
         type="submit"
         kind="main"

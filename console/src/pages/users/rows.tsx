@@ -11,12 +11,12 @@ type UserTexts = Texts['users'];
 export function columnsOf(users: UserTexts): readonly Column<User>[] {
   return [
     { key: 'name', head: users.name, size: 'wide', cell: (user) => <Identity user={user} /> },
-    { key: 'phone', head: users.phone, size: 'low', cell: ({ phone }) => phone ?? <None /> },
+    { key: 'phone', head: users.phone, isHiddenIfNarrow: true, cell: ({ phone }) => phone ?? <None /> },
     { key: 'state', head: users.state, cell: (user) => <State user={user} /> },
     {
       key: 'factors',
       head: users.factors,
-      size: 'low',
+      isHiddenIfNarrow: true,
       cell: ({ second_factors: factors }) =>
         factors.length === 0 ? (
           <None />

@@ -103,10 +103,10 @@ export function Users() {
       }
     >
       <FilterBar
-        query={query}
+        urlQuery={query}
         onChange={change}
         fields={fieldsOf(users)}
-        search={{ name: 'q', label: users.search, hasInitialFocus: true }}
+        searchBox={{ name: 'q', label: users.search, hasInitialFocus: true }}
       >
         {found.data !== undefined && <Total page={found.data.first} isFiltered={isFiltered} />}
       </FilterBar>

@@ -56,7 +56,7 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
     read: readDeliveries(webhook.id, filter, 50),
     refreshMs: 5000,
   });
-  const users = useUsersOfPages(list.near.map((page) => page.map(({ user_id }) => user_id)));
+  const users = useUsersOfPages(list.pagesNearView.map((page) => page.map(({ user_id }) => user_id)));
   const inList = list.data?.rows.find(({ id }) => id === search.open);
   // A link may lead to a delivery that is not on the page.
   const single = useQuery({
@@ -86,12 +86,18 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
     {
       key: 'user',
       head: text.user,
-      size: 'low',
+      isHiddenIfNarrow: true,
       isLate: true,
       cell: (delivery) => <UserText text={userOf(delivery)} />,
     },
     { key: 'result', head: text.answer, cell: (delivery) => <UserText quiet text={result(delivery)} /> },
-    { key: 'tries', head: text.tries, isNumber: true, size: 'low', cell: ({ attempts }) => <Num value={attempts} /> },
+    {
+      key: 'tries',
+      head: text.tries,
+      isNumber: true,
+      isHiddenIfNarrow: true,
+      cell: ({ attempts }) => <Num value={attempts} />,
+    },
     {
       key: 'at',
       head: text.time,
@@ -120,7 +126,7 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
     >
       <div className={styles.filters}>
         <FilterBar
-          query={search}
+          urlQuery={search}
           onChange={set}
           fields={[
             { name: 'type', label: text.event, values: eventTypes.map((type) => [type, type] as const) },

@@ -64,7 +64,7 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: ()
               duration={result.duration_ms}
               ok={result.ok}
             />
-            <Sent title={text.willSend} url={webhook.url} id={idOf(result.request)} body={result.request} />
+            <Sent title={text.whatWasSent} url={webhook.url} id={idOf(result.request)} body={result.request} />
           </>
         )}
       </div>

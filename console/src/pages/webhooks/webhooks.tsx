@@ -55,7 +55,7 @@ export function Webhooks() {
         )
       }
     >
-      <FilterBar query={query} onChange={change} fields={[]} search={{ name: 'q', label: text.search }} />
+      <FilterBar urlQuery={query} onChange={change} fields={[]} searchBox={{ name: 'q', label: text.search }} />
       <Panel hasNoPadding>
         <Loaded query={list} what={text.failed} rows={4}>
           {({ data }) => {
@@ -123,7 +123,7 @@ function WebhookTable({ rows, onOpen }: { rows: readonly Webhook[]; onOpen: (web
     {
       key: 'events',
       head: text.events,
-      size: 'low',
+      isHiddenIfNarrow: true,
       cell: ({ events }) => <UserText quiet text={events.join(', ')} />,
     },
     { key: 'pending', head: text.waiting, isNumber: true, cell: waiting },

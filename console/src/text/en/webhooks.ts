@@ -157,6 +157,7 @@ export const webhooks = {
   recorded: 'Recorded',
   sent: (time: string, attempts: number) => `What Postern sent at ${time}, try ${attempts.toLocaleString('en')}`,
   willSend: 'What Postern sends',
+  whatWasSent: 'What Postern sent',
   body: 'the body',
   bodyGone: 'The event is no longer stored.',
   withoutResource: 'The payload is full: the body also has the resource, which is read for each try.',

@@ -160,6 +160,7 @@ export const webhooks: Texts['webhooks'] = {
   recorded: 'Registrado',
   sent: (time, attempts) => `Lo que envió Postern a las ${time}, intento ${attempts.toLocaleString('es')}`,
   willSend: 'Lo que envía Postern',
+  whatWasSent: 'Lo que envió Postern',
   body: 'el contenido',
   bodyGone: 'El evento ya no está guardado.',
   withoutResource: 'El contenido es completo: también incluye el recurso, que se lee en cada intento.',
