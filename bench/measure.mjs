@@ -21,8 +21,9 @@ function median(values) {
  * @param {readonly { name: string, run: (round: number) => Promise<{ count: number }>, pid?: number, dataDir?: string | string[] }[]} contenders
  *   pid: the process whose CPU time is counted;
  *   dataDir: the data directories of the PostgreSQL servers whose CPU time is counted
- * @returns the medians of the rounds of each contender. `ratio` is the median of the first contender's rate divided by
- * this one's, in each round; `cpu` and `databaseCpu` are microseconds a request, `rss` is in MB
+ * @returns the medians of the rounds of each contender. For each round, the rate of the first contender is divided by the
+ * rate of this one. `ratio` is the median of these quotients. `cpu` and `databaseCpu` are microseconds a request, `rss` is
+ * in MB
  */
 export async function takeTurns(contenders, rounds) {
   const results = contenders.map(() => []);
@@ -44,7 +45,7 @@ export async function takeTurns(contenders, rounds) {
   });
 }
 
-/** Microseconds of CPU that a process has used, to 10 ms; NaN without a process or /proc. */
+/** The CPU time that a process has used, in microseconds, rounded to 10 ms. NaN without a process or /proc. */
 export function processCpu(pid) {
   const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
@@ -81,7 +82,7 @@ export function residentMegabytes(pid) {
   }
 }
 
-/** A number for people, with three significant digits. */
+/** A number for people: whole from 100 on, otherwise with one or two decimals. */
 export function shown(value) {
   if (!Number.isFinite(value)) return '';
   if (value >= 100) return Math.round(value).toLocaleString('en');

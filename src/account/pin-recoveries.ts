@@ -80,7 +80,7 @@ const minLifetimeSeconds = 300;
 export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoveries {
   const { database, keys, users, codes, limits, notices, sessionless, delay } = options;
 
-  /** The other effects of a recovery, once the new PIN is in effect. */
+  /** The other effects of a recovery, after the new PIN is in effect. */
   async function finish(tx: Queryable<'user'>, userId: string): Promise<void> {
     await users.logout(tx, userId, system);
     await finishPinRecovery(tx, userId);

@@ -36,7 +36,7 @@ async function refuseSpreadUsers(client: pg.Client): Promise<void> {
   if (others.length === 0) return;
   const names = others.map(({ name }) => name).join(', ');
   throw new BackupError(
-    `Users are on several servers (main, ${names}), and a backup of Postern has one: back up all of them to one point in time with pgBackRest or WAL-G, see docs/scaling.md`,
+    `Users are on several servers (main, ${names}), and a backup of Postern contains only one server: back up all of them to one point in time with pgBackRest or WAL-G, see docs/scaling.md`,
   );
 }
 

@@ -65,7 +65,7 @@ export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): 
     }
     const supervision = supervise(server, membership, log, stopping.signal).finally(() => server.data.close());
     return {
-      address: { host: server.data.name, port: 5432, user: superuser, database: databaseName },
+      address: { host: server.data.ownPath, port: 5432, user: superuser, database: databaseName },
       stop: () => {
         stopping.abort();
         return supervision;

@@ -15,9 +15,8 @@ export interface FirstAuthentication {
   readonly lifetimeMs: number;
 }
 
-interface Values extends Omit<FirstAuthentication, 'device'>, EventValues {
+interface Values extends FirstAuthentication, EventValues {
   readonly deviceId: string;
-  readonly device: LoginDevice;
 }
 
 /** Inserts new rows only. No other transaction knows the user yet, so it waits for no lock and settles no guess. */
@@ -37,7 +36,9 @@ const insertFirst = userStatement<Values>(
   ${insertEvent(sql`'login.approved'`)}`,
 );
 
-/** Approves the first login, in the transaction that creates the user: the set-up has checked all secrets. */
+/**
+ * Approves the first login, in the transaction that creates the user. The set-up of the operator has checked all secrets.
+ */
 export async function insertFirstAuthentication(
   tx: Queryable<'user'>,
   authentication: FirstAuthentication,

@@ -33,7 +33,7 @@ const findIds = divisible(
   ),
 );
 
-/** The time of the database. It needs no table. */
+/** The time of the database. */
 const readNow = directoryStatement<object, { now: string }>('import_now', () => sql`select db_now() as now`);
 
 /** Reads the state that decides about candidates, in four look-ups by key, however many candidates there are. */

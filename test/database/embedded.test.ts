@@ -22,7 +22,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { serverAccount } from '../../src/database/embedded/account.js';
 import { locateBinaries, publicFolders, serverEnvironment } from '../../src/database/embedded/binaries.js';
 import { openDataDirectory } from '../../src/database/embedded/data-directory.js';
-import { inheritedName } from '../../src/database/embedded/descriptors.js';
+import { inheritedPath } from '../../src/database/embedded/descriptors.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
 import { eventually } from '../support/eventually.js';
 import { type InstallationOptions, install } from './embedded-installation.js';
@@ -313,9 +313,9 @@ describe.runIf(isRoot)('a server that root has started', () => {
       join(binaries.directory, 'bin', 'postgres'),
       [
         '-D',
-        inheritedName(path),
+        inheritedPath(path),
         '-c',
-        `unix_socket_directories=${inheritedName(path)}`,
+        `unix_socket_directories=${inheritedPath(path)}`,
         '-c',
         'listen_addresses=',
       ].concat(['-c', `cluster_name=${data.clusterName}`]),

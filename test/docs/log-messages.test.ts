@@ -5,7 +5,7 @@ import { readPage, root } from './markdown.js';
 
 const page = 'docs/operations/monitor.md';
 
-/** The messages of warnings and errors in the code. A part that differs from line to line is an ellipsis. */
+/** The messages of warnings and errors in the code. Each `${…}` in a message is replaced by an ellipsis. */
 function messagesOfCode(): string[] {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
   const texts = files
@@ -13,7 +13,8 @@ function messagesOfCode(): string[] {
     .map((file) => readFileSync(join(root, 'src', file), 'utf8'));
   const calls = /\blog\??\.(?:warn|error|fatal)\(\s*(?:\{[^}]*\}|[\w.]+),\s*(['`])((?:\\.|(?!\1).)+)\1/g;
   const messages = texts.flatMap((text) => [...text.matchAll(calls)].map(([, , message = '']) => message));
-  // A text that begins with the result of a function is not in this form, so the page cannot be compared with it.
+  // Skips messages that begin with the result of a function (`…; see …`): their beginning is not in the code, so it cannot
+  // be compared with the page.
   return messages.map((message) => message.replace(/\$\{[^}]*\}/g, '…')).filter((message) => !/^…;/.test(message));
 }
 

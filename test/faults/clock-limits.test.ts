@@ -3,16 +3,17 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
 import { createUser, login, newPhone, passwordLogin, smsLogin } from '../support/users.js';
 
-/** After the database's clock steps back by a day, earlier counts last no longer than without the step. */
+/** If the database's clock is set back by a day, the requests that were counted before still block no longer than usual. */
 describe('a step of the database’s clock a day back', () => {
   let postern: TestApp;
   beforeEach(async () => {
     postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '6' });
-    await step('1 day');
+    await setClockAhead('1 day');
   });
   afterEach(() => postern.close());
 
-  const step = (interval: string) =>
+  /** Sets the difference between the database's clock and the real time. */
+  const setClockAhead = (interval: string) =>
     postern.database.everyone.query(
       testSql(`create or replace function db_now() returns timestamptz language sql volatile
            as $$ select clock_timestamp() + interval '${interval}' $$`),
@@ -25,13 +26,13 @@ describe('a step of the database’s clock a day back', () => {
     const ask = () => post(passwordLogin(`user${crypto.randomUUID()}`, 'wrong'));
     for (let count = 0; count < 6; count += 1) expect((await ask()).status).toBe(201);
     expect((await ask()).status).toBe(429);
-    await step('0');
-    // The first one afterwards is accepted, and uses the rest of the budget.
+    await setClockAhead('0');
+    // The first login after the step is accepted. After it, the limit of the address is used up.
     expect((await ask()).status).toBe(201);
     const refused = await ask();
     expect(refused.status).toBe(429);
     expect(retryAfter(refused)).toBeLessThanOrEqual(10);
-    await step('1 minute');
+    await setClockAhead('1 minute');
     const later = [];
     for (let count = 0; count < 7; count += 1) later.push((await ask()).status);
     expect(later).toEqual([201, 201, 201, 201, 201, 201, 429]);
@@ -44,25 +45,25 @@ describe('a step of the database’s clock a day back', () => {
       return post(smsLogin(phone));
     };
     expect((await ask()).status).toBe(201);
-    await step('0');
+    await setClockAhead('0');
     const refused = await ask();
     expect(refused.status).toBe(429);
     expect(retryAfter(refused)).toBeGreaterThan(30);
     expect(retryAfter(refused)).toBeLessThanOrEqual(60);
     for (let minute = 1; minute <= 4; minute += 1) {
-      await step(`${minute} minutes 1 second`);
+      await setClockAhead(`${minute} minutes 1 second`);
       expect((await ask()).status).toBe(201);
     }
-    await step('-2 days');
+    await setClockAhead('-2 days');
     const full = await ask();
     expect(full.status).toBe(429);
     expect(retryAfter(full)).toBeGreaterThan(3000);
     expect(retryAfter(full)).toBeLessThanOrEqual(3600);
-    await step('-2 days 1 hour');
+    await setClockAhead('-2 days 1 hour');
     expect((await ask()).status).toBe(201);
   });
 
-  test('does not change the length of an account’s lock by guesses', async () => {
+  test('does not change how long wrong guesses lock an account', async () => {
     const user = await createUser(postern);
     const guess = async (secret?: string) => {
       await forgetAddress();
@@ -70,12 +71,12 @@ describe('a step of the database’s clock a day back', () => {
     };
     for (let count = 0; count < 5; count += 1) await guess('wrong');
     expect((await guess()).status).toBe(423);
-    await step('0');
+    await setClockAhead('0');
     const locked = await guess();
     expect(locked.status).toBe(423);
     expect(retryAfter(locked)).toBeGreaterThan(10);
     expect(retryAfter(locked)).toBeLessThanOrEqual(30);
-    await step('31 seconds');
+    await setClockAhead('31 seconds');
     await forgetAddress();
     expect((await login(postern, user)).body.status).toBe('approved');
   });
@@ -94,9 +95,9 @@ describe('a step of the database’s clock a day back', () => {
       `select outcome from take_guess($1, '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 5, 100, 30, 3600)`,
       [user.id],
     );
-    await step('0');
+    await setClockAhead('0');
     expect(await postern.database.everyone.query(take)).toEqual([{ outcome: 'busy' }]);
-    await step('16 seconds');
+    await setClockAhead('16 seconds');
     expect((await login(postern, user)).status).toBe(423);
   });
 });

@@ -191,10 +191,10 @@ describe('a step of the database’s clock', () => {
       GUESS_LIMIT_PERMANENT: '8',
     });
   });
-  afterEach(() => step('0'));
+  afterEach(() => setClockAhead('0'));
   afterAll(() => postern.close());
 
-  const step = (interval: string) =>
+  const setClockAhead = (interval: string) =>
     postern.database.everyone.query(
       testSql(`create or replace function db_now() returns timestamptz language sql volatile
            as $$ select clock_timestamp() + interval '${interval}' $$`),
@@ -203,7 +203,7 @@ describe('a step of the database’s clock', () => {
   const steps = ['-10 seconds', '-1 day', '-400 days', '0'];
   const afterEachStep = async (look: () => Promise<void>) => {
     for (const interval of steps) {
-      await step(interval);
+      await setClockAhead(interval);
       await look();
     }
   };
@@ -258,7 +258,7 @@ describe('a step of the database’s clock', () => {
       ['-400 days', 401],
       ['0', 200],
     ] as const) {
-      await step(interval);
+      await setClockAhead(interval);
       expect([interval, (await verify(postern, session)).status]).toEqual([interval, status]);
     }
   });
@@ -292,9 +292,9 @@ describe('a step of the database’s clock', () => {
       ['the code of a recovery', recovery],
       ['a repeated approving request', repetition],
     ])('refuses %s that was started before it', async (_, begin) => {
-      await step('30 seconds');
-      const [hasHalfAMinute, hasADay] = [await begin(), await step('1 day').then(begin)];
-      await step('0');
+      await setClockAhead('30 seconds');
+      const [hasHalfAMinute, hasADay] = [await begin(), await setClockAhead('1 day').then(begin)];
+      await setClockAhead('0');
       expect((await hasADay()).status).toBe(400);
       expect((await hasHalfAMinute()).status).toBeLessThan(300);
     });
@@ -345,7 +345,7 @@ describe('a step of the database’s clock', () => {
     const user = await createUser(postern);
     const device = { id: crypto.randomUUID() };
     const older = await signIn(postern, user, device);
-    await step('-1 day');
+    await setClockAhead('-1 day');
     const newer = await signIn(postern, user, device);
     expect((await verify(postern, newer.session)).status).toBe(200);
     expect((await newSession(postern, older.token)).status).toBe(401);
@@ -356,10 +356,10 @@ describe('a step of the database’s clock', () => {
     const { session } = await signIn(postern, user);
     const published: Notification[] = [];
     for (const interval of ['0', '-1 day', '-1 second', '-400 days', '1 day', '-3 days', '0']) {
-      await step(interval);
+      await setClockAhead(interval);
       for (let count = 0; count < 3; count += 1) published.push((await publish(postern, user.id)).body);
     }
-    await step('0');
+    await setClockAhead('0');
     const { body: listed } = await postern.api<Notification[]>('GET', '/v1/notifications?limit=100', {
       bearer: session.token,
     });
@@ -371,7 +371,7 @@ describe('a step of the database’s clock', () => {
   test('back sends no message twice', async () => {
     const { id } = await startSms();
     const { updated_at, attempts } = await messageOf(postern, id);
-    await step('-1 day');
+    await setClockAhead('-1 day');
     const { id: other } = await startSms();
     await messageOf(postern, other);
     expect(await messageOf(postern, id)).toMatchObject({ updated_at, attempts });

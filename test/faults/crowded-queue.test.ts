@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 /** A service whose workers all wait for a provider that hangs. */
-async function startCaught(): Promise<{ postern: TestApp; provider: FaultyProvider }> {
+async function startWithBusyWorkers(): Promise<{ postern: TestApp; provider: FaultyProvider }> {
   const provider = await startFaultyProvider();
   cleanUps.push(() => provider.close());
   const postern = await startTestApp({
@@ -26,7 +26,9 @@ async function startCaught(): Promise<{ postern: TestApp; provider: FaultyProvid
   cleanUps.push(() => postern.close());
   provider.behave('hang');
   await Promise.all(Array.from({ length: workers }, (_, at) => startLogin(postern, `198.51.100.${at}`)));
-  await eventually('every worker to be caught', async () => (provider.received.length === workers ? true : undefined));
+  await eventually('every worker to have a request that hangs', async () =>
+    provider.received.length === workers ? true : undefined,
+  );
   return { postern, provider };
 }
 
@@ -50,7 +52,7 @@ const many = <T>(count: number, make: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 
 test('codes for unknown users need no worker, and this is not visible to the client', async () => {
-  const { postern, provider } = await startCaught();
+  const { postern, provider } = await startWithBusyWorkers();
   const address = '192.0.2.1';
   const unknown = await many(crowd, () => startLogin(postern, address, newPhone()));
   const known = await many(3, () => startLogin(postern, address));
@@ -80,7 +82,7 @@ const crowds = {
 };
 
 test.each(Object.keys(crowds) as (keyof typeof crowds)[])('a code does not wait for %s', async (which) => {
-  const { postern, provider } = await startCaught();
+  const { postern, provider } = await startWithBusyWorkers();
   await crowds[which](postern);
   // Counted only now, because each worker whose request to the provider has timed out takes another job of the crowd.
   const before = provider.received.length;
@@ -89,7 +91,7 @@ test.each(Object.keys(crowds) as (keyof typeof crowds)[])('a code does not wait 
   provider.behave('accept');
   provider.acceptLate();
   await messageOf(postern, id);
-  // It is among the first messages once workers are free, before the other jobs.
+  // It is among the first messages when workers are free, before the other jobs.
   const place = provider.received.slice(before).findIndex(({ to }) => to === phone);
   expect(place).toBeGreaterThanOrEqual(0);
   expect(place).toBeLessThan(crowd / 2);

@@ -4,7 +4,7 @@ import type { User } from '../../src/contract/user.js';
 import { byPassword } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { openLineStream } from '../support/ndjson-stream.js';
-import { ageLogin, operate } from '../support/operators.js';
+import { ageLogin, signInWithRole } from '../support/operators.js';
 import { testSql } from '../support/sql.js';
 import { createUser, newEmail, newPhone, password } from '../support/users.js';
 
@@ -43,7 +43,7 @@ const privileged = (user: User) =>
 
 describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
   test('privileged actions are refused and change nothing, and all other actions work', async () => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     const user = await createUser(postern, { role: 'support' });
     await ageLogin(postern, operator.user.id, 14);
     expect(await operator.codeOf('PATCH', `/admin/v1/users/${user.id}`, { pin: '1357' })).toEqual([200, undefined]);
@@ -60,7 +60,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
   });
 
   test('an import is refused', async () => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     await ageLogin(postern, operator.user.id, 16);
     const response = await fetch(`${postern.url}/admin/v1/users/import`, {
       method: 'POST',
@@ -75,7 +75,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
     ['lost its role', 'insufficient_scope', 403],
     ['became too old', 'fresh_proof_required', 403],
   ])('a running import ends at its next item after the session %s', async (what, code, status) => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     const stream = openLineStream({ url: postern.url, adminKey: operator.bearer }, { path: '/admin/v1/users/import' });
     const line = () => `${JSON.stringify({ username: `u${randomUUID()}`, role: 'support' })}\n`;
     await stream.send(line());
@@ -93,7 +93,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
   });
 
   test('a proof makes the session fresh again, and no other session', async () => {
-    const operator = await operate(postern, 'support');
+    const operator = await signInWithRole(postern, 'support');
     const user = await createUser(postern);
     await ageLogin(postern, operator.user.id, 16);
     const change = { password: 'nine dull horses' };
@@ -119,7 +119,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
   });
 
   test('the refusal lists the proofs, and a login with a future time is not fresh', async () => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     await ageLogin(postern, operator.user.id, -60);
     const { body } = await postern.api<ProblemAnswer & { detail: string }>('POST', '/admin/v1/keys', {
       bearer: operator.bearer,
@@ -130,7 +130,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
   });
 
   test('a change of the user’s own password counts as a proof too', async () => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     await ageLogin(postern, operator.user.id, 16);
     const key = { name: 'mine', scopes: ['users:read'] };
     expect(await operator.codeOf('POST', '/admin/v1/keys', key)).toEqual(stale);
@@ -151,7 +151,7 @@ test('API keys need no re-authentication', async () => {
 
 test('ADMIN_PROOF_MAX_AGE sets the maximum age, by the database’s clock', async () => {
   const strict = await postern.another({ ADMIN_PROOF_MAX_AGE: '1h' });
-  const operator = await operate(strict, 'operator');
+  const operator = await signInWithRole(strict, 'operator');
   const key = { name: 'mine', scopes: ['users:read'] };
   await ageLogin(postern, operator.user.id, 59);
   expect(await operator.codeOf('POST', '/admin/v1/keys', key)).toEqual([201, undefined]);

@@ -6,7 +6,7 @@ import type { EnrollmentLink, User } from '../../src/contract/user.js';
 import { byPassword, type Person } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { type AuthenticatorApp, createFactors } from '../support/factors.js';
-import { operate } from '../support/operators.js';
+import { signInWithRole } from '../support/operators.js';
 import { testSql } from '../support/sql.js';
 
 let postern: TestApp;
@@ -234,10 +234,10 @@ describe('a link', () => {
     expect(await refusalOf(byAdmin('POST', `${user.user.id}/enrollment-links`))).toEqual([422, 'no_role']);
     const unknown = '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11';
     expect(await refusalOf(byAdmin('POST', `${unknown}/enrollment-links`))).toEqual([404, 'not_found']);
-    const support = await operate(postern, 'support');
+    const support = await signInWithRole(postern, 'support');
     const path = `/admin/v1/users/${support.user.id}/enrollment-links`;
     expect(await support.codeOf('POST', path)).toEqual([403, 'insufficient_scope']);
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     expect(await operator.codeOf('POST', path)).toEqual([201, undefined]);
   });
 });

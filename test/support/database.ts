@@ -16,12 +16,13 @@ export interface TestDatabase {
 
 /**
  * A fresh database with the product's schema, on the run's server. Drop it in `afterAll`.
- * @param options those of `create database`; without the template of the tests it is empty
+ * @param options of `create database`. The default copies the template of the tests. With other options, the database is
+ *   empty
  */
 export async function createTestDatabase(options = `template ${templateName}`): Promise<TestDatabase> {
   const server = inject('server');
   const name = `postern_test_${randomBytes(6).toString('hex')}`;
-  await asAdmin(server, `create database ${name} ${options}`);
+  await runInPostgresDatabase(server, `create database ${name} ${options}`);
   const target = { ...server, database: name };
   const database = createDatabase({ target, size: 10, onConnectionError: () => undefined });
   return {
@@ -30,7 +31,7 @@ export async function createTestDatabase(options = `template ${templateName}`): 
     database,
     async drop() {
       await database.close();
-      await asAdmin(server, `drop database if exists ${name} with (force)`);
+      await runInPostgresDatabase(server, `drop database if exists ${name} with (force)`);
     },
   };
 }
@@ -42,8 +43,8 @@ function connectionString({ host, port, user, password, database }: TestTarget):
   return `postgres://${auth}@${host}:${port}/${database}`;
 }
 
-/** Runs a statement in another database of the server. */
-export async function asAdmin(server: TestServer, statement: string): Promise<void> {
+/** Runs a statement in the database `postgres` of the server. */
+export async function runInPostgresDatabase(server: TestServer, statement: string): Promise<void> {
   const client = new pg.Client({ ...server, database: 'postgres' });
   await client.connect();
   try {

@@ -21,7 +21,7 @@ export interface MailServer {
   readonly port: number;
   readonly received: readonly ReceivedMail[];
   /** The recipients of all mail, accepted or not. */
-  readonly offered: readonly string[];
+  readonly requestedRecipients: readonly string[];
   /** The responses to the next mails, one each. Later mails are accepted. */
   refuse(...answers: readonly { readonly status: number; readonly at: 'RCPT' | 'DATA' }[]): void;
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export interface MailServerOptions {
 /** An SMTP server on loopback that stores its mail. */
 export async function startMailServer({ tls = 'none', login }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
-  const offered: string[] = [];
+  const requestedRecipients: string[] = [];
   const refusals: { status: number; at: 'RCPT' | 'DATA' }[] = [];
   const refusal = (at: 'RCPT' | 'DATA') => {
     if (refusals[0]?.at !== at) return null;
@@ -55,7 +55,7 @@ export async function startMailServer({ tls = 'none', login }: MailServerOptions
       else done(Object.assign(new Error(`no ${username} with ${password}`), { responseCode: 535 }));
     },
     onRcptTo({ address }, _session, done) {
-      offered.push(address);
+      requestedRecipients.push(address);
       done(refusal('RCPT'));
     },
     onData(stream, { envelope, user, secure }, done) {
@@ -78,7 +78,7 @@ export async function startMailServer({ tls = 'none', login }: MailServerOptions
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   const { port } = server.server.address() as AddressInfo;
   return {
-    ...{ port, received, offered },
+    ...{ port, received, requestedRecipients },
     refuse: (...answers) => void refusals.push(...answers),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

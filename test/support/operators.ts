@@ -19,8 +19,8 @@ export async function ageLogin({ database }: Pick<TestApp, 'database'>, userId: 
   );
 }
 
-/** A session of a user with an active role, from a login with a second factor. */
-export async function operate(postern: TestApp, role: User['role'], factor: string | null = 'totp') {
+/** Creates a user with an active role and signs in with a second factor. Returns the session, and calls that use it. */
+export async function signInWithRole(postern: TestApp, role: User['role'], factor: string | null = 'totp') {
   const user = await createUser(postern, { role });
   const { authentication, session } = await signIn(postern, user);
   await postern.database.everyone.query(

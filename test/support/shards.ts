@@ -1,7 +1,7 @@
 import { createServers } from '../../src/database/connections/servers.js';
 import type { Database } from '../../src/database/database.js';
 import { openDatabase } from '../../src/database/sharding/open.js';
-import { asAdmin, createTestDatabase, type TestDatabase, type TestTarget } from './database.js';
+import { createTestDatabase, runInPostgresDatabase, type TestDatabase, type TestTarget } from './database.js';
 import { onEveryServer } from './every-server.js';
 
 /** Databases of the run's server that a service uses as several servers. */
@@ -45,15 +45,15 @@ export async function createTestShards(count: number): Promise<TestShards> {
       ),
     async stop(name) {
       const database = targetOf(databases, name);
-      await asAdmin(database, `alter database ${database.database} allow_connections false`);
-      await asAdmin(
+      await runInPostgresDatabase(database, `alter database ${database.database} allow_connections false`);
+      await runInPostgresDatabase(
         database,
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database.database}'`,
       );
     },
     async start(name) {
       const database = targetOf(databases, name);
-      await asAdmin(database, `alter database ${database.database} allow_connections true`);
+      await runInPostgresDatabase(database, `alter database ${database.database} allow_connections true`);
     },
     drop: async () => void (await Promise.all([...databases.values()].map((database) => database.drop()))),
   };

@@ -126,7 +126,7 @@ describe('with a webhook', () => {
     expect(events.find(({ type }) => type === 'device.added')?.data).toMatchObject({ device_id: device });
   });
 
-  test('a lock by guesses is an event, and logins of unknown identities are none', async () => {
+  test('a lock after wrong guesses is an event, and logins of unknown identities are none', async () => {
     const user = await createUser(postern);
     const wrong = (name: string | null) => postern.api('POST', '/v1/tokens', { body: passwordLogin(name, 'wrong') });
     for (let n = 0; n < 5; n += 1) await wrong(user.username);

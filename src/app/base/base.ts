@@ -53,7 +53,7 @@ export interface Base {
   /** Undefined without METRICS_PORT. */
   readonly meters: MeterStore | undefined;
   readonly pacer: Pacer;
-  /** Where the service listens. The ports of PORT=0 and CONSOLE_PORT=0 are known once it does. */
+  /** Where the service listens. The ports of PORT=0 and CONSOLE_PORT=0 are known after it listens. */
   readonly listening: { url: string; port: number; consolePort: number | undefined };
   /** The URL by which clients reach the service. */
   readonly publicUrl: () => string;

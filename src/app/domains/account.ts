@@ -57,7 +57,7 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
     passwordProof(hasher),
     codeProof({ keys, codes, testCodes: parts.testCodes }),
     pinProof(pins),
-    ...factors.proofs,
+    ...factors.proofMethods,
   ];
   const hasSecondFactor = factors.secondFactors.hasSecondFactor;
   const { defaultRegion, passwordMin } = parts.rules;

@@ -17,10 +17,11 @@ import type { Base } from '../base/base.js';
 
 /** Second factors and passkeys. */
 export interface Factors {
+  /** Logins with a passkey. */
   readonly authenticator: UserIdentifying;
   readonly secondFactors: SecondFactors;
-  readonly proofs: readonly ProofMethod[];
-  /** Creates the self-service of factors. It needs the proofs, which need the methods of this object. */
+  readonly proofMethods: readonly ProofMethod[];
+  /** Creates the self-service of factors. Call it after `Proofs` is created, which needs `proofMethods`. */
   createSelfService(parts: {
     readonly proofs: Proofs;
     readonly users: Users;
@@ -45,7 +46,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
   return {
     authenticator: passkeyAuthenticator({ database, relyingParty }),
     secondFactors: createSecondFactors({ database, keys, relyingParty, policy, policyByRole }),
-    proofs: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
+    proofMethods: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
     createSelfService: ({ proofs, users, notices, pinRecoveries }) => ({
       ownTotp: createOwnTotp({ database, keys, proofs, users, notices, pinRecoveries, issuer }),
       ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices, pinRecoveries }),

@@ -40,7 +40,7 @@ export interface RelyingPartyOptions {
   readonly id: string;
   /** The name of the service in the browser's dialogs. */
   readonly name: string;
-  /** Accepted origins. A function, since the port may be known only once the service listens. */
+  /** Accepted origins. A function, since the port may be known only after the service listens. */
   readonly origins: () => readonly string[];
   readonly userVerification: UserVerification;
 }

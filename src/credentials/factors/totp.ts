@@ -65,7 +65,7 @@ export async function isTotpReadable(handle: Queryable<'user'>, keys: SecretKeys
   return row === undefined || keys.decrypt(row.secret, context(userId)) !== undefined;
 }
 
-/** Also stores the secret encrypted with the current key, so an old key can be removed once all users have logged in. */
+/** Also stores the secret encrypted with the current key, so an old key can be removed after all users have logged in. */
 const useStep = userStatement<{ userId: string; id: string; step: number; secret: Buffer }>(
   'totp_use',
   (p) => sql`

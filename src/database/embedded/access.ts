@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import type { Account } from './account.js';
 import { type DataDirectory, superuser } from './data-directory.js';
-import { ownName } from './descriptors.js';
+import { ownPath } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
 /** The name of the map from accounts of the system to roles, in `pg_ident.conf`. */
@@ -71,7 +71,7 @@ function openUnnamed(folder: string, content: string): number {
     writeSync(descriptor, content);
     fchmodSync(descriptor, 0o444);
     // The server must not inherit a descriptor that can write.
-    return openSync(ownName(descriptor, path), constants.O_RDONLY);
+    return openSync(ownPath(descriptor, path), constants.O_RDONLY);
   } finally {
     rmSync(path, { force: true });
     closeSync(descriptor);
@@ -95,7 +95,7 @@ export function writeAccess(data: DataDirectory, account: Account | undefined): 
       : { 'pg_hba.conf': admitRoot, 'pg_ident.conf': identOfRoot() };
   for (const [name, content] of Object.entries(files)) {
     try {
-      replaceFile(join(data.name, name), content, account);
+      replaceFile(join(data.ownPath, name), content, account);
     } catch (error) {
       throw new EmbeddedPostgresError(
         'data_dir_unusable',

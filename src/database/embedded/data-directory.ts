@@ -22,7 +22,7 @@ import { dirname, join } from 'node:path';
 import { createPrivateFolder } from '../../lib/private-file.js';
 import type { Account } from './account.js';
 import { type Binaries, serverEnvironment } from './binaries.js';
-import { inheritedName, ownName } from './descriptors.js';
+import { inheritedPath, ownPath } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
 /** The superuser. Postern connects as this role, which owns its database. */
@@ -39,10 +39,10 @@ const maxSocketPathBytes = 103;
 
 /** PostgreSQL's data directory, held open. */
 export interface DataDirectory {
-  /** The path of the directory, for messages. */
+  /** The path of the directory. Messages show it. */
   path: string;
-  /** The path by which this process uses it and its socket, while it is open. */
-  name: string;
+  /** The path by which this process uses the open directory and its socket. */
+  ownPath: string;
   descriptor: number;
   /** The account that owns it and that its server runs as. */
   uid: number;
@@ -113,8 +113,8 @@ function describe(path: string, descriptor: number, uid: number): DataDirectory 
       `${path} belongs to the account ${owner}, not to ${uid}: start Postern as its owner, or choose another DATA_DIR.`,
     );
   }
-  const name = ownName(descriptor, path);
-  if (Buffer.byteLength(`${name}/.s.PGSQL.5432`) > maxSocketPathBytes) {
+  const usedPath = ownPath(descriptor, path);
+  if (Buffer.byteLength(`${usedPath}/.s.PGSQL.5432`) > maxSocketPathBytes) {
     throw new EmbeddedPostgresError(
       'data_dir_unusable',
       `${path} is too long a path for the address of a unix socket: choose a shorter DATA_DIR.`,
@@ -122,7 +122,14 @@ function describe(path: string, descriptor: number, uid: number): DataDirectory 
   }
   fchmodSync(descriptor, 0o700);
   const digest = createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 16);
-  return { path, name, descriptor, uid, clusterName: `postern-${digest}`, close: () => closeSync(descriptor) };
+  return {
+    path,
+    ownPath: usedPath,
+    descriptor,
+    uid,
+    clusterName: `postern-${digest}`,
+    close: () => closeSync(descriptor),
+  };
 }
 
 /**
@@ -189,7 +196,7 @@ async function runInitdb(
   account: Account | undefined,
 ): Promise<void> {
   const options = [
-    `--pgdata=${inheritedName(staging)}`,
+    `--pgdata=${inheritedPath(staging)}`,
     `--username=${superuser}`,
     // `access.ts` sets the rules for clients before each start. TCP is off.
     '--auth-local=trust',

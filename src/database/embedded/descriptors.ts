@@ -10,11 +10,11 @@ export const hasDescriptorPaths = existsSync('/proc/self/fd');
 export const inheritedIndexes = { dataDirectory: 3, hba: 4, ident: 5 } as const;
 
 /** The path by which this process reaches the file or folder `path` that it holds open as `descriptor`. */
-export function ownName(descriptor: number, path: string): string {
+export function ownPath(descriptor: number, path: string): string {
   return hasDescriptorPaths ? `/proc/self/fd/${descriptor}` : path;
 }
 
 /** The path by which a child reaches the file or folder `path` that it inherits at an index of its `stdio`. */
-export function inheritedName(path: string, index: number = inheritedIndexes.dataDirectory): string {
+export function inheritedPath(path: string, index: number = inheritedIndexes.dataDirectory): string {
   return hasDescriptorPaths ? `/proc/self/fd/${index}` : path;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { writeAccess } from './access.js';
 import { type DataDirectory, superuser } from './data-directory.js';
-import { inheritedIndexes, inheritedName } from './descriptors.js';
+import { inheritedIndexes, inheritedPath } from './descriptors.js';
 import { codeOf, EmbeddedPostgresError, reasonOf } from './error.js';
 import { removeRemains, serverProcesses, signalProcess } from './processes.js';
 import { type Server, type StartedServer, spawnServer, tailOfLog } from './server.js';
@@ -108,7 +108,7 @@ async function restrictOlderServer({ client }: Membership, server: Server, log: 
   if (account === undefined || !isOwnedByRoot) return;
   try {
     const { rows } = await client.query<{ hba_file: string }>('show hba_file');
-    if (rows[0]?.hba_file === inheritedName('', inheritedIndexes.hba)) return;
+    if (rows[0]?.hba_file === inheritedPath('', inheritedIndexes.hba)) return;
     writeAccess(data, account);
     await client.query('select pg_reload_conf()');
   } catch (error) {
@@ -173,7 +173,7 @@ export async function ensureDatabase({ client }: Membership, name: string): Prom
 
 async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 'startedPid'> | { error: unknown }> {
   const client = new Client({
-    host: data.name,
+    host: data.ownPath,
     port: 5432,
     user: superuser,
     database: 'postgres',

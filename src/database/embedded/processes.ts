@@ -113,7 +113,7 @@ export async function removeRemains(data: DataDirectory): Promise<boolean> {
  */
 async function removeStaleLockFiles(data: DataDirectory): Promise<void> {
   for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
-    const path = join(data.name, name);
+    const path = join(data.ownPath, name);
     const pid = readLockFile(path);
     if (pid === undefined || (pid !== 0 && !isInUse(pid))) continue;
     const isAlive = (await serverProcesses(data)).some((process) => process.pid === pid);

@@ -6,7 +6,7 @@ import { type AccessFiles, openAccessFiles } from './access.js';
 import type { Account } from './account.js';
 import { type Binaries, serverEnvironment } from './binaries.js';
 import type { DataDirectory } from './data-directory.js';
-import { inheritedIndexes, inheritedName } from './descriptors.js';
+import { inheritedIndexes, inheritedPath } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
 /** Everything that is needed to start a server on a data directory. */
@@ -99,15 +99,15 @@ export function spawnServer(server: Server): StartedServer {
 
 /** @param access the rules for clients; undefined: the server reads the rules in its data directory */
 function spawnWith({ binaries, data, account, logFile }: Server, access: AccessFiles | undefined): StartedServer {
-  const directory = inheritedName(data.path);
+  const directory = inheritedPath(data.path);
   const settings = {
     ...serverSettings,
     shared_buffers: `${sharedBuffers()}MB`,
     unix_socket_directories: directory,
     cluster_name: data.clusterName,
     ...(access && {
-      hba_file: inheritedName('', inheritedIndexes.hba),
-      ident_file: inheritedName('', inheritedIndexes.ident),
+      hba_file: inheritedPath('', inheritedIndexes.hba),
+      ident_file: inheritedPath('', inheritedIndexes.ident),
     }),
   };
   const log = openLog(logFile);

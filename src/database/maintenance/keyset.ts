@@ -1,8 +1,8 @@
 import type { Queryable } from '../database.js';
 import { bound, compose, identifier, type Sql, sql } from '../sql.js';
 
-/** The rows of one user in one table. */
-export interface UserRows {
+/** Which columns of which table to read for a user. */
+export interface UserRowsSource {
   /** SQL, never a client's text: the columns of a row. No column may be named `keyset_position`. */
   readonly columns: Sql;
   /** The table. It has a column `user_id`. */
@@ -16,13 +16,13 @@ export interface UserRows {
 const batchSize = 500;
 
 /**
- * Reads all rows of a user by keyset iteration: in the order of their key, a batch at a time, each by the index. Memory
- * does not grow with the number of rows, and no statement stays open. Rows that are added or removed during the iteration
- * may be read or not.
+ * Reads all rows of a user by keyset iteration: in the order of their key, in batches. The index finds the start of each
+ * batch. Memory does not grow with the number of rows, and no statement stays open. Rows that are added or removed during
+ * the iteration may be read or not.
  */
 export async function* iterateRows(
   handle: Queryable<'user'>,
-  { columns, from, key, keyType }: UserRows,
+  { columns, from, key, keyType }: UserRowsSource,
   userId: string,
 ): AsyncGenerator<object[]> {
   const keyColumn = identifier(key);

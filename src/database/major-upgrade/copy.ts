@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { DataDirectory } from '../embedded/data-directory.js';
-import { inheritedName } from '../embedded/descriptors.js';
+import { inheritedPath } from '../embedded/descriptors.js';
 import { EmbeddedPostgresError } from '../embedded/error.js';
 import type { Log } from '../embedded/membership.js';
 import {
@@ -32,6 +32,7 @@ const maxNamed = 5;
  * @throws EmbeddedPostgresError if the databases differ
  */
 export async function copyDatabase(from: Side, to: Side, log: Log): Promise<void> {
+  await createExtensions(from, to);
   await refuseOtherObjects(from, to);
   const tables = await listTables(from.client);
   // The rows and their checksums are read in one snapshot, which lasts until the connection ends.
@@ -50,13 +51,17 @@ export async function copyDatabase(from: Side, to: Side, log: Log): Promise<void
   await renewTransactionNumbers(to, tables);
 }
 
-/** Refuses roles, tables and functions that Postern did not create, because the move would lose them. */
-async function refuseOtherObjects(from: Side, to: Side): Promise<void> {
+/** Creates the extensions that only the former database has. */
+async function createExtensions(from: Side, to: Side): Promise<void> {
   for (const name of await missingObjects(from.client, to.client)) {
     const [, extension] = /^extension (.*)$/.exec(name) ?? [];
     if (extension === undefined) continue;
     await to.client.query(`create extension if not exists ${to.client.escapeIdentifier(extension)} cascade`);
   }
+}
+
+/** Refuses roles, tables and functions that Postern did not create, because the move would lose them. */
+async function refuseOtherObjects(from: Side, to: Side): Promise<void> {
   const missing = await missingObjects(from.client, to.client);
   if (missing.length === 0) return;
   const more = missing.length > maxNamed ? ` and ${missing.length - maxNamed} more` : '';
@@ -73,15 +78,15 @@ async function copyRows(from: Side, to: Side, tables: readonly Table[], log: Log
   if (tables.length > 0) await to.client.query(`truncate ${namesOf(tables)}`);
   try {
     for (const { name, columns } of tables) {
-      await from.client.query(`copy ${name} (${columns}) to '${join(inheritedName(from.data.path), transferName)}'`);
-      renameSync(join(from.data.name, transferName), join(to.data.name, transferName));
+      await from.client.query(`copy ${name} (${columns}) to '${join(inheritedPath(from.data.path), transferName)}'`);
+      renameSync(join(from.data.ownPath, transferName), join(to.data.ownPath, transferName));
       await to.client.query(`copy ${name} (${columns}) from '${transferName}' with (freeze)`);
-      rmSync(join(to.data.name, transferName));
+      rmSync(join(to.data.ownPath, transferName));
       log.info({ table: name }, 'Copied a table');
     }
   } finally {
     // On a full disk, this file would take the space that the former release needs.
-    rmSync(join(from.data.name, transferName), { force: true });
+    rmSync(join(from.data.ownPath, transferName), { force: true });
   }
   for (const statement of enableTriggers) await to.client.query(statement);
 }

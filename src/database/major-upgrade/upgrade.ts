@@ -195,7 +195,7 @@ async function fill(from: Server, to: Server, copy: Membership, { log, createSch
 }
 
 const addressOf = ({ data }: Server): ServerAddress => ({
-  host: data.name,
+  host: data.ownPath,
   port: 5432,
   user: superuser,
   database: databaseName,

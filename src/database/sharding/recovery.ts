@@ -49,7 +49,7 @@ export function startRecovery(servers: ReadonlyMap<string, Server>, log: MapLog)
 }
 
 /**
- * Completes each prepared transaction that is older than `age` milliseconds. A server that fails does not hold up the
+ * Completes each prepared transaction that is older than `age` milliseconds. A server that fails does not delay the
  * others.
  * @throws the first error of a server, at the end
  */

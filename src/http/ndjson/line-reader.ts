@@ -12,7 +12,7 @@ export interface LineReader {
   feed(piece: Buffer): void;
   /** The next complete line; undefined if another piece is needed. */
   next(): Line | undefined;
-  /** The text after the last line end, once the input has ended. */
+  /** The text after the last line end, after the input has ended. */
   end(): Line | undefined;
 }
 

@@ -73,7 +73,10 @@ const markDelivered = userStatement<ReceiptValues, ChangedRow>(
   returning kind, authentication_id`,
 );
 
-/** Only the last attempt counts. A provider whose answer could not be read has given no reference. */
+/**
+ * Only a report about the last attempt counts. If Postern could not read the answer of the provider, it has stored no
+ * reference, and accepts a report with any reference.
+ */
 const markUndelivered = userStatement<ReceiptValues & { reason: string | null }, ChangedRow>(
   'message_undelivered',
   (p) => sql`
@@ -97,7 +100,7 @@ const storeEarlyReceipt = userStatement<ReceiptValues & { reason: string | null 
     and (provider, provider_reference) is distinct from (${p.provider}::text, ${p.reference}::text)`,
 );
 
-/** The longest id of a provider that is compared. */
+/** The greatest length of a reference, in characters. A report with a longer one changes nothing. */
 const maxReferenceLength = 255;
 
 /** Creates the service that takes reports. */

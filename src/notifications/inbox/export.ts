@@ -1,12 +1,12 @@
 import type { Database } from '../../database/database.js';
-import { iterateRows, type UserRows } from '../../database/maintenance/keyset.js';
+import { iterateRows, type UserRowsSource } from '../../database/maintenance/keyset.js';
 import { sql } from '../../database/sql.js';
 import type { ImageUrls } from '../images/url.js';
 import { type NotificationRow, notificationColumns, toNumber } from './row.js';
 
 /** A user's notifications and what belongs to them, as lists for an export. */
 export function notificationSections(database: Database, imageUrlsOf: ImageUrls) {
-  const section = (name: string, rows: UserRows, shape: (row: object) => object = (row) => row) => ({
+  const section = (name: string, rows: UserRowsSource, shape: (row: object) => object = (row) => row) => ({
     name,
     async *items(userId: string) {
       for await (const batch of iterateRows(database.user(userId), rows, userId)) yield batch.map(shape);

@@ -26,8 +26,8 @@ export interface DpopVerifier {
    */
   requireProof(token: ParsedToken, use: TokenUse): Promise<void>;
   /**
-   * The problem of a request with a bound token and without a valid proof. A request that the key has not signed shows
-   * that somebody copied the token: the event is recorded and the user gets a notice.
+   * The problem of a request with a bound token and without a valid proof. Records an event, unless the client only needs a
+   * new nonce. If the cause suggests that somebody copied the token, the user also gets a notice.
    */
   refusal(token: ParsedToken, use: TokenUse, read: ReadProof, state: ProofState): Promise<Problem>;
   /** The nonce for the next proof. @param time seconds since 1970, by the clock of the database */
@@ -58,9 +58,9 @@ export function createDpopVerifier(options: {
     async requireProof(token, use) {
       const read = dpopVerifier.read(token, use.proof);
       const [userId = '', authenticationId = ''] = token.ids;
-      const bearer = { userId, authenticationId, authenticationDigest: token.digest };
+      const tokenKey = { userId, authenticationId, authenticationDigest: token.digest };
       const values = 'values' in read ? read.values : undefined;
-      const state = await readProofState(database.user(userId), bearer, values);
+      const state = await readProofState(database.user(userId), tokenKey, values);
       if (state === undefined || state.key_thumbprint === null) return;
       if (values === undefined || !isAccepted(state)) throw await dpopVerifier.refusal(token, use, read, state);
     },
@@ -89,11 +89,12 @@ export function createDpopVerifier(options: {
 const isAccepted = ({ key_fits, nonce_fits, time_fits, is_used }: ProofState) =>
   key_fits && nonce_fits && time_fits && !is_used;
 
-/** Why a proof is refused. Undefined if only its nonce is missing or out of date, which is part of normal use. */
+/** Why a proof is refused. Undefined if the client needs a new nonce, which is part of normal use. */
 function refusedBy(read: ReadProof, state: ProofState): Refused | undefined {
   if ('fault' in read) {
     const { hint, thumbprint } = read.fault;
     if (hint === 'dpop_missing') return { hint, cause: 'no_proof' };
+    // No key has signed this proof.
     if (thumbprint === undefined) return { hint, cause: 'wrong_key' };
     if (thumbprint !== state.key_thumbprint) return { hint: 'dpop_other_key', cause: 'wrong_key' };
     return { hint, cause: 'invalid_proof' };

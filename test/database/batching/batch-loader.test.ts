@@ -63,7 +63,7 @@ describe('batched look-ups', () => {
     expect(sent.map(({ keys }) => keys)).toEqual([[1], [2, 3, 4]]);
   });
 
-  test('wait only a short time for a slow query, and not at all once it counts as slow', async () => {
+  test('wait only a short time for a slow query, and not at all when it counts as slow', async () => {
     const { sent, lookUp, isSent } = heldBack();
     lookUp(1);
     await nextTurn();

@@ -100,7 +100,7 @@ test('commands that need only the directory work without a server, and others sa
 
 test('a backup of one of several servers is refused, with and without SHARDS', async () => {
   const { SHARDS = '', DATABASE_URL = '' } = shards.env;
-  const refusal = 'Users are on several servers (main, east, west), and a backup of Postern has one';
+  const refusal = 'Users are on several servers (main, east, west), and a backup of Postern contains only one server';
   const secret = { SECRET_KEY: app.config.SECRET_KEY?.map((key) => key.reveal()).join(',') ?? '' };
   for (const env of [{ DATABASE_URL, SHARDS }, { DATABASE_URL }]) {
     const to = join(tmpdir(), 'postern-refused.tar');

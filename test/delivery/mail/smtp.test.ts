@@ -83,15 +83,17 @@ describe('mail by SMTP', () => {
     expect((await failureOf(required(plain.port).send(message))).text).toMatch(
       /^the mail server answered 500 to STARTTLS/,
     );
-    const unknown = await newServer({ tls: 'starttls', login });
-    expect((await failureOf(required(unknown.port).send(message))).text).toMatch(/^TLS with the mail server/);
-    const secure = await newServer({ tls: 'from_start', login });
-    const overTls = sender(`smtps://${credentials}127.0.0.1:${secure.port}`);
+    const untrustedStarttls = await newServer({ tls: 'starttls', login });
+    expect((await failureOf(required(untrustedStarttls.port).send(message))).text).toMatch(/^TLS with the mail server/);
+    const untrustedFromStart = await newServer({ tls: 'from_start', login });
+    const overTls = sender(`smtps://${credentials}127.0.0.1:${untrustedFromStart.port}`);
     expect((await failureOf(overTls.send(message))).text).toMatch(/^TLS with the mail server/);
-    expect([plain, unknown, secure].flatMap(({ offered }) => offered)).toEqual([]);
+    expect(
+      [plain, untrustedStarttls, untrustedFromStart].flatMap(({ requestedRecipients }) => requestedRecipients),
+    ).toEqual([]);
   });
 
-  it('cannot get a second recipient or another header through its subject or recipient', async () => {
+  it('cannot get a second recipient or another header through its subject, text or recipient', async () => {
     const server = await newServer();
     const mail = sender(`smtp://127.0.0.1:${server.port}`);
     await mail.send({ ...message, subject: 'one\r\nBcc: eve@example.com\r\n\r\nand a body' });
@@ -99,7 +101,7 @@ describe('mail by SMTP', () => {
     for (const to of ['ada@example.com, eve@example.com', 'ada@example.com\r\nRCPT TO:<eve@example.com>']) {
       expect(await failureOf(mail.send({ ...message, to }))).toMatchObject({ permanent: true });
     }
-    expect(server.offered.filter((address) => address === 'eve@example.com')).toEqual([]);
+    expect(server.requestedRecipients.filter((address) => address === 'eve@example.com')).toEqual([]);
     for (const { headers, to } of server.received) {
       expect(headers.has('bcc')).toBe(false);
       expect(to).toHaveLength(1);
@@ -108,13 +110,13 @@ describe('mail by SMTP', () => {
   });
 
   it.each([
-    ['421', 'DATA', undefined],
+    ['421', 'DATA', false],
     ['450', 'RCPT', false],
     ['451', 'DATA', false],
     ['550', 'RCPT', true],
     ['554', 'DATA', true],
   ] as const)(
-    'fails on %s to %s, permanently if that concerns the recipient or the mail',
+    'fails on %s to %s, permanently only if a 5xx status answers RCPT TO or DATA',
     async (status, at, permanent) => {
       const server = await newServer();
       server.refuse({ status: Number(status), at });
@@ -122,7 +124,7 @@ describe('mail by SMTP', () => {
       expect(failed.text).toMatch(
         new RegExp(`^the mail server answered ${status}( \\d\\.\\d\\.\\d)?( to (RCPT TO|DATA))?$`),
       );
-      if (permanent !== undefined) expect(failed.permanent).toBe(permanent);
+      expect(failed.permanent).toBe(permanent);
       await sender(`smtp://127.0.0.1:${server.port}`).send(message);
       expect(server.received).toHaveLength(1);
     },

@@ -106,7 +106,7 @@ describe('the cleanup', () => {
     expect(await test.database.everyone.query(testSql('select id from images'))).toEqual([{ id: kept?.image?.id }]);
   });
 
-  it('removes the files of an upload without a row, once its request must have ended', async () => {
+  it('removes the files of an upload without a row, after its request must have ended', async () => {
     let id = '';
     const failure = new Error('the commit failed');
     const failing = images.add({ file: Buffer.from('x') }, undefined, (insert) =>

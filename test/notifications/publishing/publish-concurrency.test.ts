@@ -204,7 +204,7 @@ describe('the time of a statement that waited for a lock', () => {
   };
 
   it.each(Object.entries(acts))(
-    'is read by %s once it holds the lock, even after the transaction before it failed',
+    'is read by %s after it holds the lock, even after the transaction before it failed',
     async (_, act) => {
       const user = await createInbox(test.database);
       const [created] = await publish([input(user)]);

@@ -16,12 +16,12 @@ beforeAll(async () => {
   other = await one.another();
   plain = await one.another({ DATABASE_BATCHING: 'false' });
 });
-afterEach(() => step('0'));
+afterEach(() => setClockAhead('0'));
 afterAll(async () => {
   for (const app of [plain, other, one]) await app.close();
 });
 
-const step = (interval: string) =>
+const setClockAhead = (interval: string) =>
   one.database.everyone.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
          as $$ select clock_timestamp() + interval '${interval}' $$`),
@@ -50,10 +50,10 @@ describe('a session that was created while the clock was ahead', () => {
   test.each(['400 days', '2 hours', '2 minutes'])(
     'by %s is refused after the clock is set back, cached or not, and its token creates another',
     async (ahead) => {
-      await step(ahead);
+      await setClockAhead(ahead);
       const { token, session } = await signedIn();
       expect(await statuses(session.token, [one])).toEqual([200]);
-      await step('0');
+      await setClockAhead('0');
       expect(await statuses(session.token)).toEqual([401]);
       const next = await newSession(one, token);
       expect(await statuses(next.token)).toEqual([200]);
@@ -62,15 +62,15 @@ describe('a session that was created while the clock was ahead', () => {
   );
 
   test('by half a minute stays valid, because NTP may set a clock back by as much', async () => {
-    await step('30 seconds');
+    await setClockAhead('30 seconds');
     const { session } = await signedIn();
     expect(await statuses(session.token, [one])).toEqual([200]);
-    await step('0');
+    await setClockAhead('0');
     expect(await statuses(session.token)).toEqual([200]);
   });
 
   test('is not in the list of the user’s sessions', async () => {
-    await step('2 hours');
+    await setClockAhead('2 hours');
     const user = await createUser(one);
     const { session } = await signIn(one, user);
     const listed = async () => {
@@ -79,15 +79,15 @@ describe('a session that was created while the clock was ahead', () => {
       return body.map(({ id }) => id);
     };
     expect(await listed()).toEqual([session.id]);
-    await step('0');
+    await setClockAhead('0');
     expect(await listed()).toEqual([]);
   });
 
   test('is deleted from the cache: a second check costs as much as that of an unknown session', async () => {
-    await step('2 hours');
+    await setClockAhead('2 hours');
     const { session } = await signedIn();
     await statuses(session.token, [one]);
-    await step('0');
+    await setClockAhead('0');
     expect(await namesOf(session.token)).toEqual(['session_changes']);
     expect(await namesOf(session.token)).toEqual(['session_verify_many']);
   });
@@ -131,7 +131,7 @@ test('an expired session is deleted from the cache: a check of it costs one quer
   const { session } = await signedIn();
   await statuses(session.token, [one]);
   expect(await namesOf(session.token)).toEqual(['session_changes']);
-  await step('16 minutes');
+  await setClockAhead('16 minutes');
   expect(await namesOf(session.token)).toEqual(['session_changes']);
   const unknown = newToken('session', [session.user_id, newId()]).token;
   for (let count = 0; count < 3; count += 1) {
@@ -144,10 +144,10 @@ test('all expired sessions of a batch are deleted from the cache, and the others
   const { token, session } = await signedIn();
   const expired = [session, ...(await Promise.all([1, 2, 3].map(() => newSession(one, token))))];
   for (const { token: known } of expired) await statuses(known, [one]);
-  await step('14 minutes');
+  await setClockAhead('14 minutes');
   const live = await newSession(one, token);
   await statuses(live.token, [one]);
-  await step('16 minutes');
+  await setClockAhead('16 minutes');
   const verify = (text: string) =>
     one.services.verifiers.verifySession(text).then(
       () => true,

@@ -9,7 +9,7 @@ export interface Step {
   readonly fields?: readonly FieldOptions[];
   readonly submit: string;
   readonly isDangerous?: boolean;
-  /** Called with the typed values. Afterwards the dialog closes, or shows the step that is returned. */
+  /** Called with the values that the user has entered. Then the dialog closes, or shows the returned step. */
   readonly onSubmit: (values: Readonly<Record<string, string>>) => Promise<Step | undefined>;
 }
 

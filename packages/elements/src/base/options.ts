@@ -23,7 +23,10 @@ export interface DefineOptions {
    * refuse shared workers.
    */
   readonly inbox?: InboxOptions | undefined;
-  /** Your own texts and languages, by language, such as `es` or `es-MX`. A missing text is English. */
+  /**
+   * Your own texts, and texts for further languages. The keys are language tags, such as `es` or `es-MX`. If you give no text,
+   * the element shows its own text in this language, or the English one.
+   */
   readonly texts?: Readonly<Record<string, Partial<Texts>>> | undefined;
   /** Without it, `<postern-sign-in>` does not offer OpenID providers. */
   readonly oidc?: OidcSignIn | undefined;

@@ -6,7 +6,7 @@ import { jobTable, userTables, workTables } from './tables.js';
 /** The class of the advisory locks of buckets, as in the function `guard_moving_user`. */
 export const lockClass = 7_203_415;
 
-/** Milliseconds that a statement of the mover may hold up the writers that come after it. */
+/** Milliseconds that a statement of the mover may delay the writers that come after it. */
 export const lockTimeout = 200;
 
 /** The first error of a statement that waited for a lock, or was chosen to end a deadlock. */
@@ -62,7 +62,7 @@ const guarded = [
 ];
 
 /**
- * Creates the triggers that note the changes of moving users, and refuse them once a bucket is stopped. Each waits for the
+ * Creates the triggers that note the changes of moving users, and refuse them after a bucket is stopped. Each waits for the
  * transactions that have changed its table, so it knows of every later change.
  */
 export async function installGuard(client: pg.Client, times: MoveTimes): Promise<void> {

@@ -3,7 +3,7 @@ import type { Event, IssuedApiKey } from '../../../../src/contract/administratio
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { type EventStream, endOf, eventsOf, openStream } from '../../../support/event-stream.js';
 import { eventually } from '../../../support/eventually.js';
-import { operate } from '../../../support/operators.js';
+import { signInWithRole } from '../../../support/operators.js';
 import { createUser, signIn } from '../../../support/users.js';
 
 let postern: TestApp;
@@ -109,7 +109,7 @@ describe('GET /admin/v1/events with Accept: text/event-stream', () => {
     ['the operator is logged out', (id: string) => ['POST', `/admin/v1/users/${id}/logout`, {}] as const],
     ['the operator is deleted', (id: string) => ['DELETE', `/admin/v1/users/${id}`, undefined] as const],
   ])('ends when %s', async (_, requestOf) => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     const stream = await open({ bearer: operator.bearer });
     expect(stream.status).toBe(200);
     const [method, url, body] = requestOf(operator.user.id);
@@ -121,7 +121,7 @@ describe('GET /admin/v1/events with Accept: text/event-stream', () => {
   test('needs the scope admin', async () => {
     const key = await issueKey(['users:read']);
     expect((await open({ bearer: key.token })).status).toBe(403);
-    const support = await operate(postern, 'support');
+    const support = await signInWithRole(postern, 'support');
     expect((await open({ bearer: support.bearer })).status).toBe(403);
     expect((await open({ bearer: 'psk_nothing' })).status).toBe(401);
   });

@@ -3,7 +3,7 @@ import type { Event, IssuedApiKey } from '../../../../src/contract/administratio
 import type { User } from '../../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { operate } from '../../../support/operators.js';
+import { signInWithRole } from '../../../support/operators.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, newEmail, newPhone, password, signIn } from '../../../support/users.js';
 
@@ -31,7 +31,7 @@ const secret = (field: string) => ({ field, before: null, after: null, withheld:
 
 describe('an audit event', () => {
   test('names the user and the operator by their names at that time', async () => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     await change(operator.user.id, { name: 'Grace Hopper' });
     const ada = await createUser(postern, { name: 'Ada Byron' });
     expect(await operator.call('POST', `/admin/v1/users/${ada.id}/lock`, { permanent: true })).toMatchObject({
@@ -149,7 +149,7 @@ describe('an audit event', () => {
   });
 
   test('loses names, values and the reason of a lock when the user is deleted, and stays', async () => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     const email = newEmail();
     const user = await createUser(postern, { email, name: 'Maiden Name' });
     await change(user.id, { name: 'Ada Lovelace' });

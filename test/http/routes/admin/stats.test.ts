@@ -4,7 +4,7 @@ import type { Metric, Statistics } from '../../../../src/contract/operation/stat
 import type { User } from '../../../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { operate } from '../../../support/operators.js';
+import { signInWithRole } from '../../../support/operators.js';
 import { type FcmFake, fcmUnregistered, startFcm } from '../../../support/push-fakes/fcm.js';
 import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../../../support/users.js';
 
@@ -203,7 +203,7 @@ describe('the route', () => {
     one.api<Statistics & ProblemAnswer>('GET', `/admin/v1/stats?${query}`, { bearer });
 
   test('needs users:read, so support may see statistics, and a publisher may not', async () => {
-    const support = await operate(one, 'support');
+    const support = await signInWithRole(one, 'support');
     expect((await read('metric=locks', support.bearer)).status).toBe(200);
     const { body: key } = await one.api<IssuedApiKey>('POST', '/admin/v1/keys', {
       bearer: one.adminKey,

@@ -4,7 +4,7 @@ import type { IssuedApiKey } from '../../../../src/contract/administration.js';
 import type { System } from '../../../../src/contract/operation/system.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { operate } from '../../../support/operators.js';
+import { signInWithRole } from '../../../support/operators.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, emailLogin } from '../../../support/users.js';
 
@@ -207,7 +207,7 @@ test('only a key with the scope admin may read the state', async () => {
     },
   });
   expect((await read(key.token)).status).toBe(403);
-  expect((await read((await operate(postern, 'support')).bearer)).status).toBe(403);
-  expect((await read((await operate(postern, 'operator')).bearer)).status).toBe(200);
+  expect((await read((await signInWithRole(postern, 'support')).bearer)).status).toBe(403);
+  expect((await read((await signInWithRole(postern, 'operator')).bearer)).status).toBe(200);
   expect((await postern.api('GET', '/admin/v1/system')).status).toBe(401);
 });

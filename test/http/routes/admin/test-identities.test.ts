@@ -4,7 +4,7 @@ import type { Event, IssuedApiKey } from '../../../../src/contract/administratio
 import type { IssuedTestIdentity, TestIdentity } from '../../../../src/contract/users/test-identity.js';
 import { createAdministration } from '../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
-import { operate } from '../../../support/operators.js';
+import { signInWithRole } from '../../../support/operators.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, newEmail, newPhone } from '../../../support/users.js';
 
@@ -16,15 +16,15 @@ afterAll(() => postern.close());
 
 const { admin, refused } = createAdministration(() => postern);
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
-const phone = (value: string | null) => ({ identity: { type: 'phone', value }, expires_at: inDays(1) });
+const bodyForPhone = (value: string | null) => ({ identity: { type: 'phone', value }, expires_at: inDays(1) });
 const create = (body: object) => admin<IssuedTestIdentity>('POST', '/test-identities', body);
 
 describe('a test identity', () => {
   test('is created for the address of a user, and only this answer shows the code', async () => {
     const user = await createUser(postern, { phone: newPhone() });
-    const made = await create({ ...phone(user.phone), code: '424242', expires_at: '2999-01-01T00:00:00Z' });
+    const made = await create({ ...bodyForPhone(user.phone), code: '424242', expires_at: '2999-01-01T00:00:00Z' });
     expect([made.status, made.text]).toEqual([422, expect.stringContaining('too_large')]);
-    const { status, body } = await create({ ...phone(user.phone), code: '424242' });
+    const { status, body } = await create({ ...bodyForPhone(user.phone), code: '424242' });
     expect([status, body]).toEqual([
       201,
       {
@@ -47,7 +47,7 @@ describe('a test identity', () => {
     expect(row?.encrypted_code.includes('424242')).toBe(false);
   });
 
-  test('may have a code of Postern, and an address that nobody has', async () => {
+  test('gets a generated code if the request has none, and may have an address that no user has', async () => {
     const email = newEmail();
     const { body } = await create({ identity: { type: 'email', value: email }, expires_at: inDays(89) });
     expect(body).toMatchObject({ identity: { type: 'email', value: email }, user_id: null });
@@ -65,9 +65,9 @@ describe('a test identity', () => {
       `+1 ${digits.slice(0, 3)}.${digits.slice(3)}`,
       `＋１${digits}`,
     ];
-    const answers = await Promise.all(spellings.map((spelling) => create(phone(spelling))));
+    const answers = await Promise.all(spellings.map((spelling) => create(bodyForPhone(spelling))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
-    const [code] = answers.flatMap(({ status, body }) => (status === 409 ? [errorOf(body)] : []));
+    const [code] = answers.flatMap(({ status, body }) => (status === 409 ? [errorCodeOf(body)] : []));
     expect(code).toBe('test_identity_exists');
     const { body: found } = await admin<TestIdentity[]>('GET', `/test-identities?filter=value:eq:%2B1${digits}`);
     expect(found).toHaveLength(1);
@@ -78,29 +78,29 @@ describe('a test identity', () => {
 
   test('that has ended is replaced', async () => {
     const number = newPhone();
-    const { body: first } = await create(phone(number));
+    const { body: first } = await create(bodyForPhone(number));
     await postern.database.everyone.query(
       testSql(`update test_identities set expires_at = db_now() - interval '1 second' where id = $1`, [first.id]),
     );
     expect((await admin('GET', `/test-identities/${first.id}`)).status).toBe(200);
-    const { status, body: second } = await create(phone(number));
+    const { status, body: second } = await create(bodyForPhone(number));
     expect([status, second.id === first.id]).toEqual([201, false]);
     expect((await admin('GET', `/test-identities/${first.id}`)).status).toBe(404);
   });
 
-  test('is deleted, also with its user', async () => {
+  test('is deleted by its route, and when its user is deleted', async () => {
     const user = await createUser(postern, { phone: newPhone() });
-    const { body } = await create(phone(user.phone));
+    const { body } = await create(bodyForPhone(user.phone));
     expect((await admin('DELETE', `/test-identities/${body.id}`)).status).toBe(204);
     expect((await admin('DELETE', `/test-identities/${body.id}`)).status).toBe(404);
-    const { body: again } = await create(phone(user.phone));
+    const { body: again } = await create(bodyForPhone(user.phone));
     expect((await admin('DELETE', `/users/${user.id}`)).status).toBeLessThan(300);
     expect((await admin('GET', `/test-identities/${again.id}`)).status).toBe(404);
   });
 
   test('writes audit events about its user, with a masked address', async () => {
     const user = await createUser(postern, { phone: newPhone() });
-    const { body } = await create(phone(user.phone));
+    const { body } = await create(bodyForPhone(user.phone));
     await admin('DELETE', `/test-identities/${body.id}`);
     const { body: events } = await admin<Event[]>('GET', `/events?filter=user_id:${user.id}&limit=2`);
     const masked = `${user.phone?.slice(0, 3)}…${user.phone?.slice(-2)}`;
@@ -113,7 +113,7 @@ describe('a test identity', () => {
 
   test('is created once for an Idempotency-Key', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const body = phone(newPhone());
+    const body = bodyForPhone(newPhone());
     const once = () => admin<IssuedTestIdentity>('POST', '/test-identities', body, { headers });
     const [first, second] = [await once(), await once()];
     expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
@@ -122,7 +122,7 @@ describe('a test identity', () => {
 
   test.each(['support', 'operator'])('is refused for a user with the role %s', async (role) => {
     const user = await createUser(postern, { phone: newPhone(), role });
-    expect(await refused('POST', '/test-identities', phone(user.phone))).toEqual({
+    expect(await refused('POST', '/test-identities', bodyForPhone(user.phone))).toEqual({
       status: 422,
       errors: [['identity', 'identity_of_operator']],
     });
@@ -141,23 +141,23 @@ describe('a test identity', () => {
       ['2020-01-01T00:00:00Z', 'time_in_past'],
       [inDays(91), 'too_large'],
     ]) {
-      expect(await refused('POST', '/test-identities', { ...phone(newPhone()), expires_at })).toEqual({
+      expect(await refused('POST', '/test-identities', { ...bodyForPhone(newPhone()), expires_at })).toEqual({
         status: 422,
         errors: [['expires_at', code]],
       });
     }
     for (const code of ['12345', '1234567', 'abcdef', '１２３４５６']) {
-      expect((await refused('POST', '/test-identities', { ...phone(newPhone()), code })).errors).toMatchObject([
+      expect((await refused('POST', '/test-identities', { ...bodyForPhone(newPhone()), code })).errors).toMatchObject([
         ['code', expect.any(String)],
       ]);
     }
     const username = { identity: { type: 'username', value: 'grace' }, expires_at: inDays(1) };
     expect((await refused('POST', '/test-identities', username)).status).toBe(422);
-    expect((await refused('POST', '/test-identities', { identity: phone('x').identity })).status).toBe(422);
+    expect((await refused('POST', '/test-identities', { identity: bodyForPhone('x').identity })).status).toBe(422);
   });
 
   test('is listed in pages', async () => {
-    for (let count = 0; count < 3; count += 1) await create(phone(newPhone()));
+    for (let count = 0; count < 3; count += 1) await create(bodyForPhone(newPhone()));
     const ids: string[] = [];
     let cursor = '';
     do {
@@ -176,13 +176,13 @@ describe('a test identity', () => {
   });
 
   test('is changed with the scope admin only, and read with users:read', async () => {
-    const { body } = await create(phone(newPhone()));
+    const { body } = await create(bodyForPhone(newPhone()));
     const keyOf = async (scopes: string[]) =>
       (await admin<IssuedApiKey>('POST', '/keys', { name: scopes.join(), scopes })).body.token;
     const reader = await keyOf(['users:read', 'users:write', 'notifications:write', 'sessions:verify']);
     const other = await keyOf(['users:write', 'sessions:verify']);
     const status = async (bearer: string, method: string, path: string) => {
-      const sent = method === 'POST' ? phone(newPhone()) : undefined;
+      const sent = method === 'POST' ? bodyForPhone(newPhone()) : undefined;
       return (await admin(method, `/test-identities${path}`, sent, { bearer })).status;
     };
     const reads = ['', '/page', `/${body.id}`];
@@ -191,13 +191,13 @@ describe('a test identity', () => {
     }
     expect(await status(reader, 'POST', '')).toBe(403);
     expect(await status(reader, 'DELETE', `/${body.id}`)).toBe(403);
-    const support = await operate(postern, 'support');
+    const support = await signInWithRole(postern, 'support');
     expect((await support.call('GET', '/admin/v1/test-identities')).status).toBe(200);
-    expect(await support.codeOf('POST', '/admin/v1/test-identities', phone(newPhone()))).toEqual([
+    expect(await support.codeOf('POST', '/admin/v1/test-identities', bodyForPhone(newPhone()))).toEqual([
       403,
       'insufficient_scope',
     ]);
   });
 });
 
-const errorOf = (body: object) => (body as { errors: readonly { code: string }[] }).errors[0]?.code;
+const errorCodeOf = (body: object) => (body as { errors: readonly { code: string }[] }).errors[0]?.code;

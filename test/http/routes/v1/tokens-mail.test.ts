@@ -121,7 +121,7 @@ describe('a mail server', () => {
       return jobs.length === 0 ? true : undefined;
     });
     expect((await postern.api('GET', `/v1/tokens/${body.id}`)).body).toMatchObject({ status: 'pending' });
-    expect(server.offered).toHaveLength(1);
+    expect(server.requestedRecipients).toHaveLength(1);
   });
 
   test('that answers 4xx to a notice gets the notice again', async () => {
@@ -155,7 +155,7 @@ describe('a mail server', () => {
       const { email } = await createUser(postern, { email: newEmail(), password: undefined });
       await start(postern, emailLogin(email));
     }
-    await eventually('every worker to be caught', async () => (connections >= 10 ? true : undefined));
+    await eventually('every worker to have a request that hangs', async () => (connections >= 10 ? true : undefined));
     const { phone } = await createUser(postern, { phone: newPhone() });
     const { body } = await start(postern, smsLogin(phone));
     expect(await messageOf(postern, body.id)).toMatchObject({ state: 'sent', attempts: 1 });

@@ -64,7 +64,7 @@ describe('a single-step login', () => {
     const { status: code, body } = await start(passwordLogin(user.username, 'not the password', { id: randomUUID() }));
     expect(code).toBe(201);
     expect(body).toMatchObject({ status: 'rejected', error_code: 'invalid_credentials', expires_at: body.created_at });
-    expect(body.error_message).not.toBe('');
+    expect(body.error_message).toMatch(/./);
     expect(body).not.toHaveProperty('token');
     expect((await status(body.id)).body).toEqual({ id: body.id, status: 'rejected' });
   });

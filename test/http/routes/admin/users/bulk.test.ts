@@ -5,7 +5,7 @@ import type { User } from '../../../../../src/contract/user.js';
 import type { BulkLine } from '../../../../../src/contract/users/bulk.js';
 import { createAdministration } from '../../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../../support/app.js';
-import { ageLogin, operate } from '../../../../support/operators.js';
+import { ageLogin, signInWithRole } from '../../../../support/operators.js';
 import { testSql } from '../../../../support/sql.js';
 import { createUser, signIn } from '../../../../support/users.js';
 
@@ -195,14 +195,14 @@ describe('a bulk action is refused', () => {
   });
 
   test('for the account of the operator who sends it', async () => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     const lines = await bulk({ action: 'deactivate', search: operator.user.username }, operator.bearer);
     expect(lines[0]).toMatchObject({ id: operator.user.id, result: 'failed', errors: [{ code: 'own_account' }] });
     expect((await operator.call('GET', '/admin/v1/users')).status).toBe(200);
   });
 
   test('in a session whose proof is too old', async () => {
-    const operator = await operate(postern, 'operator');
+    const operator = await signInWithRole(postern, 'operator');
     await ageLogin(postern, operator.user.id, 16);
     const [user] = await people(1);
     expect(await operator.codeOf('POST', '/admin/v1/users/bulk', { action: 'logout', ids: [user?.id] })).toEqual([

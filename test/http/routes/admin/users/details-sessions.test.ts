@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../../../support/app.js';
-import { operate as operateIn } from '../../../../support/operators.js';
+import { signInWithRole as signInWithRoleIn } from '../../../../support/operators.js';
 import { createUser } from '../../../../support/users.js';
 
 let postern: TestApp;
@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const operate = (role: User['role'], factor?: string | null) => operateIn(postern, role, factor);
+const signInWithRole = (role: User['role'], factor?: string | null) => signInWithRoleIn(postern, role, factor);
 
 describe('a session has admin rights', () => {
   test('for everything with the role operator and a second factor', async () => {
-    const { user, call } = await operate('operator');
+    const { user, call } = await signInWithRole('operator');
     const other = await createUser(postern);
     expect((await call('GET', '/admin/v1/users')).status).toBe(200);
     expect((await call('GET', '/admin/v1/keys')).status).toBe(200);
@@ -30,13 +30,13 @@ describe('a session has admin rights', () => {
 
   test('not after a login with one factor, for any role', async () => {
     for (const role of ['operator', 'support'] as const) {
-      const { codeOf } = await operate(role, null);
+      const { codeOf } = await signInWithRole(role, null);
       expect(await codeOf('GET', '/admin/v1/users')).toEqual([403, 'second_factor_required']);
     }
   });
 
   test('not without a role', async () => {
-    const { user, codeOf } = await operate('user');
+    const { user, codeOf } = await signInWithRole('user');
     expect(await codeOf('GET', '/admin/v1/users')).toEqual([401, 'invalid_api_key']);
     expect(await codeOf('GET', `/admin/v1/users/${user.id}`)).toEqual([401, 'invalid_api_key']);
   });
@@ -47,7 +47,7 @@ describe('a session has admin rights', () => {
       ['/lock', { permanent: true }, [401, 'invalid_session_token']],
       ['/logout', undefined, [401, 'invalid_session_token']],
     ] as const) {
-      const { user, codeOf } = await operate('operator');
+      const { user, codeOf } = await signInWithRole('operator');
       const act = { bearer: postern.adminKey, ...(body && { body }) };
       await postern.api(path === '' ? 'PATCH' : 'POST', `/admin/v1/users/${user.id}${path}`, act);
       expect(await codeOf('GET', '/admin/v1/users')).toEqual(expected);
@@ -55,7 +55,7 @@ describe('a session has admin rights', () => {
   });
 
   test('with the role support for users without a role only', async () => {
-    const support = await operate('support');
+    const support = await signInWithRole('support');
     const user = await createUser(postern);
     const operator = await createUser(postern, { role: 'operator' });
     expect((await support.call('POST', `/admin/v1/users/${user.id}/unlock`)).status).toBe(200);

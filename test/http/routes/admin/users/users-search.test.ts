@@ -5,7 +5,7 @@ import type { PageInfo } from '../../../../../src/contract/common.js';
 import type { User } from '../../../../../src/contract/user.js';
 import { createAdministration } from '../../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../../support/app.js';
-import { operate } from '../../../../support/operators.js';
+import { signInWithRole } from '../../../../support/operators.js';
 import { testSql } from '../../../../support/sql.js';
 import { createUser, signIn } from '../../../../support/users.js';
 
@@ -77,7 +77,7 @@ describe('searching users', () => {
   test('needs the scope users:read', async () => {
     const { body } = await admin<IssuedApiKey>('POST', '/keys', { name: 'w', scopes: ['users:write'] });
     expect((await admin('GET', '/users?search=ada', undefined, { bearer: body.token })).status).toBe(403);
-    const support = await operate(postern, 'support');
+    const support = await signInWithRole(postern, 'support');
     expect((await support.call('GET', '/admin/v1/users?search=ada')).status).toBe(200);
   });
 });

@@ -196,7 +196,7 @@ describe('a proof', () => {
     }
     expect(await refused(who, 'DELETE', '', { proof: byPassword })).toEqual([423, 'account_temporarily_locked']);
     expect((await login(postern, who.user, { id: who.deviceId })).status).toBe(423);
-    // A lock by guesses does not end existing sessions.
+    // A lock after wrong guesses does not end existing sessions.
     expect(await isIn(who)).toBe(true);
     const types = (await eventsOf(who.user.id)).map(({ type }) => type);
     expect(types.filter((type) => type === 'proof.rejected')).toHaveLength(5);

@@ -76,7 +76,7 @@ describe('the proofs that GET /v1/account lists', () => {
     ]);
   });
 
-  test('for a change of the PIN include no code once the user has a PIN', async () => {
+  test('for a change of the PIN include no code if the user has a PIN', async () => {
     const who = await person({ pin: '2468' });
     expect(await shortOf(who)).toEqual([
       'password account pin',
