@@ -48,5 +48,6 @@ export const runCommand = (args: readonly string[], env: Environment = {}, input
 /** A temporary folder for one test file. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'postern-cli-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  // The embedded PostgreSQL of a command may still write to its log. `rm` repeats while the folder gets new files.
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }) };
 }
