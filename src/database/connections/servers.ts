@@ -70,12 +70,6 @@ export function createServers(target: string | ServerFields): Servers {
   const all: readonly pg.ClientConfig[] =
     typeof target === 'string' ? urlsOfHosts(target).map((url) => ({ connectionString: url })) : [{ ...target }];
   const [first = {}] = all;
-  // `pgdog_shard` tells the pooler PgDog to which server it sends the statements of a connection. It must be set before
-  // any other statement.
-  const shardHint = typeof target === 'string' ? /[?&]pgdog_shard=(\d+)/.exec(target)?.[1] : undefined;
-  const chooseShard = async (client: pg.ClientBase) => {
-    if (shardHint !== undefined) await client.query(`set pgdog.shard = ${shardHint}`);
-  };
   let primary = all.length === 1 ? first : undefined;
   let newestTimeline = 0;
   let search: Promise<void> | undefined;
@@ -108,7 +102,6 @@ export function createServers(target: string | ServerFields): Servers {
     const client = createClient({ ...server, application_name: 'postern watch' }, times.connect);
     try {
       await client.connect();
-      await chooseShard(client);
       const state = await prepareSession(client, {});
       assertPrimary(client, state);
       return { server, timeline: state.timeline };
@@ -147,7 +140,6 @@ export function createServers(target: string | ServerFields): Servers {
       if (primary === undefined) await findPrimaryOnce();
     },
     async admit(client, settings, map) {
-      await chooseShard(client);
       const version = map?.version() ?? 0;
       const state = await prepareSession(client, settings, map && version);
       assertPrimary(client, state);

@@ -17,7 +17,7 @@ export class UnfitDatabaseError extends Error {}
 
 /**
  * Refuses a server that is too old, a database whose encoding or locale changes texts, and a pooler that gives the
- * session of one client to another. Changes nothing in the database.
+ * session of one client to another, or keeps BEGIN for itself. Changes nothing in the database.
  * @throws UnfitDatabaseError
  */
 export async function refuseUnfitDatabase(target: DatabaseTarget): Promise<void> {
@@ -70,7 +70,8 @@ const sharedSession = 'postern.session';
 
 /**
  * One connection marks its session. If another connection finds the mark, or if the first connection loses its mark
- * while the other one is in a transaction, then the pooler gives one session to several clients.
+ * while the other one is in a transaction, then the pooler gives one session to several clients. Refuses a pooler that
+ * begins no transaction too.
  */
 async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): Promise<void> {
   const other = await openSecondClient(target);
@@ -86,8 +87,12 @@ async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): 
       await client.query(`select set_config('${sharedSession}', $1, false)`, [marker]);
       await other.query('begin');
       const isShared = (await readMarker(other)) === marker || (await readMarker(client)) !== marker;
+      // This setting ends with the transaction: at once, if there is none.
+      await other.query(`select set_config('${sharedSession}', $1, true)`, [marker]);
+      const hasBegun = (await readMarker(other)) === marker;
       await other.query('rollback');
       if (isShared) throw new UnfitDatabaseError(poolerMessage);
+      if (!hasBegun) throw new UnfitDatabaseError(noTransactionMessage);
     }
   } catch (error) {
     // A pooler in statement mode refuses transactions.
@@ -113,6 +118,9 @@ async function openSecondClient(target: DatabaseTarget): Promise<pg.Client> {
 
 const poolerMessage =
   'The pooler of DATABASE_URL gives each transaction another session (transaction mode). Postern needs prepared statements and locks of its sessions: set pool_mode = session for this database, or connect directly';
+
+const noTransactionMessage =
+  'The pooler of DATABASE_URL does not send BEGIN to the server, so a rollback would undo nothing. PgDog does this in session mode for a database with several shards or with replicas: give each server a database of its own, as postern shards pgdog-config does, or connect directly';
 
 /** Checks that the settings of a session still apply to its next statement. */
 async function refuseOtherSettings(client: pg.Client): Promise<void> {

@@ -159,17 +159,27 @@ test('shards remove removes a server without buckets only', async () => {
 test('shards pgdog-config has a database for each server, without passwords', async () => {
   const { code, stdout } = await runCommand(['shards', 'pgdog-config'], {
     ...env,
-    DATABASE_URL: 'postgres://postern:secret@a.example,b.example:5433/postern',
-    SHARDS: 'east=postgres://postern:secret@c.example/other',
+    DATABASE_URL: 'postgres://postern:secret@a.example:5433/postern',
+    SHARDS: 'east=postgres://postern:secret@b.example/other',
   });
   expect(code).toBe(0);
   expect(stdout).not.toContain('secret');
-  expect(stdout.match(/^(?:host|port|database_name|shard) = .*$/gm)).toEqual([
-    ...['host = "127.0.0.1"', 'port = 6432'],
-    ...['host = "a.example"', 'port = 5432', 'database_name = "postern"', 'shard = 0'],
-    ...['host = "b.example"', 'port = 5433', 'database_name = "postern"', 'shard = 0'],
-    ...['host = "c.example"', 'port = 5432', 'database_name = "other"', 'shard = 1'],
+  // With several shards or a role, PgDog would read the statements: it would refuse LISTEN and keep BEGIN.
+  expect(stdout).not.toMatch(/^(?:shard|role) =/m);
+  expect(stdout.match(/^(?:host|port|name|pooler_mode|database_name) = .*$/gm)).toEqual([
+    ...['host = "127.0.0.1"', 'port = 6432', 'pooler_mode = "session"'],
+    ...['name = "postern_main"', 'host = "a.example"', 'port = 5433', 'database_name = "postern"'],
+    ...['name = "postern_east"', 'host = "b.example"', 'port = 5432', 'database_name = "other"'],
   ]);
+});
+
+test('shards pgdog-config refuses a URL with several hosts', async () => {
+  const DATABASE_URL = 'postgres://postern@a.example,b.example/postern';
+  expect(await runCommand(['shards', 'pgdog-config'], { ...env, DATABASE_URL })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^The URL of main has several hosts\./),
+  });
 });
 
 test('each command explains itself', async () => {
