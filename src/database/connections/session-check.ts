@@ -11,6 +11,8 @@ export const requestSettings: SessionSettings = {
   statement_timeout: '4000ms',
   lock_timeout: '2000ms',
   idle_in_transaction_session_timeout: '10000ms',
+  // PostgreSQL expects far too many rows of arrays, and would compile such a statement for a second.
+  jit: 'off',
 };
 
 /** What a server says about itself on a new connection. */
