@@ -40,7 +40,7 @@ export async function createTestShards(count: number): Promise<TestShards> {
           size: 4,
           onConnectionError: () => undefined,
           log: { info: () => undefined, warn: () => undefined },
-          recovers: false,
+          completesTransactions: false,
         },
       ),
     async stop(name) {

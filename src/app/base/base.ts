@@ -97,7 +97,14 @@ export async function openBase(
   const keys = createSecretKeys(await readSecretKeys(config));
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const database = lifecycle.add(
-    await openDatabase(opened, { size: resources.connections, onConnectionError, tracing, log, recovers: true, away }),
+    await openDatabase(opened, {
+      size: resources.connections,
+      onConnectionError,
+      tracing,
+      log,
+      completesTransactions: true,
+      away,
+    }),
     (pool) => pool.close(),
   );
   // Before the reporter, because the time of the record is compared with the start of each process.

@@ -24,7 +24,12 @@ export async function withDatabase<T>(io: Io, work: (database: Database, config:
   const config = readConfig(io.env);
   const openedTarget = await openExistingTarget(config, quietLog(io));
   try {
-    const options = { size: poolSize, onConnectionError: () => undefined, log: quietLog(io), recovers: false };
+    const options = {
+      size: poolSize,
+      onConnectionError: () => undefined,
+      log: quietLog(io),
+      completesTransactions: false,
+    };
     const database = await openDatabase(openedTarget, options);
     try {
       return await work(database, config);

@@ -61,7 +61,13 @@ export async function serveWithWorkers(environment: Environment, options: Primar
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
     // This process rarely queries the database. node-postgres closes a connection that was idle for ten seconds.
-    const database = await openDatabase(openedTarget, { size: 2, onConnectionError, log, recovers: false, away });
+    const database = await openDatabase(openedTarget, {
+      size: 2,
+      onConnectionError,
+      log,
+      completesTransactions: false,
+      away,
+    });
     try {
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
     } finally {

@@ -41,19 +41,19 @@ export async function migrateAll({ target, shards }: OpenTarget, log: MigrationL
 export interface OpenOptions extends Omit<ServerOptions, 'target'> {
   readonly log: ReturnLog;
   /** Whether this process completes the transactions of processes that have died. */
-  readonly recovers: boolean;
+  readonly completesTransactions: boolean;
   /** The servers that did not answer when the others were migrated. They are opened when they are back. */
   readonly away?: Migrated['away'];
 }
 
 /** Opens the database on one server or, with SHARDS, on several. */
 export async function openDatabase({ target, shards }: OpenTarget, options: OpenOptions): Promise<Database> {
-  const { log, recovers, away = new Map(), ...poolOptions } = options;
+  const { log, completesTransactions, away = new Map(), ...poolOptions } = options;
   if (shards.length === 0) return createDatabase({ ...poolOptions, target });
   const map = await openShardMap(target, log);
   const targets = [{ name: mainShard, target }, ...shards];
   const { database, servers, stopOpening } = createShardedDatabase({ ...poolOptions, targets, map, away, log });
-  const stopRecovery = recovers ? startRecovery(servers, log) : async () => undefined;
+  const stopRecovery = completesTransactions ? startRecovery(servers, log) : async () => undefined;
   return {
     ...database,
     async close() {

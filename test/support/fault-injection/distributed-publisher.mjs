@@ -31,7 +31,7 @@ const log = { info: () => undefined, warn: () => undefined };
 const shards = SHARDS.split(';').map((entry) => ({ name: entry.split('=')[0], target: entry.replace(/^[^=]+=/, '') }));
 const database = await openDatabase(
   { target: MAIN, shards, close: async () => undefined },
-  { size: 2, onConnectionError: () => undefined, log, recovers: false },
+  { size: 2, onConnectionError: () => undefined, log, completesTransactions: false },
 );
 const notifications = createNotifications({
   ...{

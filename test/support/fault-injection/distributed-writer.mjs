@@ -30,7 +30,7 @@ const changeUser = userStatement('writer_user', (p) => sql`update users set name
 
 const database = await openDatabase(
   { target: MAIN, shards: [{ name: 'east', target: EAST }], close: async () => undefined },
-  { size: 2, onConnectionError: () => undefined, log: { warn: () => undefined }, recovers: false },
+  { size: 2, onConnectionError: () => undefined, log: { warn: () => undefined }, completesTransactions: false },
 );
 try {
   await database.spanningFor(USER_ID).transaction(async (tx) => {
