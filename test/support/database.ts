@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/database.js';
+import { eventually } from './eventually.js';
 import { type TestServer, templateName } from './global-setup.js';
 
 export type TestTarget = TestServer & { readonly database: string };
@@ -31,9 +32,36 @@ export async function createTestDatabase(options = `template ${templateName}`): 
     database,
     async drop() {
       await database.close();
-      await runInPostgresDatabase(server, `drop database if exists ${name} with (force)`);
+      await eventually(`the database ${name} to be dropped`, async () => {
+        try {
+          await runInPostgresDatabase(server, `drop database if exists ${name} with (force)`);
+          return true;
+        } catch (error) {
+          if ((error as pg.DatabaseError).code !== '55006') throw error;
+          await rollBackPrepared(target);
+          return undefined;
+        }
+      });
     },
   };
+}
+
+/**
+ * Ends the transactions that a killed service left prepared. PostgreSQL does not drop a database that has one, and no snapshot of
+ * the whole server is newer than the oldest of them.
+ */
+async function rollBackPrepared(target: TestTarget): Promise<void> {
+  await runInPostgresDatabase(target, `alter database ${target.database} allow_connections true`);
+  const client = new pg.Client(target);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ gid: string }>(
+      'select gid from pg_prepared_xacts where database = current_database()',
+    );
+    for (const { gid } of rows) await client.query(`rollback prepared ${client.escapeLiteral(gid)}`);
+  } finally {
+    await client.end();
+  }
 }
 
 function connectionString({ host, port, user, password, database }: TestTarget): string {
