@@ -342,11 +342,12 @@ test('support opens the pages that the role may see, without a refusal, and the 
   }
   expect(refused).toEqual([]);
   for (const path of hidden) {
+    const refusal = page.waitForResponse((response) => response.status() === 403);
     await page.goto(`${postern.url}${path}`);
+    await refusal;
     const notice = page.locator('main').getByRole('status').filter({ visible: true, hasNotText: 'Loading' });
     await notice.first().waitFor();
   }
-  expect(new Set(refused).size).toBeGreaterThanOrEqual(hidden.length);
   await expectClean();
   const bearer = support.session.token;
   const operatorId = person.session.user_id;

@@ -120,11 +120,13 @@ test('the inbox of a user loads more rows in its own scroll area, with only the 
   const { page, expectClean } = await open(`/console/users/${user.id}`, { as: await operator() });
   const list = page.getByRole('list', { name: 'Inbox' });
   const newest = list.getByText(`Number ${all}`, { exact: true });
-  await newest.hover();
+  await newest.waitFor();
   const oldest = list.getByText('Number 1', { exact: true });
   await expect
     .poll(
       async () => {
+        // What arrives above the list moves it.
+        await list.hover();
         await page.mouse.wheel(0, 3000);
         return oldest.count();
       },
