@@ -10,8 +10,8 @@ import {
 } from '../../src/database/sql.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
-// Scopes exist only in types: the compiler refuses the lines after `@ts-expect-error`, and reports each one that it accepts.
-// At run time these lines succeed.
+// Scopes exist only in types. Each line after `@ts-expect-error` must be a type error. If it is not, the compiler reports the
+// comment. At run time these lines succeed.
 
 const ofUser = userStatement<object, { one: number }>('scopes_user', () => sql`select 1 as one`);
 const ofDirectory = directoryStatement<object, { one: number }>('scopes_directory', () => sql`select 1 as one`);
@@ -73,8 +73,8 @@ test('the handle of everyone accepts all statements', async () => {
 test('a function that needs one scope accepts a transaction with more scopes', async () => {
   expect(await db.database.spanning.transaction((tx) => needsUser(tx))).toEqual(one);
   expect(await db.database.spanning.transaction((tx) => needsUserAndDirectory(tx))).toEqual([...one, ...one]);
-  const wider: ScopedDatabase<'user' | 'directory'> = db.database.everyone;
-  expect(await wider.transaction((tx) => needsUser(tx))).toEqual(one);
+  const narrowed: ScopedDatabase<'user' | 'directory'> = db.database.everyone;
+  expect(await narrowed.transaction((tx) => needsUser(tx))).toEqual(one);
 });
 
 test('a function that needs two scopes refuses a transaction with one of them', async () => {
@@ -83,6 +83,6 @@ test('a function that needs two scopes refuses a transaction with one of them', 
   // @ts-expect-error
   await db.database.directory.transaction((tx) => needsUserAndDirectory(tx));
   // @ts-expect-error
-  const narrower: ScopedDatabase<'user' | 'directory'> = db.database.user(randomUUID());
-  expect(await narrower.query(ofUser({}))).toEqual(one);
+  const widened: ScopedDatabase<'user' | 'directory'> = db.database.user(randomUUID());
+  expect(await widened.query(ofUser({}))).toEqual(one);
 });

@@ -1,7 +1,7 @@
 /** The metrics of one scrape. */
 export interface Scrape {
   readonly text: string;
-  /** The value of a series by its name and labels, in any order; 0 if there is none. */
+  /** The sum of the series that have this name and at least these labels; 0 if there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
   /** The names of all metrics. */
   readonly names: ReadonlySet<string>;

@@ -2,14 +2,14 @@ import type { LinkProps } from '@tanstack/react-router';
 import type { IconName } from '../components/icon/icon.js';
 import type { Texts } from '../text/en/index.js';
 
-/** A page in the navigation, in the palette, and after `g` on the keyboard. */
+/** A page in the navigation and in the palette. Its keyboard shortcut is `g` and then `key`. */
 export interface NavigationEntry {
   readonly to: NonNullable<LinkProps['to']>;
   readonly name: (text: Texts) => string;
   /** A shorter name for the bar of a phone. */
   readonly phoneName?: (text: Texts) => string;
   readonly icon: IconName;
-  /** The letter after `g`. */
+  /** A letter. */
   readonly key: string;
   /** Whether it is below the line, with the pages that are used less often. */
   readonly isSecondary?: boolean;

@@ -6,7 +6,7 @@ import { parseId } from '../../lib/ids.js';
 import { createPrivateFolder, writePrivateFile } from '../../lib/private-file.js';
 import { Problem } from '../../lib/problem.js';
 import type { ImageStorage, Renditions, StoredFile } from '../../notifications/images/storage.js';
-import { createUnsettledAges } from './unsettled-ages.js';
+import { createLongUnsettledFinder } from './long-unsettled.js';
 
 export interface ImageDiskOptions {
   /** Created with the first image. */
@@ -21,8 +21,8 @@ const isMissing = (error: unknown) =>
 /**
  * Stores images as files that only their owner can read: `ab/cd/abcd…/card.jpg`, so that no folder gets large. An
  * image's folder is renamed to its final name when all its files are complete and on disk. The folder `unsettled` has
- * an empty file for each unsettled image (see `ImageStorage`). The age of this mark is counted in memory and not read
- * from the file, so a change of the system clock does not change the age.
+ * an empty file for each unsettled image (see `ImageStorage`). The age of this file is counted in memory and not read
+ * from its status, so a change of the system clock does not change the age.
  */
 export function createImageDisk({
   folder,
@@ -32,7 +32,7 @@ export function createImageDisk({
   const draftOf = (id: string) => join(folder, 'drafts', id);
   const unsettledFolder = join(folder, 'unsettled');
   const unsettledPathOf = (id: string) => join(unsettledFolder, id);
-  const unsettledAges = createUnsettledAges(now);
+  const findLongUnsettled = createLongUnsettledFinder(now);
 
   async function markUnsettled(id: string): Promise<void> {
     await createPrivateFolder(unsettledFolder);
@@ -61,7 +61,7 @@ export function createImageDisk({
     remove,
     async longUnsettled() {
       const names = await readdir(unsettledFolder).catch(ifMissing<string[]>([]));
-      return unsettledAges(names.filter((name) => parseId(name) === name));
+      return findLongUnsettled(names.filter((name) => parseId(name) === name));
     },
   };
 }

@@ -3,8 +3,8 @@ import { imageFiles, type Rendition } from '../../contract/image.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import type { ImageStorage } from '../../notifications/images/storage.js';
+import { createLongUnsettledFinder } from './long-unsettled.js';
 import type { S3Bucket } from './s3-client.js';
-import { createUnsettledAges } from './unsettled-ages.js';
 
 export interface ImageBucketOptions {
   readonly bucket: S3Bucket;
@@ -30,7 +30,7 @@ export function createImageBucket(options: ImageBucketOptions): ImageStorage {
   const keyOf = (id: string, rendition: Rendition) =>
     `${prefix}${id.slice(0, 2)}/${id.slice(2, 4)}/${id}/${imageFiles[rendition]}`;
   const markPrefix = `${prefix}unsettled/`;
-  const unsettledAges = createUnsettledAges(now);
+  const findLongUnsettled = createLongUnsettledFinder(now);
 
   async function remove(id: string): Promise<void> {
     await Promise.all(renditionNames.map((rendition) => bucket.remove(keyOf(id, rendition))));
@@ -67,7 +67,7 @@ export function createImageBucket(options: ImageBucketOptions): ImageStorage {
     remove,
     async longUnsettled() {
       const names = (await bucket.list(markPrefix)).map((key) => key.slice(markPrefix.length));
-      return unsettledAges(names.filter((name) => parseId(name) === name));
+      return findLongUnsettled(names.filter((name) => parseId(name) === name));
     },
   };
 }

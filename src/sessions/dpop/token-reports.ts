@@ -42,7 +42,7 @@ const markReport = userStatement<TokenKey & { readonly quietHours: number }, { d
 );
 
 /**
- * Hours after a report in which the same token is not reported again. A misused token has certainly been copied. But two
+ * After a report of a token, Postern does not report the same token again for this number of hours. A misused token has certainly been copied. But two
  * clients that share a token may be parts of one app, and the user would often get a notice for no reason.
  */
 const quietHours = { 'token.misused': 1, 'token.shared': 24 };

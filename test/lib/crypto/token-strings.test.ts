@@ -7,7 +7,7 @@ const kinds: readonly TokenKind[] = ['authentication', 'session', 'key'];
 const make = (kind: TokenKind) => newToken(kind, kind === 'key' ? [randomUUID()] : [randomUUID(), randomUUID()]);
 
 describe('a token string', () => {
-  test('contains its routing ids and is found by its digest', () => {
+  test('is parsed to the ids and the digest with which it was created', () => {
     const ids = [randomUUID(), randomUUID()];
     const { token, digest } = newToken('session', ids);
     const { ids: read, digest: found } = parseToken('session', token) ?? {};
@@ -21,11 +21,11 @@ describe('a token string', () => {
   });
 
   test('of one kind is not valid as another, not even with the other prefix', () => {
-    for (const made of kinds) {
-      for (const asked of kinds.filter((kind) => kind !== made)) {
-        const { token } = make(made);
-        expect(parseToken(asked, token)).toBeUndefined();
-        expect(parseToken(asked, make(asked).token.slice(0, 4) + token.slice(4))).toBeUndefined();
+    for (const kind of kinds) {
+      for (const otherKind of kinds.filter((other) => other !== kind)) {
+        const { token } = make(kind);
+        expect(parseToken(otherKind, token)).toBeUndefined();
+        expect(parseToken(otherKind, make(otherKind).token.slice(0, 4) + token.slice(4))).toBeUndefined();
       }
     }
   });
@@ -50,7 +50,7 @@ describe('a token string', () => {
     }
   });
 
-  test('is undefined for any other text, which never throws', () => {
+  test('is never read from another text: the parser returns undefined and does not throw', () => {
     fc.assert(
       fc.property(fc.constantFrom(...kinds), fc.string({ unit: 'binary', maxLength: 200 }), (kind, text) => {
         expect(parseToken(kind, text)).toBeUndefined();

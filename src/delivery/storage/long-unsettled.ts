@@ -12,7 +12,7 @@ const maxUnsettled = 1000;
  * @param now milliseconds of a monotonic clock
  * @returns a function that takes all unsettled images and returns those that have been unsettled for too long
  */
-export function createUnsettledAges(now: () => number): (ids: readonly string[]) => string[] {
+export function createLongUnsettledFinder(now: () => number): (ids: readonly string[]) => string[] {
   const firstSeen = new Map<string, number>();
   return (ids) => {
     const idSet = new Set(ids);
