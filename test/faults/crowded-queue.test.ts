@@ -60,10 +60,10 @@ test('codes for unknown users need no worker, and this is not visible to the cli
   for (const { id } of unknown) await messageOf(postern, id, ['dropped']);
   for (const { id } of known) await messageOf(postern, id, ['queued']);
   provider.behave('accept');
-  provider.acceptLate();
+  provider.acceptHanging();
 });
 
-/** Jobs that can be ahead of a real code in the queue. */
+/** Jobs that can be in the queue before the code of another user. */
 const crowds = {
   'codes of an address that requests many': (postern: TestApp) =>
     many(crowd, async () => isPending(postern, (await startLogin(postern, '192.0.2.1')).id)),
@@ -84,12 +84,12 @@ const crowds = {
 test.each(Object.keys(crowds) as (keyof typeof crowds)[])('a code does not wait for %s', async (which) => {
   const { postern, provider } = await startWithBusyWorkers();
   await crowds[which](postern);
-  // Counted only now, because each worker whose request to the provider has timed out takes another job of the crowd.
+  // Count here and not earlier. When a request to the provider times out, its worker sends another message of the crowd.
   const before = provider.received.length;
   const { id, phone } = await startLogin(postern, '203.0.113.7');
   await isPending(postern, id);
   provider.behave('accept');
-  provider.acceptLate();
+  provider.acceptHanging();
   await messageOf(postern, id);
   // It is among the first messages when workers are free, before the other jobs.
   const place = provider.received.slice(before).findIndex(({ to }) => to === phone);

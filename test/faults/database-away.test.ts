@@ -250,7 +250,7 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
 
     proxy.down();
     const load = startLoad({ ...requests, ...liveness(service) });
-    provider.acceptLate();
+    provider.acceptHanging();
     provider.behave('accept');
     await wait(outage);
     await load.stop();

@@ -310,7 +310,7 @@ describe('a message that an instance is sending', () => {
       cleanUps.push(() => second.close());
       // More messages than the first instance has free workers, so the second instance's workers have searched for jobs.
       for (const other of await startMany(second, 2 * workers)) await messageOf(second, other.id);
-      provider.acceptLate();
+      provider.acceptHanging();
       provider.behave('accept', phone);
       const { attempts } = await messageOf(postern, id);
       sent = { attempts, received: seen(provider, phone).length };

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { newEmail, password } from '../support/users.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
-// Events whose cause is a request of the user: the other tests of events write their audit event directly.
+// Here, requests of users cause the events. The other tests of events insert the audit events themselves.
 let postern: TestApp;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
@@ -61,7 +61,7 @@ test('the events of a registration have the id of the new user, and are in the a
   ]);
 });
 
-test('a proven address sends an event, and so does the change of the user', async () => {
+test('a user who proves a new address causes the events identity.verified and user.updated', async () => {
   const known = await person();
   const email = newEmail();
   const { body: begun } = await ask<{ id: string }>(known, 'POST', '/email', {

@@ -47,7 +47,7 @@ export interface FaultyProvider {
   /** Accepts everything from now on, and aborts requests that hang. */
   heal(): void;
   /** Accepts the requests that hang. */
-  acceptLate(): void;
+  acceptHanging(): void;
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export async function startFaultyProvider(): Promise<FaultyProvider> {
       hanging.clear();
       for (const socket of sockets) socket.destroy();
     },
-    acceptLate() {
+    acceptHanging() {
       for (const call of hanging) misbehaviours.accept(call);
       hanging.clear();
     },

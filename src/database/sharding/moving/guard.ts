@@ -6,22 +6,22 @@ import { jobTable, userTables, workTables } from './tables.js';
 /** The class of the advisory locks of buckets, as in the function `guard_moving_user`. */
 export const lockClass = 7_203_415;
 
-/** Milliseconds that a statement of the mover may delay the writers that come after it. */
+/** How long a statement of the mover waits for a lock, in milliseconds. Later writers wait behind it. */
 export const lockTimeout = 200;
 
-/** The first error of a statement that waited for a lock, or was chosen to end a deadlock. */
+/** Whether a statement failed because of a lock: it waited too long (55P03), or PostgreSQL ended it to end a deadlock (40P01). */
 export const isLockFailure = (error: unknown) => ['55P03', '40P01'].includes((error as { code?: string }).code ?? '');
 
 /**
  * Runs work in a transaction that waits only shortly for locks, and repeats it until it gets them. The pauses become longer,
  * because writers wait behind each attempt.
- * @param what is named if a lock does not become free
+ * @param target the name of the locked rows for the error, for example `the table users`
  * @throws MoveError
  */
 export async function withShortLocks<T>(
   client: pg.Client,
   { patience, pause }: MoveTimes,
-  what: string,
+  target: string,
   work: () => Promise<T>,
 ): Promise<T> {
   const end = performance.now() + patience;
@@ -33,7 +33,7 @@ export async function withShortLocks<T>(
       });
     } catch (error) {
       if (!isLockFailure(error)) throw error;
-      if (performance.now() > end) throw new MoveError(`A transaction on ${what} does not end.`);
+      if (performance.now() > end) throw new MoveError(`A transaction on ${target} does not end.`);
     }
     await wait(pause * Math.min(attempt, 10));
   }
@@ -62,8 +62,8 @@ const guarded = [
 ];
 
 /**
- * Creates the triggers that note the changes of moving users, and refuse them after a bucket is stopped. Each waits for the
- * transactions that have changed its table, so it knows of every later change.
+ * Creates the triggers that note the changes of moving users, and refuse them after a bucket is stopped. Creating a trigger
+ * waits for the transactions that have already changed its table, so the trigger sees every later change.
  */
 export async function installGuard(client: pg.Client, times: MoveTimes): Promise<void> {
   for (const { name, when, call } of guarded) {
