@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { deleteRows, usersOf } from './copy.js';
 import { inTransaction } from './guard.js';
+import { unpackLuggage } from './luggage.js';
 import type { MoveTimes, Planned, Servers } from './move-options.js';
 import { userTables, workTables } from './tables.js';
 
@@ -33,8 +34,9 @@ export async function cleanUp(
 /** Takes back the moves of buckets that still are on their former servers. */
 export async function cancel({ directory, of }: Servers, moves: readonly Planned[], times: MoveTimes): Promise<void> {
   for (const { bucket, source, target } of moves.filter(({ isResumed }) => isResumed)) {
-    // A command that was killed may have left rows there.
+    // A command that was killed may have left rows there, and may have stopped the bucket.
     await deleteRows(of(target), all, await usersOf(of(source), bucket), times);
+    await inTransaction(of(source), () => unpackLuggage(of(source), bucket));
   }
   const buckets = moves.map(({ bucket }) => bucket);
   for (const name of new Set(moves.flatMap(({ source, target }) => [target, source]))) await forget(of(name), buckets);

@@ -110,16 +110,17 @@ async function moveAll(
   let failure: MoveError | undefined;
   try {
     const noticed = wait(times.notice);
+    // These users cannot write until then.
+    for (const move of switched) {
+      await finishSwitch(servers, move, times);
+      await leave(move);
+    }
     await prepare(
       servers,
       moves.filter((move) => !switched.has(move)),
       times,
     );
     await noticed;
-    for (const move of switched) {
-      await finishSwitch(servers, move, times);
-      await leave(move);
-    }
     for (const move of moves.filter((each) => !switched.has(each))) {
       if (signal?.aborted) break;
       const users = await copyBucket(servers, move, signal);

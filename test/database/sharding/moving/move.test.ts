@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEventFeed } from '../../../../src/audit/stream/feed.js';
 import type { User } from '../../../../src/contract/user.js';
+import { bucketOf } from '../../../../src/database/sharding/bucket.js';
+import { listUsers } from '../../../../src/database/sharding/moving/copy.js';
+import { inTransaction } from '../../../../src/database/sharding/moving/guard.js';
+import { packLuggage } from '../../../../src/database/sharding/moving/luggage.js';
 import { MoveError } from '../../../../src/database/sharding/moving/move-options.js';
 import { sql, userStatement } from '../../../../src/database/sql.js';
 import { startShardedApp, type TestApp } from '../../../support/app.js';
@@ -205,6 +210,54 @@ test('a bucket with work that does not end stays, and the command says why', asy
   const text = `select from graphile_worker._private_jobs where payload->>'user_id' = $1`;
   expect(await onServer('main').query(testSql(text, [user.id]))).toHaveLength(0);
   expect(await onServer('east').query(testSql(text, [user.id]))).toHaveLength(1);
+});
+
+test('work of a bucket that a killed command had stopped stays, if the next command cannot begin', async () => {
+  const user = await newUserOn('main');
+  const add = `select graphile_worker.add_job('test', json_build_object('user_id', $1::text), run_at => now() + interval '1 day')`;
+  await onServer('main').query(testSql(add, [user.id]));
+  const jobsOn = (server: string) =>
+    onServer(server).query(
+      testSql(`select from graphile_worker._private_jobs where payload->>'user_id' = $1`, [user.id]),
+    );
+  const killed = new pg.Client(shards.databases.get('main')?.url);
+  await killed.connect();
+  const bucket = bucketOf(user.id);
+  await killed.query(`insert into shard_moves (bucket, source, target) values ($1, 'main', 'east')`, [bucket]);
+  await killed.query('insert into shard_moving (bucket, is_stopped) values ($1, true)', [bucket]);
+  await listUsers(killed, [bucket]);
+  await inTransaction(killed, () => packLuggage(killed, bucket));
+  await killed.end();
+  expect(await jobsOn('main')).toHaveLength(0);
+
+  const move = () => moveUsers(shards, [user.id], 'east', { times: { patience: 300 } });
+  await onServer('east').transaction(async (tx) => {
+    await tx.query(testSql('delete from users where false'));
+    await expect(move()).rejects.toThrow('A transaction on the table users does not end.');
+  });
+  expect(await jobsOn('main')).toHaveLength(1);
+  expect(await remainsOfMoves(app.database)).toEqual([]);
+  await move();
+  expect(await jobsOn('east')).toHaveLength(1);
+});
+
+test('a bucket that has switched is opened, also if the other moves cannot begin', async () => {
+  const [switched, other] = [await newUserOn('main'), await newUserOn('main')];
+  await moveUsers(shards, [switched.id], 'east');
+  // As after the death of a command that has just changed the map.
+  const values = [switched.id];
+  const note = `insert into shard_moves (bucket, source, target) values (user_bucket($1), 'main', 'east')`;
+  await onServer('main').query(testSql(note, values));
+  const isStopped = `insert into shard_moving (bucket, is_stopped) values (user_bucket($1), true)`;
+  for (const server of ['main', 'east']) await onServer(server).query(testSql(isStopped, values));
+  await onServer('main').transaction(async (tx) => {
+    await tx.query(testSql('delete from users where false'));
+    const moving = moveUsers(shards, [other.id], 'east', { times: { patience: 300 } });
+    await expect(moving).rejects.toThrow('A transaction on the table users does not end.');
+  });
+  expect(await onServer('east').query(testSql('select from shard_moving'))).toHaveLength(0);
+  await moveUsers(shards, [], 'east');
+  expect(await remainsOfMoves(app.database)).toEqual([]);
 });
 
 test('a second command is refused while one moves users', async () => {
