@@ -107,7 +107,7 @@ test('a slow process cannot commit a transaction that another one has rolled bac
   const ended = once(writer, 'exit');
   writer.kill('SIGCONT');
   await ended;
-  expect(output.join('')).toMatch(/^paused\nfailed/);
+  expect(output.join('')).toBe('paused\nfailed storage_unavailable\n');
   expect(await partsOf(userId)).toEqual(neither);
 });
 

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { Problem } from '../../lib/problem.js';
 import { completeTransaction, mainShard, type Transaction } from '../database.js';
 import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
 import { compose, type Scope, type Statement, sql } from '../sql.js';
 import { insertOutcome, prepareName, rawStatement } from './outcomes.js';
 import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement, serversOfSpanning } from './routing.js';
+
+const uniqueViolation = '23505';
 
 /** The part of a transaction on one server. */
 interface Branch {
@@ -30,19 +34,17 @@ export async function inDistributedTransaction<T>(
 ): Promise<T> {
   const branches = new Map<Server, Promise<Branch>>();
 
-  /** The branch on a server. `find` is asked again if the map changes before it has begun. */
+  /** The branch on the server that `find` gives. It is asked again if the map changes before the branch has begun. */
   function branchOn(find: () => Server): Promise<Branch> {
-    const server = find();
-    const known = branches.get(server);
-    if (known !== undefined) return known;
-    const beginning = routed(router, find, async (current, isHere) => ({
-      server: current,
-      transaction: await current.begin(nextDeadline(), isHere),
-    }));
-    branches.set(server, beginning);
-    // A branch that did not begin takes no part.
-    beginning.catch(() => branches.delete(server));
-    return beginning;
+    return routed(router, find, (server, isHere) => {
+      const known = branches.get(server);
+      if (known !== undefined) return known;
+      const beginning = server.begin(nextDeadline(), isHere).then((transaction) => ({ server, transaction }));
+      branches.set(server, beginning);
+      // A branch that did not begin takes no part.
+      beginning.catch(() => branches.delete(server));
+      return beginning;
+    });
   }
 
   async function queryOn<Row extends object>(find: () => Server, statement: Statement<Row>): Promise<Row[]> {
@@ -135,6 +137,12 @@ async function selectWriters(branches: readonly Branch[]): Promise<Branch[]> {
   return branches.filter((_, place) => written[place]?.[0]?.written === true);
 }
 
+/** A transaction that takes too long is rolled back by recovery, which stores the outcome first. */
+function throwLate(error: unknown): never {
+  if (!(error instanceof pg.DatabaseError && error.code === uniqueViolation)) throw error;
+  throw new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
+}
+
 async function commitInTwoPhases({ servers }: Router, writers: readonly Branch[], deciding: Branch): Promise<void> {
   const names = new Map([...servers].map(([name, server]) => [server, name]));
   const nameOf = ({ server }: Branch) => names.get(server) ?? mainShard;
@@ -146,7 +154,7 @@ async function commitInTwoPhases({ servers }: Router, writers: readonly Branch[]
     await Promise.all(
       others.map(({ transaction, name }) => transaction.query(rawStatement(`prepare transaction '${name}'`))),
     );
-    await deciding.transaction.query(insertOutcome({ id, isCommitted: true }));
+    await deciding.transaction.query(insertOutcome({ id, isCommitted: true })).catch(throwLate);
   } catch (error) {
     // The deciding server has not committed, so nothing is. A branch that was not prepared rolls back below.
     await Promise.allSettled(

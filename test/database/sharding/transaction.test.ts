@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { findByCancelCode } from '../../../src/credentials/pins/pending-pin.js';
-import { allRows, firstFound } from '../../../src/database/sharding/transaction.js';
-import { onServerOf, spanningStatement, sql } from '../../../src/database/sql.js';
+import { createServers } from '../../../src/database/connections/servers.js';
+import { createServer } from '../../../src/database/server.js';
+import type { ShardMap } from '../../../src/database/sharding/map.js';
+import { allRows, firstFound, inDistributedTransaction } from '../../../src/database/sharding/transaction.js';
+import { onServerOf, spanningStatement, sql, userStatement } from '../../../src/database/sql.js';
 import { identityDigest } from '../../../src/identities/identity.js';
 import { startShardedApp, type TestApp } from '../../support/app.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
@@ -72,5 +75,43 @@ test('a statement about a user and the directory runs on these servers only, als
     });
   } finally {
     await shards.start('west');
+  }
+});
+
+const transactionOf = userStatement<{ userId: string }, { server: string; id: string }>(
+  'test_transaction_id',
+  (p) =>
+    sql`select name as server, pg_current_xact_id()::text as id from shard_map where ${p.userId}::uuid is not null`,
+);
+
+test('a transaction that begins with an old map has one part on the new server of its user', async () => {
+  let [version, server] = [1, 'west'];
+  const map: ShardMap = {
+    version: () => version,
+    shardOf: () => server,
+    onRefused: () => undefined,
+    async reload() {
+      [version, server] = [2, 'east'];
+    },
+    close: async () => undefined,
+  };
+  const servers = new Map(
+    [...shards.databases].map(([name, { url }]) => [
+      name,
+      createServer({ target: createServers(url), size: 2, onConnectionError: () => undefined }, map),
+    ]),
+  );
+  const west = app.database.shards.find(({ name }) => name === 'west');
+  await west?.everyone.query(testSql('update shard_map set version = 2'));
+  try {
+    const { id: userId } = users.get('west') as User;
+    const found = await inDistributedTransaction({ map, servers }, userId, async (tx) => [
+      ...(await tx.query(transactionOf({ userId }))),
+      ...(await tx.query(transactionOf({ userId }))),
+    ]);
+    expect(found.map((row) => row.server)).toEqual(['east', 'east']);
+    expect(found[1]).toEqual(found[0]);
+  } finally {
+    for (const each of servers.values()) await each.close();
   }
 });
