@@ -1,6 +1,6 @@
 import { type Database, isStorageFailure, type Queryable } from '../database/database.js';
 import type { MaintenanceTask } from '../database/maintenance/tasks.js';
-import { everyShard } from '../database/sharding/every-shard.js';
+import { onEveryShard } from '../database/sharding/every-shard.js';
 import { onShards } from '../database/sharding/merge.js';
 import { compose, directoryStatement, everyoneStatement, sql } from '../database/sql.js';
 import { type FieldError, Problem } from '../lib/problem.js';
@@ -205,8 +205,9 @@ async function unusedOf(
   schemes: readonly string[],
 ): Promise<string[]> {
   if (schemes.length === 0) return [];
-  const shards = await everyShard(database);
-  const used = await Promise.all(shards.map(({ everyone }) => everyone.query(selectUsed({ schemes }))));
+  const used = await onEveryShard(database, (shards) =>
+    Promise.all(shards.map(({ everyone }) => everyone.query(selectUsed({ schemes })))),
+  );
   const names = new Set(used.flat().map(({ scheme }) => scheme));
   return schemes.filter((scheme) => !names.has(scheme));
 }

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../database/database.js';
-import { everyShard } from '../database/sharding/every-shard.js';
+import { onEveryShard } from '../database/sharding/every-shard.js';
 import { directoryStatement, everyoneStatement, sql, userStatement } from '../database/sql.js';
 import { currentCause } from '../database/traced.js';
 import { sha256 } from '../lib/crypto/digests.js';
@@ -118,7 +118,9 @@ export async function completeClaim(database: Database, job: ClaimJob): Promise<
     };
     const { user_id, device_id } = job;
     const values = { user_id, device_id, apn: ownToken('apn'), gcm: ownToken('gcm'), endpoint: ownToken('endpoint') };
-    for (const shard of await everyShard(database)) await shard.everyone.query(removeTokens(values));
+    await onEveryShard(database, async (shards) => {
+      for (const shard of shards) await shard.everyone.query(removeTokens(values));
+    });
     await tx.query(deleteClaims({ claim, digests }));
   });
 }

@@ -4,6 +4,7 @@ import { recordServiceEvent } from '../audit/events.js';
 import type { SetUpRole } from '../contract/console/set-up.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database, Queryable } from '../database/database.js';
+import { onEveryShard } from '../database/sharding/every-shard.js';
 import { directoryStatement, everyoneStatement, sql } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
@@ -134,7 +135,9 @@ export async function offerSetUpLink(options: {
   readonly consoleUrl: string;
 }): Promise<OfferedSetUpLink | undefined> {
   const { database, dataDir, isTerminal, consoleUrl } = options;
-  const rows = await Promise.all(database.shards.map((shard) => shard.everyone.query(anyOperator({}))));
+  const rows = await onEveryShard(database, (shards) =>
+    Promise.all(shards.map(({ everyone }) => everyone.query(anyOperator({})))),
+  );
   if (rows.flat().some(({ exists }) => exists)) return undefined;
   const file = join(dataDir, setupLinkFile);
   const url = await database.directory.transaction(async (tx) => {

@@ -1,5 +1,5 @@
-import { type Database, mainShard, type Queryable } from '../../database/database.js';
-import { everyShard } from '../../database/sharding/every-shard.js';
+import type { Database, Queryable } from '../../database/database.js';
+import { onEveryShard } from '../../database/sharding/every-shard.js';
 import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../../database/sql.js';
 import type { ImageStorage } from './storage.js';
 
@@ -60,16 +60,16 @@ const selectShown = unprepared(
 );
 
 /**
- * Returns the images that no notification shows on the servers other than the directory's server. The caller must have
- * locked the images: every publisher locks its images in the directory until its transaction is complete on all
- * servers.
+ * With several servers, returns the images that no notification on any of them shows. The caller must have locked the
+ * images: every publisher locks its images in the directory until its transaction is complete on all servers.
+ * @returns all images with one server, where `deleteUnused` looks for notifications
  * @throws Problem `storage_unavailable` if a server does not answer: its users may see the images
  */
-export async function notShownElsewhere(database: Database, ids: readonly string[]): Promise<readonly string[]> {
-  if (ids.length === 0) return ids;
-  const others = (await everyShard(database)).filter(({ name }) => name !== mainShard);
-  if (others.length === 0) return ids;
-  const shown = await Promise.all(others.map((shard) => shard.everyone.query(selectShown({ ids }))));
+export async function notShownByUsers(database: Database, ids: readonly string[]): Promise<readonly string[]> {
+  if (ids.length === 0 || database.shards.length === 1) return ids;
+  const shown = await onEveryShard(database, (shards) =>
+    Promise.all(shards.map((shard) => shard.everyone.query(selectShown({ ids })))),
+  );
   const shownIds = new Set(idsOf(shown.flat()));
   return ids.filter((id) => !shownIds.has(id));
 }
@@ -175,9 +175,7 @@ async function removeUnused(
   if (lock?.acquired !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
   const locked = idsOf(await tx.query(lockImages({ ids })));
   const removable = locked.filter((id) => unused.includes(id));
-  const removedIds = new Set(
-    idsOf(await tx.query(deleteUnused({ ids: await notShownElsewhere(database, removable) }))),
-  );
+  const removedIds = new Set(idsOf(await tx.query(deleteUnused({ ids: await notShownByUsers(database, removable) }))));
   await tx.query(postponeShown({ ids: locked.filter((id) => !removedIds.has(id)) }));
   return { removed: removedIds, checked: locked.length };
 }

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.js';
 import { directoryStatement, everyoneStatement, literal, sql } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
-import { deleteUnused, type ImageCleanupOptions, imageRemovalLock, notShownElsewhere } from './cleanup.js';
+import { deleteUnused, type ImageCleanupOptions, imageRemovalLock, notShownByUsers } from './cleanup.js';
 
 /** The number of rows that one step reads. */
 const batch = 100;
@@ -61,7 +61,7 @@ export async function eraseImagesOf(
     const removedIds = await database.everyone.transaction(async (tx) => {
       await tx.query(waitForBackup({}));
       const locked = idsOf(await tx.query(lockImages({ ids })));
-      return idsOf(await tx.query(deleteUnused({ ids: await notShownElsewhere(database, locked) })));
+      return idsOf(await tx.query(deleteUnused({ ids: await notShownByUsers(database, locked) })));
     });
     for (const id of removedIds) await storage.remove(id);
     // Notifications of another user still show these images, and that user is being erased too. The queue repeats this

@@ -1,4 +1,5 @@
 import type { Database, Queryable, Shard } from '../../database/database.js';
+import { onEveryShard } from '../../database/sharding/every-shard.js';
 import { everyoneStatement, literal, sql, userStatement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import { lockUnlockedHeads } from './heads.js';
@@ -82,7 +83,9 @@ export async function anonymiseActor(
   actorId: string,
   onChanged: (userIds: readonly string[]) => void,
 ): Promise<void> {
-  for (const shard of database.shards) await anonymiseOn(shard, actorId, onChanged);
+  await onEveryShard(database, async (shards) => {
+    for (const shard of shards) await anonymiseOn(shard, actorId, onChanged);
+  });
 }
 
 async function anonymiseOn(

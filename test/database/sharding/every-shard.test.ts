@@ -3,11 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { dummyHashFor } from '../../../src/credentials/hashes/registry.js';
 import { unusedSchemesTask } from '../../../src/credentials/password-schemes.js';
+import type { Database, Shard } from '../../../src/database/database.js';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
+import type { Statement } from '../../../src/database/sql.js';
 import { createImageDisk } from '../../../src/delivery/storage/disk.js';
 import { cleanUpImages } from '../../../src/notifications/images/cleanup.js';
 import { startShardedApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { createImageFolder } from '../../support/image-fixtures.js';
+import { moveUsers } from '../../support/moves.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
 import { newEmail } from '../../support/users.js';
@@ -63,6 +67,50 @@ test('a scheme of a password hash stays while a user of any server has it, or a 
   }
   await dropUnused();
   expect(await schemes()).toEqual([]);
+});
+
+/**
+ * The database with servers that are read one after the other: `east` when `west` has answered. In between, the user moves
+ * from `east` to `west` once.
+ */
+function withMove(user: User): { readonly database: Database; readonly reads: () => number } {
+  let reads = 0;
+  let isWestRead = false;
+  const query = async <Row extends object>({ name, everyone }: Shard, statement: Statement<Row>) => {
+    if (name === 'east') await eventually('the answer of west', async () => isWestRead || undefined);
+    const rows = await everyone.query(statement);
+    if (name === 'east') isWestRead = false;
+    if (name === 'west') {
+      reads += 1;
+      if (reads === 1) await moveUsers(shards, [user.id], 'west');
+      isWestRead = true;
+    }
+    return rows;
+  };
+  const slow = app.database.shards.map(
+    (shard): Shard => ({
+      ...shard,
+      everyone: { ...shard.everyone, query: (statement) => query(shard, statement) },
+    }),
+  );
+  return { database: { ...app.database, shards: slow }, reads: () => reads };
+}
+
+test('an image stays, also if the user who sees it moves while the servers are read', async () => {
+  const user = await createUserOn('east', importedHash);
+  const image = 'https://images.example/a.png';
+  const published = await app.api('POST', '/admin/v1/notifications', {
+    bearer: app.adminKey,
+    body: { user_id: user.id, notification_type: 'payment', description: 'You were paid', image },
+  });
+  expect(published.status).toBe(201);
+  await onDirectory(`update images set check_after = db_now() - interval '1 day'`);
+  const { database, reads } = withMove(user);
+  const storage = createImageDisk({ folder: folder.path });
+  expect(await cleanUpImages({ database, storage })).toBe(0);
+  expect(reads()).toBe(2);
+  expect(await onDirectory('select from images')).toHaveLength(1);
+  await onDirectory('delete from images');
 });
 
 test('images stay while a server is down or is not in SHARDS of the instance, and files without a row are removed', async () => {
