@@ -1,10 +1,11 @@
 import type { Database, Transaction } from '../../database/database.js';
+import { MovedError } from '../../database/server.js';
 import { splitByShard } from '../../database/sharding/routing.js';
 import { onServerOf } from '../../database/sql.js';
 import { type Deliveries, insertMany, type PendingInsert } from './publish-many.js';
 
-/** Returns the places in `userIds` of each server's users. Undefined if all users are on one server. */
-export type DividePlaces = (userIds: readonly string[]) => readonly (readonly number[])[] | undefined;
+/** Returns the places in `userIds` of each server's users. */
+export type DividePlaces = (userIds: readonly string[]) => readonly (readonly number[])[];
 
 /** Undefined with one server. */
 export function placesByShard(database: Database): DividePlaces | undefined {
@@ -22,16 +23,17 @@ export function placesByShard(database: Database): DividePlaces | undefined {
 /**
  * Inserts many notifications as `insertMany` does, for users on several servers in one transaction. The heads (the rows
  * in `inboxes`) move on one server after the other, and the rows are inserted at the same time.
- * @param places see `DividePlaces`
+ * @throws MovedError if users have moved since the request was divided
  */
 export async function insertSpread(
   tx: Transaction<'user'>,
   userIds: readonly string[],
   prepare: () => Promise<Deliveries>,
   pushes: boolean,
-  places: readonly (readonly number[])[],
+  divide: DividePlaces,
 ): Promise<PendingInsert> {
   const deliveries = await prepare();
+  const places = divide(userIds);
   const sequences = userIds.map(() => 0);
   const times = new BigInt64Array(userIds.length);
   const insertions: Promise<void>[] = [];
@@ -52,7 +54,13 @@ export async function insertSpread(
     throw error;
   }
   const inserted = allInserted(insertions);
-  if (sequences.includes(0)) await inserted;
+  if (sequences.includes(0)) {
+    await inserted;
+    // The inbox of a user who has moved is on another server.
+    if (JSON.stringify(divide(userIds)) !== JSON.stringify(places)) {
+      throw new MovedError(new Error('users of the publication were moved'));
+    }
+  }
   return { deliveries, sequences, times, inserted };
 }
 

@@ -69,11 +69,11 @@ export async function publish(
     return deliveriesOf(validated);
   };
   const { userIds } = validated;
-  const places = rules.divide?.(userIds);
+  const { divide, pushes } = rules;
   const pending =
-    places === undefined
-      ? await insertMany(tx, userIds, prepare, rules.pushes)
-      : await insertSpread(tx, userIds, prepare, rules.pushes, places);
+    divide === undefined
+      ? await insertMany(tx, userIds, prepare, pushes)
+      : await insertSpread(tx, userIds, prepare, pushes, divide);
   if (pending.sequences.includes(0)) validated.refuseMissing(pending.sequences);
   const notifications = buildInParts(pending, validated.images, onPart);
   await Promise.allSettled([notifications, pending.inserted]);
