@@ -50,6 +50,8 @@ export interface OpenTransaction {
   readonly query: <Row extends object>(statement: Statement<Row>) => Promise<Row[]>;
   /** The first error of a statement. PostgreSQL then answers `commit` with a rollback, and without an error. */
   failure(): { readonly error: unknown } | undefined;
+  /** Whether a statement has reported rows that it wrote. False: unknown, because CTEs and functions report nothing. */
+  hasReportedWrites(): boolean;
   /** @throws the first error of a statement */
   commit(): Promise<void>;
   rollback(): Promise<void>;
@@ -237,6 +239,7 @@ async function beginTransaction(
   }
   let isBroken = false;
   let firstFailure: { readonly error: unknown } | undefined;
+  let hasReportedWrites = false;
   const markBroken = () => {
     isBroken = true;
   };
@@ -244,7 +247,8 @@ async function beginTransaction(
   client.on('error', markBroken);
   const query = <Row extends object>(statement: Statement<Row>) =>
     new Promise<Row[]>((resolve, reject) => {
-      const onResult: OnResult<Row> = (error, rows) => {
+      const onResult: OnResult<Row> = (error, rows, tag) => {
+        hasReportedWrites ||= isWrite(tag);
         if (error === undefined) return resolve(rows);
         if (isFatal(error)) markBroken();
         firstFailure ??= { error: toProblem(error) };
@@ -256,6 +260,7 @@ async function beginTransaction(
   const transaction: OpenTransaction = {
     query,
     failure: () => firstFailure,
+    hasReportedWrites: () => hasReportedWrites,
     async commit() {
       if (firstFailure !== undefined) throw firstFailure.error;
       await query(commit);
@@ -278,6 +283,9 @@ async function beginTransaction(
     throw error;
   }
 }
+
+/** Whether a command wrote rows: `INSERT 0 1`, but not `UPDATE 0` or `SELECT 1`. */
+const isWrite = (tag: string) => /^(?:INSERT|UPDATE|DELETE)/.test(tag) && !tag.endsWith(' 0');
 
 /**
  * Whether a connection must not be used again. If the error does not come from the server, the state of the connection

@@ -96,8 +96,7 @@ test('a publication that is killed at any step reaches all users or none, and al
   const steps = [
     ['before the first part is prepared', 'prepare transaction', 1, nobody],
     ['before the last part is prepared', 'prepare transaction', 2, nobody],
-    ['after all parts are prepared', 'outcome_insert', 1, nobody],
-    ['before the decision', 'commit', 1, nobody],
+    ['after all parts are prepared, before the decision', 'insert into transaction_outcomes', 1, nobody],
     ['after the decision', 'commit prepared', 1, all],
     ['before the last part is committed', 'commit prepared', 2, all],
   ] as const;

@@ -79,8 +79,7 @@ const both = { identity: true, user: true, prepared: 0 };
 
 for (const [step, killBefore, result] of [
   ['before it prepares', 'prepare transaction', neither],
-  ['after it prepared', 'outcome_insert', neither],
-  ['after it wrote the outcome', 'commit', neither],
+  ['after it prepared', 'insert into transaction_outcomes', neither],
   ['after the decision', 'commit prepared', both],
 ] as const) {
   test(`a process that is killed ${step} leaves all parts of its transaction or none`, async () => {
@@ -95,7 +94,7 @@ for (const [step, killBefore, result] of [
 
 test('a slow process cannot commit a transaction that another one has rolled back', async () => {
   const userId = await createEastUser();
-  const writer = startWriter(userId, { PAUSE_BEFORE: 'outcome_insert' });
+  const writer = startWriter(userId, { PAUSE_BEFORE: 'insert into transaction_outcomes' });
   const output: string[] = [];
   writer.stdout?.on('data', (data: Buffer) => output.push(data.toString()));
   await expect.poll(() => output.join('')).toBe('paused\n');

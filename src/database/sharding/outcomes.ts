@@ -20,11 +20,13 @@ export function parsePrepareName(name: string): PreparedPart | undefined {
 /** A statement that accepts no parameters, such as `prepare transaction`. @param text must not contain values from outside */
 export const rawStatement = (text: string): Statement => ({ scope: 'everyone', text, values: [] });
 
-/** Decides the transaction. The primary key refuses a second decision. */
-export const insertOutcome = everyoneStatement<{ id: string; isCommitted: boolean }>(
-  'outcome_insert',
-  (p) => sql`insert into transaction_outcomes (id, is_committed) values (${p.id}, ${p.isCommitted})`,
-);
+/**
+ * Decides the transaction by its commit, in one round trip. The primary key refuses a second decision. PostgreSQL does not
+ * run the commit if the insert fails.
+ * @param id a UUID of this process
+ */
+export const commitWithOutcome = (id: string) =>
+  rawStatement(`insert into transaction_outcomes (id, is_committed) values ('${id}', true); commit`);
 
 /** Decides that the transaction is rolled back, unless it is decided. */
 export const insertRollback = everyoneStatement<{ id: string }>(

@@ -4,7 +4,7 @@ import { Problem } from '../../lib/problem.js';
 import { completeTransaction, mainShard, type Transaction } from '../database.js';
 import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
 import { compose, type Scope, type Statement, sql } from '../sql.js';
-import { insertOutcome, prepareName, rawStatement } from './outcomes.js';
+import { commitWithOutcome, prepareName, rawStatement } from './outcomes.js';
 import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement, serversOfSpanning } from './routing.js';
 
 const uniqueViolation = '23505';
@@ -132,9 +132,16 @@ async function commitAll(router: Router, branches: readonly Branch[], home: stri
   await commitInTwoPhases(router, writers, deciding);
 }
 
+/** The branches with changes. It asks only the servers whose statements did not report any. */
 async function selectWriters(branches: readonly Branch[]): Promise<Branch[]> {
-  const written = await Promise.all(branches.map(({ transaction }) => transaction.query(hasWritten)));
-  return branches.filter((_, place) => written[place]?.[0]?.written === true);
+  const written = await Promise.all(
+    branches.map(async ({ transaction }) => {
+      if (transaction.hasReportedWrites()) return true;
+      const [row] = await transaction.query(hasWritten);
+      return row?.written === true;
+    }),
+  );
+  return branches.filter((_, place) => written[place]);
 }
 
 /** A transaction that takes too long is rolled back by recovery, which stores the outcome first. */
@@ -150,27 +157,38 @@ async function commitInTwoPhases({ servers }: Router, writers: readonly Branch[]
   const others = writers
     .filter((branch) => branch !== deciding)
     .map((branch) => ({ ...branch, name: prepareName({ id, deciding: nameOf(deciding), branch: nameOf(branch) }) }));
+  const endPrepared = (parts: typeof others, end: 'commit' | 'rollback') =>
+    Promise.allSettled(
+      parts.map(({ transaction, name }) => transaction.query(rawStatement(`${end} prepared '${name}'`))),
+    );
+  let isDecided = false;
   try {
     await Promise.all(
       others.map(({ transaction, name }) => transaction.query(rawStatement(`prepare transaction '${name}'`))),
     );
-    await deciding.transaction.query(insertOutcome({ id, isCommitted: true })).catch(throwLate);
+    isDecided = true;
+    await deciding.transaction.query(commitWithOutcome(id)).catch(throwLate);
   } catch (error) {
-    // The deciding server has not committed, so nothing is. A branch that was not prepared rolls back below.
-    await Promise.allSettled(
-      others.map(({ transaction, name }) => transaction.query(rawStatement(`rollback prepared '${name}'`))),
-    );
+    // If the connection broke during the commit, the outcome is unknown. Recovery reads it, and completes the others.
+    // Otherwise nothing is committed, and a branch that was not prepared rolls back below.
+    if (!isDecided || isRefused(error)) await endPrepared(others, 'rollback');
     throw error;
   }
-  // If it fails, the outcome is unknown. Recovery reads it, and completes the others.
-  await deciding.transaction.commit();
   // The transaction is committed, also if one of these fails: recovery completes it then.
-  const complete = (parts: typeof others) =>
-    Promise.allSettled(
-      parts.map(({ transaction, name }) => transaction.query(rawStatement(`commit prepared '${name}'`))),
-    );
   // The directory is last: its locks protect what the rows on the other servers refer to, such as images.
   const main = servers.get(mainShard);
-  await complete(others.filter(({ server }) => server !== main));
-  await complete(others.filter(({ server }) => server === main));
+  await endPrepared(
+    others.filter(({ server }) => server !== main),
+    'commit',
+  );
+  await endPrepared(
+    others.filter(({ server }) => server === main),
+    'commit',
+  );
+}
+
+/** Whether the server has refused a statement, and so rolls back the transaction. */
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof Problem ? error.cause : error;
+  return cause instanceof pg.DatabaseError && cause.severity === 'ERROR';
 }

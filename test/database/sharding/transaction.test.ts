@@ -6,7 +6,7 @@ import { createServers } from '../../../src/database/connections/servers.js';
 import { createServer } from '../../../src/database/server.js';
 import type { ShardMap } from '../../../src/database/sharding/map.js';
 import { allRows, firstFound, inDistributedTransaction } from '../../../src/database/sharding/transaction.js';
-import { onServerOf, spanningStatement, sql, userStatement } from '../../../src/database/sql.js';
+import { directoryStatement, onServerOf, spanningStatement, sql, userStatement } from '../../../src/database/sql.js';
 import { identityDigest } from '../../../src/identities/identity.js';
 import { startShardedApp, type TestApp } from '../../support/app.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
@@ -114,4 +114,48 @@ test('a transaction that begins with an old map has one part on the new server o
   } finally {
     for (const each of servers.values()) await each.close();
   }
+});
+
+const nameUser = userStatement<{ id: string }>(
+  'test_name_user',
+  (p) => sql`update users set name = 'refused' where id = ${p.id}`,
+  'id',
+);
+/** The tag of this statement is that of a select, so PostgreSQL does not report that it writes. */
+const addIdentity = directoryStatement<{ userId: string }>(
+  'test_add_identity',
+  (p) => sql`
+    with added as (
+      insert into identities (digest, user_id, type, canonical) values ('\\x01', ${p.userId}, 'email', 'refused')
+      returning 1)
+    select from added`,
+);
+
+test('a transaction that the deciding server refuses at its commit is rolled back on all servers at once', async () => {
+  const { id } = users.get('east') as User;
+  const east = app.database.shardOf(id).everyone;
+  await east.query(
+    testSql(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`),
+  );
+  await east.query(
+    testSql(`
+      create constraint trigger refuse after update on users deferrable initially deferred for each row
+      when (new.name = 'refused') execute function refuse()`),
+  );
+  const changed = app.database.spanningFor(id).transaction(async (tx) => {
+    await tx.query(nameUser({ id }));
+    await tx.query(addIdentity({ userId: id }));
+  });
+  await expect(changed).rejects.toThrow();
+  const left = await app.database.directory.query(
+    directoryStatement<object, { parts: number; identities: number }>(
+      'test_left',
+      () => sql`
+        select (select count(*)::int from pg_prepared_xacts where database = current_database()) as parts,
+               (select count(*)::int from identities where canonical = 'refused') as identities`,
+    )({}),
+  );
+  expect(left).toEqual([{ parts: 0, identities: 0 }]);
+  expect(await east.query(testSql(`select from users where name = 'refused'`))).toEqual([]);
 });
