@@ -109,8 +109,8 @@ export function createNotifications(options: NotificationsOptions): Notification
 
 /** Loads the states of inboxes in batches. Each batch has users of one shard (a server with rows of users). */
 function stateLoader(database: Database): Notifications['state'] {
-  const loaderOf = perShard(database, () =>
-    createBatchLoader((userIds: readonly string[]) => selectStates(database.users, userIds)),
+  const loaderOf = perShard(database, (_, options) =>
+    createBatchLoader((userIds: readonly string[]) => selectStates(database.users, userIds), options),
   );
   return (userId) => retryMoved(() => loaderOf(userId)(userId));
 }

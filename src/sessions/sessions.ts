@@ -119,11 +119,14 @@ export function createSessions(
     const [row] = await database.user(values.userId).query(createBoundSession({ ...values, ...read.values }));
     return row?.key_thumbprint === null ? createAlone(requested) : row;
   };
-  const coalescerOf = perShard(database, (shard) =>
-    createWriteCoalescer({
-      alone: createAlone,
-      many: (requests: readonly RequestedSession[]) => createMany(shard, requests, lifetime),
-    }),
+  const coalescerOf = perShard(database, (shard, options) =>
+    createWriteCoalescer(
+      {
+        alone: createAlone,
+        many: (requests: readonly RequestedSession[]) => createMany(shard, requests, lifetime),
+      },
+      options,
+    ),
   );
   const createOne = batching
     ? (requested: RequestedSession) => coalescerOf(requested.token.ids[0] ?? '')(requested)

@@ -33,8 +33,8 @@ export function createSessionServices(
     database,
     ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
-  const sessionVerifier = createShardedVerifier(database, (shard) =>
-    config.DATABASE_BATCHING ? createSnapshotVerifier(shard) : createPlainVerifier(shard),
+  const sessionVerifier = createShardedVerifier(database, (shard, options) =>
+    config.DATABASE_BATCHING ? createSnapshotVerifier(shard, options) : createPlainVerifier(shard),
   );
   const verifiers = {
     verifySession: sessionVerifier.verify,

@@ -11,7 +11,7 @@ export const bucketCount = 4096;
  * @throws Error for any other text
  */
 export function bucketOf(userId: string): number {
-  const hex = userId.replaceAll(/[-{}]/g, '');
+  const hex = userId.length === 32 ? userId : userId.replaceAll(/[-{}]/g, '');
   if (!/^[0-9a-f]{32}$/i.test(hex)) throw new Error('a user id is not a UUID');
   return Number.parseInt(hash('sha256', Buffer.from(hex, 'hex'), 'hex').slice(0, 3), 16);
 }

@@ -1,4 +1,5 @@
 import { Problem } from '../../lib/problem.js';
+import type { BatchOptions } from '../batching/batch-loader.js';
 import { type Database, mainShard, type Queryable, type Shard } from '../database.js';
 import { MovedError, type Server } from '../server.js';
 import type { Scope, Statement } from '../sql.js';
@@ -184,9 +185,13 @@ export function serverField(database: Database, shard: Shard): { readonly server
   return database.shards.length === 1 ? {} : { server: shard.name };
 }
 
-/** Creates a part for each shard, and finds the part of a user. */
-export function perShard<Part>(database: Database, create: (shard: Shard) => Part): (userId: string) => Part {
-  const parts = new Map(database.shards.map((shard) => [shard, create(shard)]));
+/** Creates a part for each shard, and finds the part of a user. @param create its second argument is for batches */
+export function perShard<Part>(
+  database: Database,
+  create: (shard: Shard, options: BatchOptions) => Part,
+): (userId: string) => Part {
+  const options = { isOneOfSeveral: database.shards.length > 1 };
+  const parts = new Map(database.shards.map((shard) => [shard, create(shard, options)]));
   const [first, ...others] = parts.values();
   if (first !== undefined && others.length === 0) return () => first;
   return (userId) => {

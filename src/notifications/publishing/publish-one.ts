@@ -45,19 +45,22 @@ function createInboxInsert(database: Database, pushes: boolean, batching: boolea
     const handle = database.user(row.userId);
     return rows.length === 1 ? [await insertOne(handle, row, pushes)] : insertIntoInbox(handle, rows, pushes);
   };
-  const sharedOf = perShard(database, (shard) =>
-    createWriteCoalescer<readonly NewRow[], readonly (Created | undefined)[]>({
-      alone,
-      async many(inboxes) {
-        const createdRows = await insertTogether(shard.users, inboxes.flat(), pushes);
-        let next = 0;
-        return inboxes.map((rows) => {
-          const ownRows = createdRows.slice(next, next + rows.length);
-          next += rows.length;
-          return ownRows.includes(undefined) ? undefined : ownRows;
-        });
+  const sharedOf = perShard(database, (shard, options) =>
+    createWriteCoalescer<readonly NewRow[], readonly (Created | undefined)[]>(
+      {
+        alone,
+        async many(inboxes) {
+          const createdRows = await insertTogether(shard.users, inboxes.flat(), pushes);
+          let next = 0;
+          return inboxes.map((rows) => {
+            const ownRows = createdRows.slice(next, next + rows.length);
+            next += rows.length;
+            return ownRows.includes(undefined) ? undefined : ownRows;
+          });
+        },
       },
-    }),
+      options,
+    ),
   );
   const insert: InsertIntoInbox = batching ? (rows) => sharedOf(rows[0]?.userId ?? '')(rows) : alone;
   return async (rows) => {
