@@ -66,7 +66,7 @@ afterAll(async () => {
 async function checkOf(count: number, batching: boolean): Promise<SentQuery> {
   const { verify } = batching ? createSnapshotVerifier(db.database) : createPlainVerifier(db.database);
   const some = Array.from({ length: count }, (_, index) => tokenOf(1 + index * Math.floor(users / count)));
-  const [query] = await queriesOf(() => Promise.all(some.map(verify)));
+  const [query] = await queriesOf(() => Promise.all(some.map((text) => verify(text))));
   if (query === undefined) throw new Error('nothing was sent');
   return query;
 }
