@@ -102,7 +102,7 @@ export async function retryMoved<T>(work: () => Promise<T>): Promise<T> {
  * The users that a statement names. Undefined: it names none.
  * @throws Error for binary arrays, whose statements run on the handle of one shard
  */
-function usersOf({ name, users }: Statement): readonly string[] | undefined {
+export function usersOf({ name, users }: Statement): readonly string[] | undefined {
   if (users === undefined || users === null) return undefined;
   if (users === '{}') return [];
   if (typeof users === 'string') return users.startsWith('{') ? users.slice(1, -1).split(',') : [users];

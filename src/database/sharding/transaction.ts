@@ -6,6 +6,7 @@ import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
 import { compose, type Scope, type Statement, sql } from '../sql.js';
 import { commitWithOutcome, prepareName, rawStatement } from './outcomes.js';
 import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement, serversOfSpanning } from './routing.js';
+import { createUserOrder, type UserOrder } from './user-order.js';
 
 const uniqueViolation = '23505';
 
@@ -33,6 +34,8 @@ export async function inDistributedTransaction<T>(
   work: (tx: Transaction<Scope>) => Promise<T>,
 ): Promise<T> {
   const branches = new Map<Server, Promise<Branch>>();
+  const directory = serverNamed(router.servers, mainShard);
+  const order = createUserOrder(home);
 
   /** The branch on the server that `find` gives. It is asked again if the map changes before the branch has begun. */
   function branchOn(find: () => Server): Promise<Branch> {
@@ -48,7 +51,10 @@ export async function inDistributedTransaction<T>(
   }
 
   async function queryOn<Row extends object>(find: () => Server, statement: Statement<Row>): Promise<Row[]> {
-    return (await branchOn(find)).transaction.query(statement);
+    const { server, transaction } = await branchOn(find);
+    const first = server === directory ? order.awaitEarlier() : order.note(statement);
+    if (first !== undefined) await transaction.query(first);
+    return transaction.query(statement);
   }
 
   async function query<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
@@ -73,7 +79,7 @@ export async function inDistributedTransaction<T>(
     );
 
   try {
-    const commit = async () => commitAll(router, await openBranches(), home);
+    const commit = async () => commitAll(router, await openBranches(), { home, order });
     return await completeTransaction(query, commit, work);
   } catch (error) {
     await Promise.all((await openBranches()).map(({ transaction }) => transaction.rollback()));
@@ -115,21 +121,25 @@ export async function firstFound<Row>(answers: readonly Promise<Row[]>[]): Promi
   return Promise.any(found).catch(() => allFound(answers));
 }
 
-async function commitAll(router: Router, branches: readonly Branch[], home: string | undefined): Promise<void> {
+async function commitAll(
+  router: Router,
+  branches: readonly Branch[],
+  { home, order }: { readonly home: string | undefined; readonly order: UserOrder },
+): Promise<void> {
   for (const { transaction } of branches) {
     const failure = transaction.failure();
     if (failure !== undefined) throw failure.error;
   }
+  const main = serverNamed(router.servers, mainShard);
   const writers = branches.length > 1 ? await selectWriters(branches) : branches;
   const readers = branches.filter((branch) => !writers.includes(branch));
   await Promise.all(readers.map(({ transaction }) => transaction.commit()));
   const [first, second] = writers;
   if (second === undefined) return first?.transaction.commit();
   const homeServer = home === undefined ? undefined : serverOf(router, home);
-  const main = serverNamed(router.servers, mainShard);
   const deciding =
     writers.find(({ server }) => server === homeServer) ?? writers.find(({ server }) => server !== main) ?? second;
-  await commitInTwoPhases(router, writers, deciding);
+  await commitInTwoPhases(router, writers, { deciding, order });
 }
 
 /** The branches with changes. It asks only the servers whose statements did not report any. */
@@ -150,7 +160,12 @@ function throwLate(error: unknown): never {
   throw new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
 }
 
-async function commitInTwoPhases({ servers }: Router, writers: readonly Branch[], deciding: Branch): Promise<void> {
+async function commitInTwoPhases(
+  { servers }: Router,
+  writers: readonly Branch[],
+  { deciding, order }: { readonly deciding: Branch; readonly order: UserOrder },
+): Promise<void> {
+  const main = servers.get(mainShard);
   const names = new Map([...servers].map(([name, server]) => [server, name]));
   const nameOf = ({ server }: Branch) => names.get(server) ?? mainShard;
   const id = randomUUID();
@@ -164,7 +179,9 @@ async function commitInTwoPhases({ servers }: Router, writers: readonly Branch[]
   let isDecided = false;
   try {
     await Promise.all(
-      others.map(({ transaction, name }) => transaction.query(rawStatement(`prepare transaction '${name}'`))),
+      others.map(({ server, transaction, name }) =>
+        transaction.query(rawStatement(`${server === main ? order.shareLocks() : ''}prepare transaction '${name}'`)),
+      ),
     );
     isDecided = true;
     await deciding.transaction.query(commitWithOutcome(id)).catch(throwLate);
@@ -176,7 +193,6 @@ async function commitInTwoPhases({ servers }: Router, writers: readonly Branch[]
   }
   // The transaction is committed, also if one of these fails: recovery completes it then.
   // The directory is last: its locks protect what the rows on the other servers refer to, such as images.
-  const main = servers.get(mainShard);
   await endPrepared(
     others.filter(({ server }) => server !== main),
     'commit',

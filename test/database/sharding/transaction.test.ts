@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { findByCancelCode } from '../../../src/credentials/pins/pending-pin.js';
 import { createServers } from '../../../src/database/connections/servers.js';
+import type { Shard } from '../../../src/database/database.js';
 import { createServer } from '../../../src/database/server.js';
 import type { ShardMap } from '../../../src/database/sharding/map.js';
 import { allRows, firstFound, inDistributedTransaction } from '../../../src/database/sharding/transaction.js';
@@ -11,7 +13,7 @@ import { identityDigest } from '../../../src/identities/identity.js';
 import { startShardedApp, type TestApp } from '../../support/app.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
-import { createUser } from '../../support/users.js';
+import { createUser, newPhone } from '../../support/users.js';
 
 let shards: TestShards;
 let app: TestApp;
@@ -159,3 +161,54 @@ test('a transaction that the deciding server refuses at its commit is rolled bac
   expect(left).toEqual([{ parts: 0, identities: 0 }]);
   expect(await east.query(testSql(`select from users where name = 'refused'`))).toEqual([]);
 });
+
+/** Delays each `commit prepared` until the returned function is called. */
+function delayCommits(): () => void {
+  const { query: send } = pg.Client.prototype;
+  let end: () => void = () => undefined;
+  const delay = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  Object.assign(pg.Client.prototype, {
+    query(this: pg.Client, ...args: unknown[]) {
+      const [query] = args as [{ readonly text?: string }];
+      if (query.text?.startsWith('commit prepared') !== true) return Reflect.apply(send, this, args);
+      return void delay.then(() => Reflect.apply(send, this, args));
+    },
+  });
+  onTestFinished(() => {
+    Object.assign(pg.Client.prototype, { query: send });
+    end();
+  });
+  return end;
+}
+
+const later = newPhone();
+test.each([
+  ['change', 'PATCH', { phone: later }, [later]],
+  ['deletion', 'DELETE', undefined, []],
+] as const)(
+  'a later %s of a user removes an identity that the directory commits last',
+  async (_, method, body, left) => {
+    let user = await createUser(app);
+    while (app.database.shardOf(user.id).name !== 'east') user = await createUser(app);
+    const [main, east] = app.database.shards as [Shard, Shard];
+    const send = (sent: string, change?: object) =>
+      app.api(sent, `/admin/v1/users/${user.id}`, { bearer: app.adminKey, ...(change && { body: change }) });
+
+    const commit = delayCommits();
+    const first = newPhone();
+    const earlierChange = send('PATCH', { phone: first });
+    const decided = testSql('select from users where id = $1 and phone = $2', [user.id, first]);
+    await expect.poll(() => east.everyone.query(decided)).toHaveLength(1);
+    const laterChange = send(method, body);
+    const reached = testSql(`
+    select from pg_locks l where not granted and l.database = (select oid from pg_database where datname = current_database())
+    union all select from pg_prepared_xacts where database = current_database() offset 1`);
+    await expect.poll(() => main.everyone.query(reached)).toHaveLength(1);
+    commit();
+    expect([(await earlierChange).status, (await laterChange).status]).toEqual([200, method === 'PATCH' ? 200 : 204]);
+    const phones = testSql(`select canonical from identities where user_id = $1 and type = 'phone'`, [user.id]);
+    expect(await main.everyone.query(phones)).toEqual(left.map((canonical) => ({ canonical })));
+  },
+);

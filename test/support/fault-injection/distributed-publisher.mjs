@@ -1,5 +1,5 @@
 // Publishes a notification with the text TEXT to users of several servers in one transaction, and kills its own process
-// before it sends the statement with the text or the name KILL_BEFORE for the KILL_AT-th time. It prints the process ids of
+// before it sends the statement that contains the text KILL_BEFORE, or has this name, for the KILL_AT-th time. It prints the process ids of
 // its connections in PostgreSQL.
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -13,8 +13,8 @@ const connections = new Set();
 pg.Client.prototype.query = function (query, ...rest) {
   if (!connections.has(this.processID)) writeSync(1, `${this.processID}\n`);
   connections.add(this.processID);
-  if (query.text?.startsWith('prepare transaction')) isArmed = true;
-  const isNext = isArmed && (query.name === KILL_BEFORE || query.text?.startsWith(KILL_BEFORE));
+  if (query.text?.includes('prepare transaction')) isArmed = true;
+  const isNext = isArmed && (query.name === KILL_BEFORE || query.text?.includes(KILL_BEFORE));
   if (isNext) count += 1;
   if (isNext && count === Number(KILL_AT)) process.kill(process.pid, 'SIGKILL');
   return send.call(this, query, ...rest);

@@ -1,5 +1,5 @@
 // Changes a row of the directory and a row of a user in one transaction, and kills its own process before it sends the
-// statement with the text or the name KILL_BEFORE. With PAUSE_BEFORE it stops there instead, until SIGCONT.
+// statement that contains the text KILL_BEFORE or has this name. With PAUSE_BEFORE it stops there instead, until SIGCONT.
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
@@ -8,9 +8,9 @@ const { DIST, MAIN, EAST, USER_ID, IDENTITY, KILL_BEFORE, PAUSE_BEFORE } = proce
 const send = pg.Client.prototype.query;
 let isArmed = false;
 pg.Client.prototype.query = function (query, ...rest) {
-  const starts = (prefix) => prefix && (query.name === prefix || query.text?.startsWith(prefix));
-  if (isArmed && starts(KILL_BEFORE)) process.kill(process.pid, 'SIGKILL');
-  if (isArmed && starts(PAUSE_BEFORE)) {
+  const contains = (part) => part && (query.name === part || query.text?.includes(part));
+  if (isArmed && contains(KILL_BEFORE)) process.kill(process.pid, 'SIGKILL');
+  if (isArmed && contains(PAUSE_BEFORE)) {
     writeSync(1, 'paused\n');
     process.kill(process.pid, 'SIGSTOP');
   }
