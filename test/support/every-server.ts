@@ -1,69 +1,112 @@
-import type { Database, Shard } from '../../src/database/database.js';
+import { type Database, mainShard, type Queryable, type Shard } from '../../src/database/database.js';
 import { userTables, workTables } from '../../src/database/sharding/moving/tables.js';
-import type { Statement } from '../../src/database/sql.js';
+import type { Scope, Statement } from '../../src/database/sql.js';
 import { isTestSql, testSql } from './sql.js';
 
 /** Tables whose rows each belong to one user. Statements of tests may insert into them. */
 const ofUsers = new Set([...userTables, ...workTables].map(({ name }) => name));
 /** Tables of the directory that have copies on the other servers. */
 const copied = /\b(?:from|join|into|update) (?:webhooks|migrations|chores)\b/;
+/** A job that names no user. */
+const addsJob = /^\s*select graphile_worker\.add_job\((?!.*\bfrom\b)/s;
 const isUuid = (value: unknown) =>
   typeof value === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(value);
 
+/** Runs statements on one server. */
+interface Part extends Queryable<Scope> {
+  readonly shard: Shard;
+}
+
 /**
  * A database whose `everyone` runs the statements of tests where their rows are: inserts on the server of their user, all
- * others on every server, with one result. Tests need not know how many servers there are.
+ * others on every server, with one result. Its transactions are open on every server, so they lock a row where it is. Tests
+ * need not know how many servers there are.
  */
 export function onEveryServer(database: Database): Database {
   const { shards, everyone } = database;
-  const query = async <Row extends object>(statement: Statement<Row>): Promise<Row[]> => {
-    if (!isTestSql(statement) || copied.test(statement.text)) return everyone.query(statement);
+  const parts = shards.map((shard) => ({ shard, query: shard.everyone.query }));
+  return {
+    ...database,
+    everyone: {
+      query: queryOn(database, parts),
+      transaction: (work) =>
+        everyone.transaction((main) => {
+          const [first, ...others] = shards;
+          const begun = first === undefined ? [] : [{ shard: first, query: main.query }];
+          return inTransactions(others, begun, (open) => work({ ...main, query: queryOn(database, open) }));
+        }),
+    },
+  };
+}
+
+/** Runs `work` with a transaction on each of the shards, besides those that are open. */
+async function inTransactions<T>(
+  shards: readonly Shard[],
+  open: readonly Part[],
+  work: (open: readonly Part[]) => Promise<T>,
+): Promise<T> {
+  const [shard, ...others] = shards;
+  if (shard === undefined) return work(open);
+  return shard.everyone.transaction(({ query }) => inTransactions(others, [...open, { shard, query }], work));
+}
+
+/** @param parts of all servers, with `main` first */
+function queryOn(database: Database, parts: readonly Part[]): Queryable<Scope>['query'] {
+  const partOn = (name: string): Part => {
+    const part = parts.find(({ shard }) => shard.name === name);
+    if (part === undefined) throw new Error(`there is no server ${name}`);
+    return part;
+  };
+  const main = partOn(mainShard);
+  return async <Row extends object>(statement: Statement<Row>): Promise<Row[]> => {
+    if (!isTestSql(statement)) {
+      const { scope, users } = statement;
+      return (scope === 'user' && typeof users === 'string' ? partOn(database.shardOf(users).name) : main).query(
+        statement,
+      );
+    }
+    if (copied.test(statement.text) || addsJob.test(statement.text)) return main.query(statement);
     const [, table] = /^\s*insert into (\w+)/.exec(statement.text) ?? [];
     if (table === 'users') {
-      const rows = await everyone.query(statement);
-      await bringHome(database);
+      const rows = await main.query(statement);
+      await bringHome(database, parts);
       return rows;
     }
     const selectsUsers = /\bfrom users\b/.test(statement.text);
     if (table !== undefined && !selectsUsers) {
-      return (await serverOfInsert(database, table, statement)).everyone.query(statement);
+      return (await partOfInsert(parts, main, table, statement)).query(statement);
     }
-    return merge(statement.text, await Promise.all(shards.map((shard) => shard.everyone.query(statement))));
+    return merge(statement.text, await Promise.all(parts.map((part) => part.query(statement))));
   };
-  return { ...database, everyone: { ...everyone, query } };
 }
 
 /** The server that has one of the users whose ids are among the values. */
-async function serverOfInsert(
-  database: Database,
-  table: string,
-  { values }: Statement,
-): Promise<Pick<Shard, 'everyone'>> {
+async function partOfInsert(parts: readonly Part[], main: Part, table: string, { values }: Statement): Promise<Part> {
   const ids = idsOf({ values });
-  if (!ofUsers.has(table)) return database;
+  if (!ofUsers.has(table)) return main;
   const find: Statement = { scope: 'everyone', text: 'select from users where id = any($1::uuid[])', values: [ids] };
-  for (const shard of database.shards) if ((await shard.everyone.query(find)).length > 0) return shard;
-  return database;
+  for (const part of parts) if ((await part.query(find)).length > 0) return part;
+  return main;
 }
 
 const idsOf = ({ values }: Pick<Statement, 'values'>) => values.flat().filter(isUuid).map(String);
 
 /** Takes users that were inserted on the first server to their servers. */
-async function bringHome({ shards, shardOf, everyone }: Database): Promise<void> {
-  const [main, ...others] = shards;
-  const all = await everyone.query<{ id: string; row: object }>(testSql('select id, to_jsonb(u) as row from users u'));
-  for (const shard of others) {
+async function bringHome({ shardOf }: Database, [main, ...others]: readonly Part[]): Promise<void> {
+  if (main === undefined) return;
+  const all = await main.query<{ id: string; row: object }>(testSql('select id, to_jsonb(u) as row from users u'));
+  for (const { shard, query } of others) {
     const rows = all.flatMap(({ id, row }) => (shardOf(id).name === shard.name ? [row] : []));
     const insert = 'insert into users select * from jsonb_populate_recordset(null::users, $1::jsonb)';
-    await shard.everyone.query(testSql(insert, [JSON.stringify(rows)]));
+    await query(testSql(insert, [JSON.stringify(rows)]));
   }
-  const strangers = all.flatMap(({ id }) => (shardOf(id).name === main?.name ? [] : [id]));
-  await everyone.query(testSql('delete from users where id = any($1::uuid[])', [strangers]));
+  const strangers = all.flatMap(({ id }) => (shardOf(id).name === main.shard.name ? [] : [id]));
+  await main.query(testSql('delete from users where id = any($1::uuid[])', [strangers]));
 }
 
-/** Values without a table are those of the first server. Counts are added. All other rows are put together. */
+/** Rows of no table are those of the first server. Counts are added. All other rows are put together. */
 function merge<Row extends object>(text: string, answers: readonly Row[][]): Row[] {
-  if (!/\b(?:from|update|into)\b/.test(text)) return answers[0] ?? [];
+  if (!/\b(?:from|update|into|table)\s+(?!\s|unnest|generate_series)/.test(text)) return answers[0] ?? [];
   const isAggregate = /\b(?:count|sum|max|min|bool_or|string_agg|exists) ?\(/.test(text) && !/\bgroup by\b/.test(text);
   if (!isAggregate || answers.some((rows) => rows.length !== 1)) return answers.flat();
   const merged: Record<string, unknown> = {};
