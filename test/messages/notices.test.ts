@@ -116,7 +116,9 @@ describe('a login on a new device', () => {
     await signIn(postern, user);
     expect(await jobs()).toEqual(before);
     expect(await noticesTo(user)).toEqual([]);
-    const { user: reached } = await newOwner();
+    const reached = await createUser(postern, { email: newEmail() });
+    await signIn(postern, reached);
+    await settled();
     expect(await jobs()).toEqual(before);
     await signIn(postern, reached);
     expect(await jobs()).not.toEqual(before);

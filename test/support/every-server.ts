@@ -7,8 +7,6 @@ import { isTestSql, testSql } from './sql.js';
 const ofUsers = new Set([...userTables, ...workTables].map(({ name }) => name));
 /** Tables of the directory that have copies on the other servers. */
 const copied = /\b(?:from|join|into|update) (?:webhooks|migrations|chores)\b/;
-/** A job that names no user. */
-const addsJob = /^\s*select graphile_worker\.add_job\((?!.*\bfrom\b)/s;
 const isUuid = (value: unknown) =>
   typeof value === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(value);
 
@@ -65,31 +63,42 @@ function queryOn(database: Database, parts: readonly Part[]): Queryable<Scope>['
         statement,
       );
     }
-    if (copied.test(statement.text) || addsJob.test(statement.text)) return main.query(statement);
-    const [, table] = /^\s*insert into (\w+)/.exec(statement.text) ?? [];
+    if (copied.test(statement.text)) return main.query(statement);
+    const table = insertedTable(statement);
     if (table === 'users') {
       const rows = await main.query(statement);
       await bringHome(database, parts);
       return rows;
     }
-    const selectsUsers = /\bfrom users\b/.test(statement.text);
-    if (table !== undefined && !selectsUsers) {
-      return (await partOfInsert(parts, main, table, statement)).query(statement);
+    if (table !== undefined) {
+      const isOfUser = ofUsers.has(table) || table === 'jobs';
+      return (isOfUser ? ((await partOfUser(database, parts, statement)) ?? main) : main).query(statement);
     }
     return merge(statement.text, await Promise.all(parts.map((part) => part.query(statement))));
   };
 }
 
-/** The server that has one of the users whose ids are among the values. */
-async function partOfInsert(parts: readonly Part[], main: Part, table: string, { values }: Statement): Promise<Part> {
-  const ids = idsOf({ values });
-  if (!ofUsers.has(table)) return main;
-  const find: Statement = { scope: 'everyone', text: 'select from users where id = any($1::uuid[])', values: [ids] };
-  for (const part of parts) if ((await part.query(find)).length > 0) return part;
-  return main;
+/** The table that a statement adds rows to: those of its values, and none of each user. */
+function insertedTable({ text }: Statement): string | undefined {
+  const [, table] = /^\s*(?:with \w+ as \(\s*)?insert into (\w+)/.exec(text) ?? [];
+  if (table !== undefined) return /\bfrom users\b/.test(text) && table !== 'users' ? undefined : table;
+  return /\badd_job\(/.test(text) && !/\bfrom (?!graphile_worker\.add_job|unnest)/.test(text) ? 'jobs' : undefined;
 }
 
-const idsOf = ({ values }: Pick<Statement, 'values'>) => values.flat().filter(isUuid).map(String);
+/** The server of the user whom the values name. */
+async function partOfUser(
+  { shardOf }: Database,
+  parts: readonly Part[],
+  { text, values }: Statement,
+): Promise<Part | undefined> {
+  const ids = values.flat().filter(isUuid).map(String);
+  const find: Statement = { scope: 'everyone', text: 'select from users where id = any($1::uuid[])', values: [ids] };
+  for (const part of parts) if ((await part.query(find)).length > 0) return part;
+  // The user does not exist.
+  const [userId, ...others] = new Set(ids);
+  if (userId === undefined || others.length > 0 || !text.includes('user_id')) return undefined;
+  return parts.find(({ shard }) => shard.name === shardOf(userId).name);
+}
 
 /** Takes users that were inserted on the first server to their servers. */
 async function bringHome({ shardOf }: Database, [main, ...others]: readonly Part[]): Promise<void> {
