@@ -72,7 +72,10 @@ function queryOn(database: Database, parts: readonly Part[]): Queryable<Scope>['
     }
     if (table !== undefined) {
       const isOfUser = ofUsers.has(table) || table === 'jobs';
-      return (isOfUser ? ((await partOfUser(database, parts, statement)) ?? main) : main).query(statement);
+      if (!isOfUser) return main.query(statement);
+      const divided = divideByServer(database, parts, statement);
+      if (divided !== undefined) return (await Promise.all(divided.map(([part, of]) => part.query(of)))).flat();
+      return ((await partOfUser(database, parts, statement)) ?? main).query(statement);
     }
     return merge(statement.text, await Promise.all(parts.map((part) => part.query(statement))));
   };
@@ -83,6 +86,21 @@ function insertedTable({ text }: Statement): string | undefined {
   const [, table] = /^\s*(?:with \w+ as \(\s*)?insert into (\w+)/.exec(text) ?? [];
   if (table !== undefined) return /\bfrom users\b/.test(text) && table !== 'users' ? undefined : table;
   return /\badd_job\(/.test(text) && !/\bfrom (?!graphile_worker\.add_job|unnest)/.test(text) ? 'jobs' : undefined;
+}
+
+/** The statement for each server, if it adds a row for each id of its only array. */
+function divideByServer<Row extends object>(
+  { shardOf }: Database,
+  parts: readonly Part[],
+  statement: Statement<Row>,
+): (readonly [Part, Statement<Row>])[] | undefined {
+  const { text, values } = statement;
+  const [ids, ...others] = values.filter(Array.isArray) as unknown[][];
+  if (ids === undefined || others.length > 0 || !ids.every(isUuid) || !text.includes('unnest(')) return undefined;
+  return parts.map((part) => {
+    const own = ids.filter((id) => shardOf(String(id)).name === part.shard.name);
+    return [part, { ...statement, values: values.map((value) => (value === ids ? own : value)) }] as const;
+  });
 }
 
 /** The server of the user whom the values name. */
