@@ -24,13 +24,19 @@ import { hasInboxEvents, isPattern, webhookFilterFields } from './catalogue.js';
 import { copyEndpoints, lockEndpoints } from './endpoints/copies.js';
 import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from './endpoints/secrets.js';
 
+export interface FoundWebhook {
+  readonly webhook: Webhook;
+  /** The servers whose deliveries are missing in `pending`. */
+  readonly missingShards: readonly string[];
+}
+
 /** The endpoints of webhooks. Methods with `tx` must run in a transaction, which must fail when they throw. */
 export interface Webhooks {
   /** @throws Problem `validation_failed`, `too_many_webhooks` */
   create(tx: Queryable<'directory'>, input: NewWebhook, origin: Origin): Promise<IssuedWebhook>;
   list(request: ListRequest): Promise<Page<Webhook>>;
   /** @throws Problem `not_found` */
-  get(id: string): Promise<Webhook>;
+  get(id: string): Promise<FoundWebhook>;
   /** @throws Problem `not_found`, `validation_failed` */
   change(tx: Queryable<'directory'>, id: string, input: WebhookChange, origin: Origin): Promise<void>;
   /** @throws Problem `not_found` */
@@ -214,8 +220,8 @@ export function createWebhooks(options: {
   const get = async (id: string) => {
     const [webhook] = await database.everyone.query(selectOne({ id }));
     if (webhook === undefined) throw new Problem('not_found');
-    const { items } = await addPending(database, [webhook]);
-    return items[0] ?? webhook;
+    const { items, missing } = await addPending(database, [webhook]);
+    return { webhook: items[0] ?? webhook, missingShards: missing };
   };
   return {
     get,

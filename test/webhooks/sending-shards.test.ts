@@ -100,7 +100,9 @@ test('the deliveries of all servers are one list, are counted together, and are 
   await readPage('');
   expect(paged).toEqual(all.body.map((delivery) => delivery.id));
 
-  expect((await admin<Webhook>('GET', `/webhooks/${id}`)).body.pending).toBe(all.users.length);
+  const complete = await admin<Webhook>('GET', `/webhooks/${id}`);
+  expect(complete.body.pending).toBe(all.users.length);
+  expect(complete.headers).not.toHaveProperty('postern-missing-shards');
   const list = () => admin<Webhook[]>('GET', `/webhooks?filter=id:${id}`);
   expect((await list()).body).toEqual([expect.objectContaining({ pending: all.users.length })]);
   const onEast = all.users.filter((userId) => app.database.shardOf(userId).name === 'east');
@@ -112,6 +114,9 @@ test('the deliveries of all servers are one list, are counted together, and are 
     const listed = await list();
     expect(listed.headers['postern-missing-shards']).toBe('east');
     expect(listed.body).toEqual([expect.objectContaining({ pending: all.users.length - onEast.length })]);
+    const one = await admin<Webhook>('GET', `/webhooks/${id}`);
+    expect(one.headers['postern-missing-shards']).toBe('east');
+    expect(one.body).toEqual(listed.body[0]);
     const ids = all.body.map((delivery) => delivery.id);
     expect((await admin('POST', `/webhooks/${id}/replay`, { delivery_ids: ids })).status).toBe(503);
     expect((await admin('POST', `/webhooks/${id}/replay`, { from: times[0] })).status).toBe(503);

@@ -3,6 +3,7 @@ import type { ListPage } from '../../contract/common.js';
 import type { Page, RowAnchor } from '../../database/listing.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { throwIfErrors } from '../../lib/problem.js';
+import { nameMissingShards } from '../requests/route.js';
 import { decodeListCursor, nextCursor, previousCursor } from './list-cursor.js';
 import {
   type ListQuery,
@@ -88,7 +89,7 @@ function setPageHeaders<Item>(reply: FastifyReply, path: string, query: KeysetQu
   const { total, totalIsExact, hasMore, partial, missingShards } = page;
   const description = { path, ...query, total, totalIsExact, hasNext: hasMore };
   if (partial !== undefined) reply.header('X-Partial', partial);
-  if (missingShards !== undefined) reply.header('Postern-Missing-Shards', missingShards.join(', '));
+  if (missingShards !== undefined) nameMissingShards(reply, missingShards);
   return reply.headers(
     describePage(description, (_page, relation) => {
       const cursor = cursors[relation] ?? undefined;

@@ -103,8 +103,11 @@ const listHeaders = {
   },
   'X-Total-Count-Capped': text('true if there are more items than the count, or if counting them took too long.'),
 };
-const partialHeaders = {
+const missingHeaders = {
   'Postern-Missing-Shards': text('The names of the database servers whose rows are missing, if any.'),
+};
+const partialHeaders = {
+  ...missingHeaders,
   'X-Partial': text(
     'Items may be missing; the next page continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). shard: a database server with some of the users does not answer.',
   ),
@@ -121,6 +124,7 @@ function headersOf(operation: JsonObject, route: DescribedRoute): JsonObject {
     'Request-ID': text('The id of this request, also in the log and in problems.'),
     ...(isList(route) && listHeaders),
     ...(isList(route) && isAdmin(route.url) && partialHeaders),
+    ...(route.config?.mayLackShards === true && missingHeaders),
     ...(route.config?.countsExactly === true && exactCountHeaders),
     ...(isConditional(operation) && stateHeaders),
     ...(route.config?.idempotent === true && idempotencyHeaders),
