@@ -46,7 +46,7 @@ test('behind PgBouncer in session mode the service works, with the limits of its
   expect(await database.everyone.query(limits)).toEqual([{ statement: '4s', lock: '2s' }]);
 });
 
-const sharedMessage = 'The pooler of DATABASE_URL gives each transaction another session (transaction mode).';
+const sharedMessage = 'The pooler gives each transaction another session (transaction mode).';
 const smallMessage = 'raise default_pool_size';
 
 test.each([

@@ -64,7 +64,7 @@ async function rollBackPrepared(target: TestTarget): Promise<void> {
   }
 }
 
-function connectionString({ host, port, user, password, database }: TestTarget): string {
+export function connectionString({ host, port, user, password, database }: TestTarget): string {
   const auth = password === undefined ? user : `${user}:${encodeURIComponent(password)}`;
   // The folder of a socket is a parameter, because a host name cannot contain slashes.
   if (host.startsWith('/')) return `postgres://${auth}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;

@@ -50,7 +50,7 @@ export function createSystemInformation(
         ...(await checks.checkSecrets(database.everyone, config, maxCheckedValues)),
         ...(await checks.checkBackups(database.everyone, config)),
       ]),
-      attempt('shards', () => shardFindings(database.shards, config, maxCheckedValues)),
+      attempt('shards', () => shardFindings(database.shards, config, { maxRows: maxCheckedValues })),
       attempt('sms', () => checks.checkSms(config)),
       attempt('providers', () => providerFindings(database.everyone, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),

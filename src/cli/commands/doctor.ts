@@ -25,6 +25,7 @@ import { shardFindings } from '../../app/doctor/shards.js';
 import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
+import { refuseUnfitDatabase } from '../../database/connections/suitability.js';
 import { EmbeddedPostgresError } from '../../database/embedded.js';
 import { withDatabase } from '../support/dependencies.js';
 import { describeFailure } from '../support/failure.js';
@@ -58,9 +59,10 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   yield ok('configuration', 'all variables are valid');
   for (const warning of config.warnings) yield warn('configuration', warning);
   yield* await attempt('data directory', () => checkDataDir(config));
-  yield* await attempt('database', () =>
-    withDatabase(io, async ({ everyone: handle, shards }) => [
-      ...(await shardFindings(shards, config)),
+  yield* await attempt('database', async () => {
+    if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
+    return withDatabase(io, async ({ everyone: handle, shards }) => [
+      ...(await shardFindings(shards, config, { checksPoolers: true })),
       await checkVersion(handle),
       await checkSchema(handle),
       ...(await checkIndexes(handle)),
@@ -71,8 +73,8 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       ...(await providerFindings(handle, config)),
       ...(await webhookFindings(handle)),
       ...(await testIdentityFindings(handle)),
-    ]),
-  );
+    ]);
+  });
   yield* await attempt('sms', () => checkSms(config));
   yield* await attempt('authenticators', () => checkAuthenticators(config));
   yield* await attempt('mail', async () => [await checkMail(config)]);

@@ -110,17 +110,17 @@ async function openSecondClient(target: DatabaseTarget): Promise<pg.Client> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UnfitDatabaseError(
-      `The pooler of DATABASE_URL gives Postern one connection, but no second one (${reason}). Its pool must have at least as many connections as all processes of Postern together: raise default_pool_size`,
+      `The pooler gives Postern one connection, but no second one (${reason}). Its pool must have at least as many connections as all processes of Postern together: raise default_pool_size`,
       { cause: error },
     );
   }
 }
 
 const poolerMessage =
-  'The pooler of DATABASE_URL gives each transaction another session (transaction mode). Postern needs prepared statements and locks of its sessions: set pool_mode = session for this database, or connect directly';
+  'The pooler gives each transaction another session (transaction mode). Postern needs prepared statements and locks of its sessions: set pool_mode = session for this database, or connect directly';
 
 const noTransactionMessage =
-  'The pooler of DATABASE_URL does not send BEGIN to the server, so a rollback would undo nothing. PgDog does this in session mode for a database with several shards or with replicas: give each server a database of its own, as postern shards pgdog-config does, or connect directly';
+  'The pooler does not send BEGIN to the server, so a rollback would undo nothing. PgDog does this in session mode for a database with several shards or with replicas: give each server a database of its own, as postern shards pgdog-config does, or connect directly';
 
 /** Checks that the settings of a session still apply to its next statement. */
 async function refuseOtherSettings(client: pg.Client): Promise<void> {

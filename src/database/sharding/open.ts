@@ -30,7 +30,12 @@ export async function migrateAll({ target, shards }: OpenTarget, log: MigrationL
     try {
       await migrate(shard.target, log);
     } catch (error) {
-      if (error instanceof UnfitDatabaseError || error instanceof MigrationError) throw error;
+      if (error instanceof UnfitDatabaseError) {
+        throw new UnfitDatabaseError(`The server ${shard.name} of SHARDS cannot be used: ${error.message}`, {
+          cause: error,
+        });
+      }
+      if (error instanceof MigrationError) throw error;
       away.set(shard, error);
     }
   }
