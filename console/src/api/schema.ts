@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: d358894fe4288d67a393ed8f56c7defbabd8f8f89fdd337e0bdd2ec8f40941c1
+// sha256 of the document: c793b1232e0c9f832beccd884b5a3c2a0c57adfd5dd40af3980ba1d82089974f
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -582,6 +582,41 @@ export type ConsoleSignIn = {
 export type ContactAddress = {
     type: AddressType;
     value: string;
+};
+
+export type DatabaseServer = {
+    /**
+     * As in SHARDS; `main` is the server of DATABASE_URL.
+     */
+    name: string;
+    /**
+     * Whether the process that answers can use it. If not, its users get 503, and the members that may be null are null.
+     */
+    answers: boolean;
+    /**
+     * How many of the 4096 buckets of users it has.
+     */
+    buckets: number;
+    /**
+     * Buckets that are moving to it, or whose move ended early.
+     */
+    moves_to_complete: number;
+    /**
+     * An estimate, if there are many.
+     */
+    users: number | null;
+    version: string | null;
+    bytes: number | null;
+    connections: number | null;
+    max_connections: number | null;
+    /**
+     * Migrations that are not applied to it yet.
+     */
+    pending_migrations: number | null;
+    /**
+     * The ten largest tables, with their indexes.
+     */
+    tables: Array<TableSize>;
 };
 
 export type DatabaseState = {
@@ -2264,9 +2299,16 @@ export type System = {
      * The configured providers: those of SMS in their order, then mail, then push.
      */
     providers: Array<MessageProvider>;
+    /**
+     * The server of DATABASE_URL.
+     */
     database: DatabaseState;
     /**
-     * The newest first. A migration without a time is pending.
+     * The servers that the users are spread over, that of DATABASE_URL first. Empty without SHARDS: then `database` is the only one.
+     */
+    servers: Array<DatabaseServer>;
+    /**
+     * Those of the server of DATABASE_URL, the newest first. A migration without a time is pending.
      */
     migrations: Array<SystemMigration>;
     /**

@@ -1,6 +1,7 @@
 import { listBackups } from '../../backups/state.js';
-import type { Finding, System } from '../../contract/operation/system.js';
+import type { Finding, Server, System } from '../../contract/operation/system.js';
 import { readSchemaState } from '../../database/schema-state.js';
+import { type ListedServer, listServers } from '../../database/sharding/server-list.js';
 import { readQueueStateOfAll } from '../../database/sharding/state.js';
 import { readDatabaseState, readMigrations } from '../../database/state.js';
 import type { SystemInformation } from '../../http/routes/admin/system.js';
@@ -69,16 +70,18 @@ export function createSystemInformation(
 
   return {
     async read(): Promise<System> {
-      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing] = await Promise.all([
-        readDatabaseState(database.everyone),
-        readQueueStateOfAll(database),
-        listInstances(database, reporter.instanceId),
-        readMigrations(database.everyone),
-        readSchemaState(database.everyone),
-        listBackups(database.everyone),
-        findings(),
-        failingProviders(database.everyone),
-      ]);
+      const [state, queue, servers, instances, applied, { pending }, backups, foundFindings, failing] =
+        await Promise.all([
+          readDatabaseState(database.everyone),
+          readQueueStateOfAll(database),
+          listServers(database),
+          listInstances(database, reporter.instanceId),
+          readMigrations(database.everyone),
+          readSchemaState(database.everyone),
+          listBackups(database.everyone),
+          findings(),
+          failingProviders(database.everyone),
+        ]);
       const { now, ...size } = state;
       return {
         version,
@@ -96,6 +99,7 @@ export function createSystemInformation(
           };
         }),
         database: { ...size, tables: [...size.tables] },
+        servers: servers.map(describeServer),
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
         backups,
         settings: [...config.effective],
@@ -104,6 +108,16 @@ export function createSystemInformation(
     },
   };
 }
+
+const silent = {
+  ...{ users: null, version: null, bytes: null, connections: null, max_connections: null },
+  ...{ pending_migrations: null, tables: [] },
+};
+
+const describeServer = ({ state, ...server }: ListedServer): Server =>
+  state === undefined
+    ? { ...server, answers: false, ...silent }
+    : { ...server, answers: true, ...state, tables: [...state.tables] };
 
 /** A check that fails is a finding. Its message is not shown: it may hold a value of the configuration. */
 async function attempt(name: string, check: () => Promise<checks.Finding[]>): Promise<checks.Finding[]> {

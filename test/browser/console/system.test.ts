@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { System } from '../../../src/contract/operation/system.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -21,6 +21,11 @@ const { open, operator } = createConsolePages(
   () => browser,
 );
 
+/** The names of the tables that are wider than their panels. */
+const scrolledGroups = (page: Page) =>
+  page.evaluate(`[...document.querySelectorAll('[role=group]')].filter((group) => group.scrollWidth > group.clientWidth)
+    .map((group) => group.getAttribute('aria-label'))`);
+
 test('the system shows findings with local times and links to their pages, and fits on a phone', async () => {
   const { page, expectClean, expectAccessible } = await open('/console', { as: await operator(), width: 390 });
   await page.route(/\/admin\/v1\/system$/, async (route) => {
@@ -41,10 +46,45 @@ test('the system shows findings with local times and links to their pages, and f
   await page.getByText('Queue: jobs that are due: 12, the oldest for 1 minute.').waitFor();
   await page.getByText('Jobs that wait for another attempt: 3.').waitFor();
   await page.getByRole('table', { name: 'Largest tables' }).waitFor();
-  const hidden = `[...document.querySelectorAll('[role=group]')].filter((group) => group.scrollWidth > group.clientWidth)`;
-  expect(await page.evaluate(`${hidden}.map((group) => group.getAttribute('aria-label'))`)).toEqual([]);
+  expect(await scrolledGroups(page)).toEqual([]);
   await expectAccessible();
   await finding.getByRole('link', { name: 'webhooks' }).click();
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  await expectClean();
+});
+
+test('the system shows each of several servers, and which one does not answer', async () => {
+  const { page, expectClean, expectAccessible } = await open('/console', { as: await operator(), width: 390 });
+  await page.route(/\/admin\/v1\/system$/, async (route) => {
+    const response = await route.fetch();
+    const answer = (await response.json()) as System;
+    const { version, bytes, connections, max_connections, tables } = answer.database;
+    const state = { version, bytes, connections, max_connections, tables, answers: true, pending_migrations: 0 };
+    const none = { version: null, bytes: null, connections: null, max_connections: null, tables: [] };
+    const servers: System['servers'] = [
+      { ...state, name: 'main', users: 12, buckets: 1367, moves_to_complete: 0 },
+      { ...state, name: 'east', users: 1200, buckets: 1365, moves_to_complete: 3, pending_migrations: 2 },
+      {
+        ...{ ...none, name: 'west', answers: false, users: null, buckets: 1364 },
+        ...{ moves_to_complete: 0, pending_migrations: null },
+      },
+    ];
+    await route.fulfill({ response, json: { ...answer, servers } });
+  });
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${postern.url}/console/system`);
+    await page.getByRole('heading', { name: 'Database servers' }).waitFor();
+    await page.getByText('one does not answer: its users get 503').waitFor();
+    const rows = page.getByRole('table', { name: 'Database servers' }).locator('tbody tr');
+    expect(await rows.locator('th').allTextContents()).toEqual(['main', 'east', 'west']);
+    expect(await rows.nth(1).textContent()).toMatch(/1,200.*\(3 moving here\).*2 pending/);
+    expect(await rows.nth(2).textContent()).toContain('does not answer');
+    expect(await scrolledGroups(page)).toEqual([]);
+    await expectAccessible();
+  }
+  await page.getByRole('heading', { name: 'Database of main' }).waitFor();
+  await page.locator('summary', { hasText: 'Largest tables of east' }).click();
+  await page.getByRole('table', { name: 'Largest tables of east' }).waitFor();
   await expectClean();
 });

@@ -31,6 +31,7 @@ export function SystemPage() {
           <>
             <Findings findings={data.findings} />
             <Processes system={data} />
+            <Servers servers={data.servers} />
             <Storage system={data} />
             <Settings settings={data.settings} />
             <Migrations migrations={data.migrations} />
@@ -165,10 +166,87 @@ function Processes({ system: { instances, version, queue } }: { system: System }
 
 const mebibytes = (bytes: number) => bytes / 1_048_576;
 
-function Storage({ system: { database } }: { system: System }) {
+function useSize() {
+  const { number } = useFormats();
+  return (bytes: number) => `${number(Math.round(mebibytes(bytes) * 10) / 10)} MiB`;
+}
+
+/** The servers of `SHARDS`. Without it there are none. */
+function Servers({ servers }: { servers: System['servers'] }) {
   const { system } = useText();
   const { number } = useFormats();
-  const size = (bytes: number) => `${number(Math.round(mebibytes(bytes) * 10) / 10)} MiB`;
+  const size = useSize();
+  if (servers.length === 0) return null;
+  const silent = servers.filter(({ answers }) => !answers).length;
+  return (
+    <Panel hasNoPadding title={system.servers} note={silent === 0 ? system.allAnswer : system.silent(silent)}>
+      <Grid
+        stacks
+        label={system.servers}
+        heads={[
+          ...[system.server, system.seen, system.users, system.buckets],
+          ...[system.size, system.connections, system.migrations, 'PostgreSQL'],
+        ]}
+      >
+        {servers.map((one) => (
+          <tr key={one.name}>
+            <th scope="row">{one.name}</th>
+            <td data-head={system.seen}>
+              {one.answers ? system.answers : <Badge kind="bad">{system.doesNotAnswer}</Badge>}
+            </td>
+            <td data-head={system.users}>{one.users === null ? <None /> : <Num value={one.users} />}</td>
+            <td data-head={system.buckets}>
+              <Num value={one.buckets} />
+              {one.moves_to_complete > 0 && ` ${system.moving(number(one.moves_to_complete))}`}
+            </td>
+            <td data-head={system.size}>{one.bytes === null ? <None /> : size(one.bytes)}</td>
+            <td data-head={system.connections}>
+              {one.connections === null || one.max_connections === null ? (
+                <None />
+              ) : (
+                system.of(number(one.connections), number(one.max_connections))
+              )}
+            </td>
+            <td data-head={system.migrations}>
+              <Pending count={one.pending_migrations} />
+            </td>
+            <td data-head="PostgreSQL">{one.version ?? <None />}</td>
+          </tr>
+        ))}
+      </Grid>
+    </Panel>
+  );
+}
+
+function Pending({ count }: { count: number | null }) {
+  const { system } = useText();
+  if (count === null) return <None />;
+  return count === 0 ? system.applied : <Badge kind="waiting">{system.pending(count)}</Badge>;
+}
+
+function Tables({ label, tables }: { label: string; tables: System['database']['tables'] }) {
+  const { system } = useText();
+  const size = useSize();
+  return (
+    <Grid numbers label={label} heads={[system.table, system.size, system.rows]}>
+      {tables.map((table) => (
+        <tr key={table.name}>
+          <th scope="row">{table.name}</th>
+          <td>{size(table.bytes)}</td>
+          <td>
+            <Num value={table.rows} />
+          </td>
+        </tr>
+      ))}
+    </Grid>
+  );
+}
+
+function Storage({ system: { database, servers } }: { system: System }) {
+  const { system } = useText();
+  const { number } = useFormats();
+  const size = useSize();
+  const [main, ...others] = servers.filter(({ answers }) => answers);
   const growth = useQuery({
     queryKey: ['statistics', 'database.size'],
     queryFn: ({ signal }) => {
@@ -184,7 +262,10 @@ function Storage({ system: { database } }: { system: System }) {
   });
   const values = (growth.data?.metrics[0]?.values ?? []).map((bytes) => (bytes === 0 ? null : mebibytes(bytes)));
   return (
-    <Panel title={system.database} note={`PostgreSQL ${database.version}`}>
+    <Panel
+      title={main === undefined ? system.database : system.databaseOf(main.name)}
+      note={`PostgreSQL ${database.version}`}
+    >
       <div className={styles.storage}>
         <Facts
           facts={[
@@ -200,17 +281,13 @@ function Storage({ system: { database } }: { system: System }) {
             series={[{ key: 'size', name: system.growth, values, look: 'bars', tone: 'accent', height: 110 }]}
           />
         )}
-        <Grid numbers label={system.tables} heads={[system.table, system.size, system.rows]}>
-          {database.tables.map((table) => (
-            <tr key={table.name}>
-              <th scope="row">{table.name}</th>
-              <td>{size(table.bytes)}</td>
-              <td>
-                <Num value={table.rows} />
-              </td>
-            </tr>
-          ))}
-        </Grid>
+        <Tables label={system.tables} tables={database.tables} />
+        {others.map((one) => (
+          <details key={one.name} className={styles.group}>
+            <summary>{system.tablesOf(one.name)}</summary>
+            <Tables label={system.tablesOf(one.name)} tables={one.tables} />
+          </details>
+        ))}
       </div>
     </Panel>
   );

@@ -93,10 +93,11 @@ describe('the state of the system', () => {
   });
 
   test('shows the database, its tables and all migrations', async () => {
-    const { database, migrations } = (await read()).body;
+    const { database, servers, migrations } = (await read()).body;
     expect(database.bytes).toBeGreaterThan(1e6);
     expect(database.connections).toBeLessThanOrEqual(database.max_connections);
     expect(database.tables).toHaveLength(10);
+    expect(servers).toHaveLength(0);
     expect(migrations.at(-1)).toEqual({ name: '0001_foundation.sql', applied_at: expect.any(String) });
     expect(migrations.filter(({ applied_at }) => applied_at === null)).toEqual([]);
   });
