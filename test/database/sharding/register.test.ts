@@ -51,3 +51,30 @@ test('a database with users, of another name or of another installation is refus
     'The database of east in SHARDS belongs to another installation of Postern',
   );
 });
+
+test('a server that accepts no prepared transactions is refused, and no server is added', async () => {
+  const [directory, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  databases = [...databases, directory, other];
+  const places = { directory: databases.length - 2, east: databases.length - 1 };
+  const refuse = () => refusal(places.directory, { east: places.east });
+  const rest =
+    'has max_prepared_transactions = 0, and transactions over several servers need it: set it to at least 100, and restart that PostgreSQL';
+  await disablePreparedTransactions(other);
+  expect(await refuse()).toBe(`The server east of SHARDS ${rest}`);
+  await disablePreparedTransactions(directory);
+  expect(await refuse()).toBe(`The server of DATABASE_URL ${rest}`);
+  expect(await directory.database.everyone.query(testSql('select from shards'))).toEqual([]);
+  expect(await other.database.everyone.query(testSql('select from shard_map where name is not null'))).toEqual([]);
+});
+
+/** The setting belongs to the whole PostgreSQL of the tests. A function of the database gives another value. */
+async function disablePreparedTransactions({ target, database }: TestDatabase): Promise<void> {
+  for (const text of [
+    'create schema fake',
+    `create function fake.current_setting(text) returns text language sql as
+     $$ select case $1 when 'max_prepared_transactions' then '0' else pg_catalog.current_setting($1) end $$`,
+    `alter database ${target.database} set search_path = public, fake, pg_catalog`,
+  ]) {
+    await database.everyone.query(testSql(text));
+  }
+}

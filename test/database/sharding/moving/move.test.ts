@@ -290,24 +290,43 @@ test('an interrupted command completes the bucket that has moved, and leaves the
   for (const { id } of users) expect((await publish(id)).status).toBe(201);
 });
 
+/** Stops the writes of a user's bucket to a table, as after the death of a command. @returns a function that opens it */
+async function stopBucketOf({ id }: User, table: string): Promise<() => Promise<void>> {
+  const onMain = (text: string, values: unknown[] = []) => onServer('main').query(testSql(text, values));
+  await onMain('insert into shard_moving (bucket, is_stopped) values (user_bucket($1), true)', [id]);
+  await onMain(`create trigger guard_moving_user after insert or update or delete on ${table}
+                for each row execute function guard_moving_user('user_id')`);
+  return async () => {
+    await onMain('delete from shard_moving');
+    await onMain(`drop trigger guard_moving_user on ${table}`);
+  };
+}
+
 test('users of other buckets can be written to together with one whose bucket is stopped', async () => {
   const stopped = await newUserOn('main');
   const others = [await newUserOn('main'), await newUserOn('main'), await newUserOn('main')];
-  // As after the death of a command during a stop.
-  await onServer('main').query(
-    testSql('insert into shard_moving (bucket, is_stopped) values (user_bucket($1), true)', [stopped.id]),
-  );
-  await onServer('main').query(
-    testSql(`create trigger guard_moving_user after insert or update or delete on inboxes
-             for each row execute function guard_moving_user('user_id')`),
-  );
+  const open = await stopBucketOf(stopped, 'inboxes');
   const answers = await Promise.all(
     [stopped, ...others, ...others, stopped, ...others].map(async ({ id }) => ({ id, ...(await publish(id)) })),
   );
-  await onServer('main').query(testSql('delete from shard_moving'));
-  await onServer('main').query(testSql('drop trigger guard_moving_user on inboxes'));
+  await open();
   for (const { id, status, headers } of answers) {
     expect(status).toBe(id === stopped.id ? 503 : 201);
     if (id === stopped.id) expect(headers['retry-after']).toBe('1');
   }
+});
+
+test('a batch of sessions lacks only the new one of a user whose bucket is stopped, and a batch of checks lacks none', async () => {
+  const stopped = await newUserOn('main');
+  const users = [stopped, await newUserOn('main'), await newUserOn('main'), await newUserOn('main')];
+  const logins = await Promise.all(users.map(async (user) => ({ user, ...(await signIn(app, user)) })));
+  const open = await stopBucketOf(stopped, 'sessions');
+  const twice = [...logins, ...logins];
+  const verify = ({ session }: (typeof logins)[number]) =>
+    app.api<{ user_id: string }>('POST', '/v1/sessions/verify', { bearer: session.token });
+  const checks = await Promise.all(twice.map(verify));
+  const created = await Promise.all(twice.map(({ token }) => app.api('POST', '/v1/sessions', { basic: token })));
+  await open();
+  expect(checks.map(({ status, body }) => [status, body.user_id])).toEqual(twice.map(({ user }) => [200, user.id]));
+  expect(created.map(({ status }) => status)).toEqual(twice.map(({ user }) => (user === stopped ? 503 : 201)));
 });

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createServers } from '../../../src/database/connections/servers.js';
+import type { Database } from '../../../src/database/database.js';
+import { bucketOf } from '../../../src/database/sharding/bucket.js';
+import { openShardMap, type ShardMap } from '../../../src/database/sharding/map.js';
+import { migrateAll } from '../../../src/database/sharding/open.js';
+import { createShardedDatabase } from '../../../src/database/sharding/sharded-database.js';
+import { sql, userStatement } from '../../../src/database/sql.js';
+import { moveUsers } from '../../support/moves.js';
+import { createTestShards, type TestShards } from '../../support/shards.js';
+import { testSql } from '../../support/sql.js';
+
+const log = { info: () => undefined, warn: () => undefined };
+
+let shards: TestShards;
+let current: Database;
+/** The database of a process that does not look for a newer map until a server refuses it. */
+let outdated: Database;
+let map: ShardMap;
+beforeAll(async () => {
+  shards = await createTestShards(2);
+  const targets = [...shards.databases].map(([name, { url }]) => ({ name, target: createServers(url) }));
+  const [main, ...others] = targets;
+  if (main === undefined) throw new Error('there is no server');
+  await migrateAll({ target: main.target, shards: others, close: async () => undefined }, log);
+  current = await shards.open();
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    map = await openShardMap(main.target, log);
+  } finally {
+    vi.useRealTimers();
+  }
+  const pools = { size: 4, onConnectionError: () => undefined };
+  outdated = createShardedDatabase({ ...pools, targets, map, away: new Map(), log }).database;
+});
+afterAll(async () => {
+  await Promise.all([outdated.close(), map.close(), current.close()]);
+  await shards.drop();
+});
+
+const onServer = (name: string, text: string, values: unknown[] = []) => {
+  const shard = current.shards.find((each) => each.name === name);
+  if (shard === undefined) throw new Error(`there is no server ${name}`);
+  return shard.everyone.query(testSql<{ id: string }>(text, values));
+};
+
+/** A user whose only row is a mute on a server. */
+async function newUserOn(name: string): Promise<string> {
+  const userId = randomUUID();
+  if (map.shardOf(userId) !== name) return newUserOn(name);
+  await outdated.user(userId).query(insertMute({ userId, id: randomUUID() }));
+  return userId;
+}
+
+const findMutes = userStatement<{ userId: string }, { id: string }>(
+  'test_mutes_find',
+  (p) => sql`select id from mutes where user_id = ${p.userId}`,
+);
+
+const insertMute = userStatement<{ userId: string; id: string }>(
+  'test_mute_insert',
+  (p) => sql`insert into mutes (user_id, id, filter, created_at) values (${p.userId}, ${p.id}, '', now())`,
+);
+
+const find = (userId: string) => findMutes({ userId });
+
+test.each([
+  ['a statement about one user', (userId: string) => outdated.user(userId).query(find(userId))],
+  ['a statement about users', (userId: string) => outdated.users.query(find(userId))],
+  ['a transaction', (userId: string) => outdated.user(userId).transaction((tx) => tx.query(find(userId)))],
+])('%s with an old map is refused by the server, and is answered with the newest map', async (_what, read) => {
+  const userId = await newUserOn('main');
+  const before = await read(userId);
+  expect(before).toHaveLength(1);
+  await moveUsers(shards, [userId], 'east');
+  expect(map.shardOf(userId)).toBe('main');
+  expect(await read(userId)).toEqual(before);
+  expect(map.shardOf(userId)).toBe('east');
+});
+
+test('a write that is refused because its bucket is stopped is done on the server that has the bucket now', async () => {
+  const userId = await newUserOn('east');
+  const version = map.version();
+  await moveUsers(shards, [userId], 'main');
+  // The server accepts the old map, as before the end of the move. So only the trigger refuses the write.
+  await onServer('east', 'update shard_map set version = $1', [version]);
+  await onServer('east', 'insert into shard_moving (bucket, is_stopped) values ($1, true)', [bucketOf(userId)]);
+  await onServer('east', 'create sequence attempts');
+  await onServer(
+    'east',
+    `create function count_attempt() returns trigger language plpgsql as
+     $$ begin perform nextval('attempts'); return null; end $$`,
+  );
+  await onServer(
+    'east',
+    'create trigger count_attempt after insert on mutes for each row execute function count_attempt()',
+  );
+  await onServer(
+    'east',
+    `create trigger guard_moving_user after insert on mutes for each row execute function guard_moving_user('user_id')`,
+  );
+  const id = randomUUID();
+  await outdated.user(userId).query(insertMute({ userId, id }));
+  expect(await onServer('east', 'select last_value::int, is_called from attempts')).toEqual([
+    { last_value: 1, is_called: true },
+  ]);
+  const select = 'select id from mutes where id = $1';
+  expect(await onServer('main', select, [id])).toEqual([{ id }]);
+  expect(await onServer('east', select, [id])).toEqual([]);
+});
