@@ -1,7 +1,7 @@
 import type { Event } from '../contract/administration.js';
 import type { Database, Shard } from '../database/database.js';
 import { onReachable } from '../database/sharding/merge.js';
-import { splitByShard } from '../database/sharding/routing.js';
+import { retryMoved, splitByShard } from '../database/sharding/routing.js';
 import { directoryStatement, sql, unprepared, userStatement } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { nilId } from '../lib/ids.js';
@@ -82,9 +82,11 @@ async function userNames(database: Database, events: readonly StoredEvent[]) {
       if (found !== undefined) names.set(keyOf(found), name);
     }
   };
-  await onReachable(
-    splitByShard(database, [...usersAtTimes.values()], ({ id }) => id),
-    readNames,
+  await retryMoved(() =>
+    onReachable(
+      splitByShard(database, [...usersAtTimes.values()], ({ id }) => id),
+      readNames,
+    ),
   );
   return (id: string, createdAt: string) => names.get(keyOf({ id, at: createdAt })) ?? null;
 }

@@ -39,7 +39,8 @@ export interface Transaction<Of extends Scope> extends Queryable<Of> {
 export interface ScopedDatabase<Of extends Scope> extends Queryable<Of> {
   /**
    * Runs `work` in one transaction: commits when it resolves, rolls back when it throws.
-   * In `work`, use only the handle that is passed: the handle of the database would wait for a second connection.
+   * In `work`, use only the handle that is passed: the handle of the database would wait for a second connection. With
+   * SHARDS, `work` runs again if one of its users was moved meanwhile, so it must change nothing but rows.
    */
   readonly transaction: <T>(work: (tx: Transaction<Of>) => Promise<T>) => Promise<T>;
 }

@@ -158,7 +158,7 @@ export function unprepared<Values extends object, Row extends object, Of extends
 
 /**
  * The same statement, but it runs once on each server if its array names users of several servers. Each server gets the
- * ids of its own users. Use it only for a statement that finds rows by the ids of users: no other parameter may be an
+ * ids of its own users. Use it only for a statement that reads rows by the ids of users: no other parameter may be an
  * array whose elements belong to these ids.
  */
 export function divisible<Values extends object, Row extends object, Of extends Scope>(

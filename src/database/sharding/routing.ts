@@ -12,7 +12,7 @@ export interface Router {
   readonly servers: ReadonlyMap<string, Server>;
 }
 
-/** How often a statement is sent to another server, because the user was moved. */
+/** How often a statement or a transaction is tried, if its users were moved. */
 const maxAttempts = 3;
 
 /** @throws Problem `storage_unavailable` if SHARDS of this process does not name the server */
@@ -33,19 +33,24 @@ export function serverNamed<Named>(servers: ReadonlyMap<string, Named>, name: st
  * Runs a statement or the begin of a transaction on the server that `find` gives. After a change of the map, it runs again.
  * @param run must have no effect if it fails with `MovedError`, or because a connection could not be opened
  */
-export async function routed<T>(
+export function routed<T>(
   router: Router,
   find: () => Server,
   run: (server: Server, isHere: () => boolean) => Promise<T>,
 ): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  return repeatMoved(router, async () => {
     const server = find();
-    try {
-      return await run(server, () => isStill(find, server));
-    } catch (error) {
-      if (attempt === maxAttempts || !(await isOutdated(router, error))) throw error;
-    }
-  }
+    return run(server, () => isStill(find, server));
+  });
+}
+
+/**
+ * Runs work that finds the servers of users by the map. If one of these users was moved, it reads the map and runs the work
+ * again.
+ * @param work must have no effect if it fails with `MovedError`
+ */
+export async function repeatMoved<T>({ map }: Router, work: () => Promise<T>): Promise<T> {
+  return retryMoved(work, () => map.reload().catch(() => undefined));
 }
 
 function isStill(find: () => Server, server: Server): boolean {
@@ -55,12 +60,6 @@ function isStill(find: () => Server, server: Server): boolean {
     // The users of a statement are on several servers by now. The next attempt says so.
     return false;
   }
-}
-
-async function isOutdated({ map }: Router, error: unknown): Promise<boolean> {
-  if (!(error instanceof MovedError)) return false;
-  await map.reload().catch(() => undefined);
-  return true;
 }
 
 /** A server that refuses a statement with `MovedError` if its users have moved to another one. */
@@ -87,14 +86,16 @@ function namesUsersOf({ map }: Router, serverName: string, statement: Statement)
 /**
  * Repeats work that finds the server of a user at each attempt, if the user was moved meanwhile.
  * @param work must have no effect if it fails with `MovedError`
+ * @param prepare runs before each further attempt
  */
-export async function retryMoved<T>(work: () => Promise<T>): Promise<T> {
+export async function retryMoved<T>(work: () => Promise<T>, prepare?: () => Promise<void>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (attempt === maxAttempts || !(error instanceof MovedError)) throw error;
     }
+    await prepare?.();
   }
 }
 

@@ -9,6 +9,7 @@ import {
   divide,
   type Router,
   refusingMoved,
+  repeatMoved,
   routed,
   serverNamed,
   serverOf,
@@ -63,9 +64,10 @@ export function createShardedDatabase(options: ShardedOptions): ShardedDatabase 
       routed(router, find, (server, isHere) => server.query(part, deadline, isHere));
     if (statement.scope === 'directory') return runPart(statement, () => main);
     if (statement.scope === 'user') {
-      return allRows(
-        divide(router, statement).map((part) => runPart(part, () => serverOfStatement(router, part, home))),
-      );
+      const runParts = () =>
+        allRows(divide(router, statement).map((part) => runPart(part, () => serverOfStatement(router, part, home))));
+      // Only statements that read are divisible, so all parts can run again.
+      return statement.isDivisible === true ? repeatMoved(router, runParts) : runParts();
     }
     if (statement.scope === 'everyone') throw new Error('a statement about everyone runs on each of database.shards');
     const parts = serversOfSpanning(router, statement).map((server) => runPart(statement, () => server));

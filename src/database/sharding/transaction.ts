@@ -5,7 +5,16 @@ import { completeTransaction, mainShard, type Transaction } from '../database.js
 import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
 import { compose, type Scope, type Statement, sql } from '../sql.js';
 import { commitWithOutcome, prepareName, rawStatement } from './outcomes.js';
-import { divide, type Router, routed, serverNamed, serverOf, serverOfStatement, serversOfSpanning } from './routing.js';
+import {
+  divide,
+  type Router,
+  repeatMoved,
+  routed,
+  serverNamed,
+  serverOf,
+  serverOfStatement,
+  serversOfSpanning,
+} from './routing.js';
 import { createUserOrder, type UserOrder } from './user-order.js';
 
 const uniqueViolation = '23505';
@@ -23,12 +32,24 @@ const hasWritten = compose<{ written: boolean }, 'everyone'>(
 );
 
 /**
+ * Runs `work` in a transaction as `attemptTransaction` does. If one of its users was moved, it runs again from its start, so
+ * it must change nothing but rows.
+ */
+export function inDistributedTransaction<T>(
+  router: Router,
+  home: string | undefined,
+  work: (tx: Transaction<Scope>) => Promise<T>,
+): Promise<T> {
+  return repeatMoved(router, () => attemptTransaction(router, home, work));
+}
+
+/**
  * Runs `work` in one transaction over the servers that its statements need, each begun by the first statement on it. If
  * one server has changes, its commit decides. If several have, it is a two-phase commit (decision 119): all but one are
  * prepared, and the commit of that one decides. It writes the outcome too, so that `recovery.ts` can complete the others.
  * @param home the user of the transaction, whose server decides; undefined if there is none
  */
-export async function inDistributedTransaction<T>(
+async function attemptTransaction<T>(
   router: Router,
   home: string | undefined,
   work: (tx: Transaction<Scope>) => Promise<T>,
