@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sealTask } from '../../../src/audit/integrity/seal.js';
 import { createServers } from '../../../src/database/connections/servers.js';
-import type { Database } from '../../../src/database/database.js';
+import type { Database, Shard } from '../../../src/database/database.js';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import { migrateAll } from '../../../src/database/sharding/open.js';
 import { relayEvents } from '../../../src/webhooks/relay.js';
 import { eventually } from '../../support/eventually.js';
+import { moveUsers } from '../../support/moves.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
 import { runCommand } from '../command.js';
@@ -25,6 +27,48 @@ afterAll(async () => {
   await shards.drop();
 });
 
+const dayMs = 86_400_000;
+const sealOn = (shard: Shard) => runMaintenanceOnce(shard, [sealTask(365 * dayMs, () => undefined, shard.name)]);
+
+async function hasSealed({ everyone }: Shard): Promise<true | undefined> {
+  return (await everyone.query(testSql('select from audit_days where hash is not null'))).length > 0 || undefined;
+}
+
+test('a user moves when the former server has sealed the days that the new one has, so no event counts as added', async () => {
+  const [, east, west] = database.shards;
+  if (east === undefined || west === undefined) throw new Error('there are not three servers');
+  const newId = (): string => {
+    const id = randomUUID();
+    return database.shardOf(id) === east ? id : newId();
+  };
+  const userId = newId();
+  for (const { everyone } of [east, west]) {
+    await everyone.query(
+      testSql(
+        `insert into events (user_id, id, type, actor, created_at)
+         select $1, gen_random_uuid(), 'test.moved', 'user', date_trunc('day', db_now(), 'UTC') - interval '5 days'`,
+        [everyone === east.everyone ? userId : randomUUID()],
+      ),
+    );
+  }
+  const sealOnce = async (shard: Shard) => {
+    await sealOn(shard);
+    return hasSealed(shard);
+  };
+  await eventually('the sealed day of the new server', () => sealOnce(west));
+  const waiting: string[] = [];
+  const moving = moveUsers(shards, [userId], 'west', { onWaiting: (server, day) => waiting.push(`${server} ${day}`) });
+  await eventually('the wait', async () => waiting.length > 0 || undefined);
+  expect(waiting).toEqual([expect.stringMatching(/^east \d{4}-\d\d-\d\d$/)]);
+  await eventually('the sealed day of the former server', () => sealOnce(east));
+  expect(await moving).toHaveLength(1);
+  const moved = await west.everyone.query(testSql(`select from events where user_id = $1`, [userId]));
+  expect(moved).toHaveLength(1);
+  const { code, stdout } = await runCommand(['audit', 'verify'], { ...shards.env, SECRET_KEY: 's'.repeat(32) });
+  expect(stdout).not.toMatch(/was (?:added|removed)/);
+  expect(code).toBe(0);
+});
+
 test('each server seals its days, names itself in the event of webhooks, is compared with its own anchors, and knows events that moved', async () => {
   for (const { everyone } of database.shards) {
     await everyone.query(
@@ -40,7 +84,7 @@ test('each server seals its days, names itself in the event of webhooks, is comp
   const sealed = await Promise.all(
     database.shards.map((shard) =>
       eventually('a sealed event', async () => {
-        await runMaintenanceOnce(shard, [sealTask(365 * 86_400_000, () => undefined, shard.name)]);
+        await sealOn(shard);
         await relayEvents(shard);
         const [event] = await shard.everyone.query(
           testSql<{ data: { day: string; hash: string; server: string }; sequence: number }>(

@@ -48,6 +48,8 @@ export async function move(
         if (planned > 0) printLine(io.stdout, `Moving ${planned} buckets.`);
         if (plan.resumed > 0) printLine(io.stdout, `${plan.resumed} of them are of a command that ended early.`);
       },
+      onWaiting: (server, day) =>
+        printLine(io.stdout, `Waiting until the server ${server} has stored the hashes of its audit events of ${day}.`),
       onMoved(bucket, of) {
         moved += 1;
         users += of.users;

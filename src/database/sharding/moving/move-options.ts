@@ -10,6 +10,8 @@ export interface Move {
   /** Called before the first bucket. `resumed`: buckets of a command that ended early, which move first. */
   readonly onPlanned?: (planned: { readonly buckets: number; readonly resumed: number }) => void;
   readonly onMoved: (bucket: number, moved: { readonly users: number; readonly stoppedMs: number }) => void;
+  /** Called if users cannot move until a server has sealed its audit events of a day (UTC). */
+  readonly onWaiting?: (server: string, day: string) => void;
   /** Ends the command: buckets that have moved are cleaned up, and the others stay. */
   readonly signal?: AbortSignal;
   readonly times?: Partial<MoveTimes>;
@@ -27,6 +29,8 @@ export interface MoveTimes {
   readonly longestRequest: number;
   /** For work that began before the stop, such as a job. Longer than the lease of a sender of webhooks. */
   readonly patience: number;
+  /** For the hashes of audit events. Servers seal a day at different times, because the task pauses for ten minutes. */
+  readonly sealing: number;
 }
 
 export const defaultTimes: MoveTimes = {
@@ -35,6 +39,7 @@ export const defaultTimes: MoveTimes = {
   grace: 400,
   longestRequest: 6000,
   patience: 90_000,
+  sealing: 1_800_000,
 };
 
 /** Users cannot move now. The message says why, for the operator. */

@@ -10,6 +10,7 @@ import { listUsers } from './copy.js';
 import { installGuard, inTransaction, removeGuard } from './guard.js';
 import { unpackLuggage } from './luggage.js';
 import { defaultTimes, type Move, MoveError, type MoveTimes, type Planned, type Servers } from './move-options.js';
+import { waitForSeals } from './seals.js';
 import { copyBucket, finishSwitch, stopAndSwitch } from './switch.js';
 
 /** The key of an advisory lock in the directory: any fixed number. One move runs at a time. */
@@ -91,7 +92,7 @@ async function findSwitched(directory: pg.Client, moves: readonly Planned[]): Pr
 async function moveAll(
   servers: Servers,
   moves: readonly Planned[],
-  { onMoved, signal }: Move,
+  { onMoved, onWaiting, signal }: Move,
   times: MoveTimes,
 ): Promise<void> {
   if (moves.length === 0) return;
@@ -123,11 +124,12 @@ async function moveAll(
     await noticed;
     for (const move of moves.filter((each) => !switched.has(each))) {
       if (signal?.aborted) break;
+      const meanwhile = () => cleanUpDue(times.longestRequest);
+      await waitForSeals(servers, move, { times, signal, onWaiting, meanwhile });
       const users = await copyBucket(servers, move, signal);
       const stoppedMs = await stopAndSwitch(servers, move, users, { times, signal });
       onMoved(move.bucket, { users: users.size, stoppedMs });
       await leave(move);
-      await cleanUpDue(times.longestRequest);
     }
   } catch (error) {
     if (error instanceof MoveError) failure = error;

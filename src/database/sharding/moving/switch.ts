@@ -5,6 +5,7 @@ import { inTransaction, isLockFailure, lockClass, lockTimeout } from './guard.js
 import { BusyError, findWork, packLuggage, unpackLuggage } from './luggage.js';
 import { MoveError, type MoveTimes, type Planned, type Servers } from './move-options.js';
 import { excludeReplays } from './replays.js';
+import { refuseUnsealed } from './seals.js';
 
 /** Milliseconds: the last copy of changed users, which needs a stop, should take less. */
 const shortCopy = 100;
@@ -138,6 +139,7 @@ async function tryToStop(
       await from.query(`set local lock_timeout = ${lockTimeout}`);
       if (!(await lock(from, bucket, waits))) throw new BusyError(openTransaction);
       await excludeReplays([from, into]);
+      await refuseUnsealed([from, into]);
       const users = await takeChanged(from, bucket);
       await packLuggage(from, bucket);
       await from.query('update shard_moving set is_stopped = true where bucket = $1', [bucket]);
