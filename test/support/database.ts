@@ -3,7 +3,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/database.js';
 import { eventually } from './eventually.js';
-import { type TestServer, templateName } from './global-setup.js';
+import type { TestServer } from './global-setup.js';
 
 export type TestTarget = TestServer & { readonly database: string };
 
@@ -20,7 +20,7 @@ export interface TestDatabase {
  * @param options of `create database`. The default copies the template of the tests. With other options, the database is
  *   empty
  */
-export async function createTestDatabase(options = `template ${templateName}`): Promise<TestDatabase> {
+export async function createTestDatabase(options = `template ${inject('template')}`): Promise<TestDatabase> {
   const server = inject('server');
   const name = `postern_test_${randomBytes(6).toString('hex')}`;
   await runInPostgresDatabase(server, `create database ${name} ${options}`);

@@ -17,10 +17,10 @@ export interface TestServer {
 declare module 'vitest' {
   export interface ProvidedContext {
     server: TestServer;
+    /** The name of the migrated database. Each run has its own, because several may use one server at the same time. */
+    template: string;
   }
 }
-
-export const templateName = 'postern_test_template';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -30,16 +30,27 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL);
+  const template = `postern_test_template_${process.pid}`;
+  await runAsAdmin(server, [
+    `drop database if exists ${template}`,
+    `create database ${template}`,
+    // A temporary database needs no fsync.
+    ...(isOurs ? ['alter role current_user set synchronous_commit = off'] : []),
+  ]);
+  await migrate({ ...server, database: template }, quiet);
+  project.provide('server', server);
+  project.provide('template', template);
+  return async () => {
+    if (!isOurs) await runAsAdmin(server, [`drop database if exists ${template} with (force)`]);
+    await stop();
+  };
+}
+
+async function runAsAdmin(server: TestServer, statements: readonly string[]): Promise<void> {
   const admin = new pg.Client({ ...server, database: 'postgres' });
   await admin.connect();
-  await admin.query(`drop database if exists ${templateName}`);
-  await admin.query(`create database ${templateName}`);
-  // A temporary database needs no fsync.
-  if (isOurs) await admin.query('alter role current_user set synchronous_commit = off');
-  await migrate({ ...server, database: templateName }, quiet);
+  for (const statement of statements) await admin.query(statement);
   await admin.end();
-  project.provide('server', server);
-  return stop;
 }
 
 /** Users that are spread over several databases need a setting that is read at the start. */
