@@ -23,12 +23,17 @@ Object.assign(pg.Client.prototype, {
   },
 });
 
+/** The end of a transaction, also of one that was prepared. */
+const ofEnd = /^(?:commit|rollback)(?: prepared .*)?$/;
 /** Statements of the jobs that send messages and notices, and of the relay of webhooks. */
 const ofSending = /^(?:message_(?!enqueue|last_code)|notice_(?!insert)|webhook_)/;
 
 function note(client: pg.Client, query: SentQuery): void {
-  const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
-  const part: Part = (begins ? { isTransaction: true } : parts.get(client)) ?? {};
+  const [begins, ends] = [query.text === 'begin', ofEnd.test(query.text)];
+  const former = begins ? { isTransaction: true } : parts.get(client);
+  // A named statement outside a transaction does not belong to what the connection was used for before.
+  const isAlone = former?.isTransaction !== true && query.name !== undefined;
+  const part: Part = isAlone ? {} : (former ?? {});
   const isOfSending = ofSending.test(query.name ?? '');
   if (isOfSending && part.isTransaction !== true) return;
   if (isOfSending || query.name?.startsWith('maintenance_')) part.isMaintenance = true;
