@@ -1,8 +1,9 @@
 import { createServers } from '../../src/database/connections/servers.js';
-import type { Database } from '../../src/database/database.js';
+import type { Database, Shard } from '../../src/database/database.js';
 import { openDatabase } from '../../src/database/sharding/open.js';
 import { createTestDatabase, runInPostgresDatabase, type TestDatabase, type TestTarget } from './database.js';
 import { onEveryServer } from './every-server.js';
+import { environment, startPgDog } from './pgdog.js';
 
 /** Databases of the run's server that a service uses as several servers. */
 export interface TestShards {
@@ -20,15 +21,20 @@ export interface TestShards {
 
 const names = ['main', 'east', 'west', 'north', 'south'];
 
+/** The path of a PgDog, through which the services of tests connect to several servers. */
+const pgdogProgram = process.env.TEST_PGDOG;
+
 /** Fresh databases with the product's schema. Drop them in `afterAll`. @param count of servers, 2 to 5 */
 export async function createTestShards(count: number): Promise<TestShards> {
   const databases = new Map<string, TestDatabase>();
   for (const name of names.slice(0, count)) databases.set(name, await createTestDatabase());
-  const [main, ...others] = [...databases].map(([name, { url }]) => ({ name, url }));
+  const urls = new Map([...databases].map(([name, { url }]) => [name, url]));
+  const [main, ...others] = [...urls].map(([name, url]) => ({ name, url }));
   if (main === undefined) throw new Error('a service needs a database');
+  const pgdog = pgdogProgram === undefined ? undefined : await startPgDog(pgdogProgram, urls);
   return {
     databases,
-    env: { DATABASE_URL: main.url, SHARDS: others.map(({ name, url }) => `${name}=${url}`).join(';') },
+    env: pgdog?.env ?? environment(urls),
     open: () =>
       openDatabase(
         {
@@ -55,7 +61,10 @@ export async function createTestShards(count: number): Promise<TestShards> {
       const database = targetOf(databases, name);
       await runInPostgresDatabase(database, `alter database ${database.database} allow_connections true`);
     },
-    drop: async () => void (await Promise.all([...databases.values()].map((database) => database.drop()))),
+    async drop() {
+      await pgdog?.stop();
+      await Promise.all([...databases.values()].map((database) => database.drop()));
+    },
   };
 }
 
@@ -92,6 +101,13 @@ export function createSpreadStorage(shards: TestShards): TestStorage {
       await shards.drop();
     },
   };
+}
+
+/** A server with users. With several servers, it is not that of DATABASE_URL. */
+export function serverWithUsers({ shards }: Pick<Database, 'shards'>): Shard {
+  const last = shards.at(-1);
+  if (last === undefined) throw new Error('there is no server');
+  return last;
 }
 
 function targetOf(databases: ReadonlyMap<string, TestDatabase>, name: string): TestTarget {
