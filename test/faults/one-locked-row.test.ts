@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
+import { openClient } from '../../src/database/connections/open-client.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
@@ -18,16 +18,16 @@ afterAll(() => postern.close());
 let release: () => Promise<unknown> = async () => undefined;
 afterEach(() => release());
 
-/** Locks a row, like an open transaction. */
-async function lockRow(table: string, condition: string, value: string): Promise<void> {
-  const client = new pg.Client({ connectionString: postern.config.DATABASE_URL });
-  await client.connect();
+/** Locks the rows of a user in a table, like an open transaction. */
+async function lockRows(table: string, { id }: User, column = 'user_id'): Promise<void> {
+  const { target } = postern.database.shardOf(id);
+  const client = await openClient(target, { application_name: 'test', connectionTimeoutMillis: 10_000 });
   release = async () => {
     release = async () => undefined;
     await client.end();
   };
   await client.query('begin');
-  const { rowCount } = await client.query(`select from ${table} where ${condition} for update`, [value]);
+  const { rowCount } = await client.query(`select from ${table} where ${column} = $1 for update`, [id]);
   if (rowCount === 0) throw new Error(`there is no row of ${table} to lock`);
 }
 
@@ -49,19 +49,19 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { what: 'user', lock: ({ id }) => lockRow('users', 'id = $1', id), blocked: unlock },
-  { what: 'inbox', lock: ({ id }) => lockRow('inboxes', 'user_id = $1', id), blocked: ({ id }) => publish(id) },
+  { what: 'user', lock: (user) => lockRows('users', user, 'id'), blocked: unlock },
+  { what: 'inbox', lock: (user) => lockRows('inboxes', user), blocked: ({ id }) => publish(id) },
   {
     what: 'guess budget',
     async lock(user) {
       await logIn(user, 'wrong');
-      await lockRow('guess_budgets', 'user_id = $1', user.id);
+      await lockRows('guess_budgets', user);
     },
     blocked: (user) => logIn(user),
   },
   {
     what: 'new token',
-    lock: ({ id }) => lockRow('authentications', 'user_id = $1', id),
+    lock: (user) => lockRows('authentications', user),
     blocked: (_user, token) => postern.api('POST', '/v1/sessions', { basic: token }),
   },
 ];
@@ -70,7 +70,7 @@ const cases: readonly Case[] = [
 const waiting = async (): Promise<readonly string[]> => {
   const rows = await postern.database.everyone.query<{ wait: string }>(
     testSql(`select concat_ws(' ', pid, query_start) as wait from pg_stat_activity
-         where datname = current_database() and application_name = 'postern' and wait_event_type = 'Lock'`),
+         where datname = current_database() and application_name ~ '^postern( map|$)' and wait_event_type = 'Lock'`),
   );
   return rows.map(({ wait }) => wait);
 };
@@ -127,7 +127,7 @@ describe.each(cases)('a locked $what', ({ lock, blocked }) => {
 test('a user whose row is locked can log in and use sessions, since readers do not wait for the row', async () => {
   const user = await createUser(postern);
   const { session, token } = await signIn(postern, user);
-  await lockRow('users', 'id = $1', user.id);
+  await lockRows('users', user, 'id');
   expect((await verify(session.token)).status).toBe(200);
   expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(201);
   expect((await logIn(user)).status).toBe(201);

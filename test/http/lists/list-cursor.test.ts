@@ -6,6 +6,7 @@ import { decodeListCursor, encodeListCursor } from '../../../src/http/lists/list
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../support/app.js';
 import { queriesOf, type SentQuery } from '../../support/queries.js';
 import { linksOf } from '../../support/readers.js';
+import { testSql } from '../../support/sql.js';
 import { createUser, signIn } from '../../support/users.js';
 
 interface Item {
@@ -89,7 +90,8 @@ async function insertRow(insert: (typeof lists)[number]['insert'], seconds: numb
     userId: sql`${bound(userId)}::uuid`,
     time: sql`(date_trunc('day', db_now()) - interval '2 days' + ${bound(seconds)} * interval '1 second')`,
   };
-  await postern.database.everyone.query(compose('everyone', insert(row)));
+  const { text, values } = compose('everyone', insert(row));
+  await postern.database.everyone.query(testSql(text, values));
   return id;
 }
 
@@ -219,15 +221,12 @@ describe('a cursor', () => {
 test('a page of users by cursor starts at its position in the index, at any depth', async () => {
   const { database } = postern;
   await database.everyone.query(
-    compose(
-      'everyone',
-      sql`insert into users (id, created_at, updated_at)
-          select gen_random_uuid(), t, t from generate_series(1, 20000) n, lateral (select db_now() - n * interval '1 s') at (t)`,
-    ),
+    testSql(`insert into users (id, created_at, updated_at)
+             select gen_random_uuid(), t, t from generate_series(1, 20000) n, lateral (select db_now() - n * interval '1 s') at (t)`),
   );
-  await database.everyone.query(compose('everyone', sql`analyze users`));
+  await database.everyone.query(testSql('analyze users'));
   const sort = 'created_at:desc';
-  const deep = await postern.api<ListPage<Item>>('GET', `/admin/v1/users/page?sort=${sort}&limit=20&page=800`, {
+  const deep = await postern.api<ListPage<Item>>('GET', `/admin/v1/users/page?sort=${sort}&limit=20&page=500`, {
     bearer: postern.adminKey,
   });
   const cursor = deep.body.page.next_cursor ?? '';

@@ -3,8 +3,9 @@ import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import { sessionChangesTask } from '../../../src/sessions/fast-path/session-invalidation.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { queriesOf } from '../../support/queries.js';
+import { serverWithUsers } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
-import { createUser, signIn } from '../../support/users.js';
+import { createUserOn, signIn } from '../../support/users.js';
 
 let one: TestApp;
 let other: TestApp;
@@ -17,8 +18,11 @@ afterAll(async () => {
   await one.close();
 });
 
+/** The server of all users here. */
+const home = () => serverWithUsers(one.database);
 const run = <Row extends object>(text: string, values: readonly unknown[] = []) =>
-  one.database.everyone.query<Row>(testSql(text, values));
+  home().everyone.query<Row>(testSql(text, values));
+const maintain = () => runMaintenanceOnce(home(), [sessionChangesTask]);
 
 const runOf = async () => (await run<{ run: string }>('select run::text from session_changes_floor'))[0]?.run;
 
@@ -33,7 +37,7 @@ async function statuses(token: string): Promise<number[]> {
 
 /** A session in the caches of both instances. */
 async function cachedSession() {
-  const { session } = await signIn(one, await createUser(one));
+  const { session } = await signIn(one, await createUserOn(home(), one));
   expect(await statuses(session.token)).toEqual([200]);
   return session;
 }
@@ -51,7 +55,7 @@ async function restoreFloor(empty: string): Promise<void> {
   const all = await columns();
   await run('drop table if exists dumped_floor');
   await run(`create table dumped_floor as select ${all} from session_changes_floor`);
-  await one.database.everyone.transaction(async (tx) => {
+  await home().everyone.transaction(async (tx) => {
     await tx.query(testSql(empty));
     await tx.query(testSql(`insert into session_changes_floor (${all}) select ${all} from dumped_floor`));
   });
@@ -83,9 +87,9 @@ describe('a deleted session is refused after session_changes_floor is restored',
       if (before !== '') await run(before);
       await restoreFloor(empty);
       if (after !== '') await run(after);
-      for (let count = 0; count < runs; count += 1) await runMaintenanceOnce(one.database, [sessionChangesTask]);
+      for (let count = 0; count < runs; count += 1) await maintain();
       expect(await statuses(session.token)).toEqual([401]);
-      await runMaintenanceOnce(one.database, [sessionChangesTask]);
+      await maintain();
       expect(await runOf()).not.toBe(former);
     }
   });
@@ -93,7 +97,7 @@ describe('a deleted session is refused after session_changes_floor is restored',
 
 test('the cache is used again when the maintenance task has run after a restore', async () => {
   await restoreFloor('truncate session_changes_floor');
-  await runMaintenanceOnce(one.database, [sessionChangesTask]);
+  await maintain();
   const session = await cachedSession();
   const queries = await queriesOf(() => one.api('POST', '/v1/sessions/verify', { bearer: session.token }));
   expect(queries.map(({ name }) => name)).toEqual(['session_changes']);
@@ -107,11 +111,11 @@ test('an insert into session_changes_floor makes a new run id, whatever run id t
 
 test('the maintenance task raises the floor and keeps the run id', async () => {
   const former = await runOf();
-  for (let count = 0; count < 3; count += 1) await runMaintenanceOnce(one.database, [sessionChangesTask]);
+  for (let count = 0; count < 3; count += 1) await maintain();
   expect(await runOf()).toBe(former);
   await run('truncate sessions');
   const next = await runOf();
   expect(next).not.toBe(former);
-  await runMaintenanceOnce(one.database, [sessionChangesTask]);
+  await maintain();
   expect(await runOf()).toBe(next);
 });
