@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Block } from '../../../../src/contract/block.js';
-import { createTestDatabase, type TestDatabase } from '../../../support/database.js';
+import { createTestStorage, type TestStorage } from '../../../support/shards.js';
 import { runCommand, temporaryFolder } from '../../command.js';
 
-let db: TestDatabase;
+let storage: TestStorage;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
-  [db, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
+  [storage, folder] = await Promise.all([createTestStorage(), temporaryFolder()]);
 });
 afterAll(async () => {
-  await db.drop();
+  await storage.drop();
   await folder.remove();
 });
 
 const command = (...args: string[]) =>
-  runCommand(['blocks', ...args], { DATABASE_URL: db.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
+  runCommand(['blocks', ...args], { ...storage.env, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
 
 test('postern blocks adds, lists and removes blocks', async () => {
   expect((await command('list')).stdout).toBe('No address is blocked.\n');

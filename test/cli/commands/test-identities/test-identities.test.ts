@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IssuedTestIdentity, TestIdentity } from '../../../../src/contract/users/test-identity.js';
-import { createTestDatabase, type TestDatabase } from '../../../support/database.js';
+import { createTestStorage, type TestStorage } from '../../../support/shards.js';
 import { runCommand, temporaryFolder } from '../../command.js';
 
-let db: TestDatabase;
+let storage: TestStorage;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
-  [db, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
+  [storage, folder] = await Promise.all([createTestStorage(), temporaryFolder()]);
 });
 afterAll(async () => {
-  await db.drop();
+  await storage.drop();
   await folder.remove();
 });
 
 const run = (...args: string[]) =>
-  runCommand(args, { DATABASE_URL: db.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
+  runCommand(args, { ...storage.env, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
 const command = (...args: string[]) => run('test-identities', ...args);
 const until = new Date(Date.now() + 86_400_000).toISOString().replace('Z', '000Z');
 
