@@ -3,11 +3,12 @@ import type { IssuedApiKey } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { Notification } from '../../src/contract/notification.js';
 import type { NewSession } from '../../src/contract/session.js';
+import type { Database } from '../../src/database/database.js';
 import { codeTo } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createInstallation, type FaultyService, type Installation } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { createTestStorage, type TestStorage } from '../support/shards.js';
 import { testSql } from '../support/sql.js';
 import {
   codeOf,
@@ -55,29 +56,31 @@ function setClock(offset: string): Readonly<Record<string, string>> {
 }
 
 describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump between both', () => {
-  let shared: TestDatabase;
+  let storage: TestStorage;
+  let shared: Database;
   let installation: Installation;
   let hosts: readonly FaultyService[];
   beforeAll(async () => {
     await buildService();
-    shared = await createTestDatabase();
-    installation = await createInstallation({ DATABASE_URL: shared.url, GUESS_LIMIT: '5' });
+    storage = await createTestStorage();
+    installation = await createInstallation({ ...storage.env, GUESS_LIMIT: '5' });
     hosts = await Promise.all(
       [`${400 * day}`, `${-400 * day}`, `(Math.floor(performance.now() / 20) % 2 ? 1 : -1) * ${400 * day}`].map(
         (offset) => installation.start(setClock(offset)),
       ),
     );
+    shared = await storage.open();
   }, BUILD_TIMEOUT);
   afterAll(async () => {
     await Promise.all(hosts.map((host) => host.stop()));
     await installation.remove();
-    await shared.drop();
+    await storage.drop();
   });
 
   /** Milliseconds between a time of the service and the database's clock. */
   async function offClock(time: string): Promise<number> {
     const now = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
-    const [clock] = await shared.database.everyone.query<{ now: number }>(testSql(now));
+    const [clock] = await shared.everyone.query<{ now: number }>(testSql(now));
     return Math.abs(Date.parse(time) - (clock?.now ?? 0));
   }
   /** Pairs of hosts: one creates, and the other one checks. */
@@ -99,9 +102,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       expect(await offClock(session.created_at)).toBeLessThan(minute);
       expect(Date.parse(session.expires_at) - Date.parse(session.created_at)).toBe(15 * minute);
       expect((await verify(one, session)).status).toBe(200);
-      await shared.database.everyone.query(
-        testSql('update sessions set expires_at = db_now() where id = $1', [session.id]),
-      );
+      await shared.everyone.query(testSql('update sessions set expires_at = db_now() where id = $1', [session.id]));
       expect([(await verify(one, session)).status, (await verify(other, session)).status]).toEqual([401, 401]);
     }
   });
@@ -115,7 +116,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       const { phone: late } = await createUser(one, { phone: newPhone() });
       const { body: lapsed } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(late) });
       const code = await codeOf(one, lapsed.id);
-      await shared.database.everyone.query(
+      await shared.everyone.query(
         testSql('update authentications set challenge_ends_at = db_now() where id = $1', [lapsed.id]),
       );
       expect((await answer(other, lapsed.id, code)).status).toBe(400);
@@ -125,7 +126,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
   test('agree on locks by operators and by guesses, to the second', async () => {
     for (const [one, other] of pairs()) {
       const locked = await createUser(one);
-      const [hour] = await shared.database.everyone.query<{ later: string; before: string }>(
+      const [hour] = await shared.everyone.query<{ later: string; before: string }>(
         testSql(`select db_now() + interval '1 hour' as later, db_now() - interval '1 minute' as before`),
       );
       expect((await lock(one, locked.id, { until: hour?.before })).status).toBe(422);
@@ -165,7 +166,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
 
   test('agree on API keys', async () => {
     for (const [one, other] of pairs()) {
-      const [hour] = await shared.database.everyone.query<{ later: string }>(
+      const [hour] = await shared.everyone.query<{ later: string }>(
         testSql(`select db_now() + interval '1 hour' as later`),
       );
       const { body: key } = await one.api<IssuedApiKey>('POST', '/admin/v1/keys', {
@@ -174,9 +175,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       });
       const list = () => other.api('GET', '/admin/v1/users', { bearer: key.token });
       expect((await list()).status).toBe(200);
-      await shared.database.everyone.query(
-        testSql('update api_keys set expires_at = db_now() where id = $1', [key.id]),
-      );
+      await shared.everyone.query(testSql('update api_keys set expires_at = db_now() where id = $1', [key.id]));
       expect((await list()).status).toBe(401);
     }
   });

@@ -3,7 +3,6 @@ import type { OutboxMessage } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { Database } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import {
   type FaultyProvider,
@@ -13,6 +12,7 @@ import {
 } from '../support/fault-injection/provider.js';
 import { createInstallation } from '../support/fault-injection/service.js';
 import { buildService } from '../support/process.js';
+import { createTestStorage } from '../support/shards.js';
 import { testSql } from '../support/sql.js';
 import { createUser, messageOf, newPhone, smsLogin } from '../support/users.js';
 
@@ -274,9 +274,9 @@ describe('a message that an instance is sending', () => {
   test('is sent after the next start with the same id if the instance is killed', async () => {
     await buildService();
     const provider = await newProvider();
-    const test = await createTestDatabase();
-    cleanUps.push(() => test.drop());
-    const installation = await createInstallation({ ...provider.env, DATABASE_URL: test.url });
+    const storage = await createTestStorage();
+    cleanUps.push(() => storage.drop());
+    const installation = await createInstallation({ ...provider.env, ...storage.env });
     cleanUps.push(() => installation.remove());
     provider.behave('hang');
     const killed = await installation.start();
