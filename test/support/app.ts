@@ -50,6 +50,8 @@ export interface TestApp {
   readonly services: Services;
   readonly database: Database;
   readonly config: Config;
+  /** DATABASE_URL and SHARDS of the service, for commands on the same servers. */
+  readonly databaseEnv: Readonly<Record<string, string>>;
   /** ADMIN_API_KEY: every scope. */
   readonly adminKey: string;
   /** The output of the console SMS provider. */
@@ -113,7 +115,9 @@ async function startInstance(
   const postern = await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) });
   const { app, services, url, administrationUrl, metrics } = postern;
   const database = await openDatabase();
+  const { DATABASE_URL = '', SHARDS = '' } = env;
   return {
+    databaseEnv: { DATABASE_URL, SHARDS },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     api: createApi(url, JSON.parse(JSON.stringify(app.swagger())) as OpenApi),

@@ -19,7 +19,7 @@ beforeAll(async () => {
     ...{ IMAGE_STORAGE: 's3://images-of-tests/shop', IMAGE_S3_ENDPOINT: store.url, IMAGE_S3_REGION: 'eu-west-1' },
     ...{ IMAGE_S3_ACCESS_KEY_ID: accessKeyId, IMAGE_S3_SECRET_ACCESS_KEY: secretAccessKey },
   };
-  const disk = { DATABASE_URL: postern.config.DATABASE_URL ?? '', SECRET_KEY: 's'.repeat(32), IMAGE_DIR: folder.path };
+  const disk = { ...postern.databaseEnv, SECRET_KEY: 's'.repeat(32), IMAGE_DIR: folder.path };
   env = { ...disk, ...bucket };
 });
 afterAll(async () => {

@@ -9,7 +9,7 @@ let postern: TestApp;
 let env: Record<string, string>;
 beforeAll(async () => {
   postern = await startTestApp({ SECRET_KEY: 's'.repeat(32), GUESS_LIMIT: '3', LOGIN_LIMIT_PER_ADDRESS: '0' });
-  env = { DATABASE_URL: postern.config.DATABASE_URL ?? '', SECRET_KEY: 's'.repeat(32) };
+  env = { ...postern.databaseEnv, SECRET_KEY: 's'.repeat(32) };
 });
 afterAll(() => postern.close());
 

@@ -82,7 +82,7 @@ beforeAll(async () => {
   await buildService();
   [store, folder] = await Promise.all([startStore(), createImageFolder()]);
   postern = await startTestApp({ IMAGE_DIR: folder.path, SECRET_KEY: 's'.repeat(32) });
-  const disk = { DATABASE_URL: postern.config.DATABASE_URL ?? '', SECRET_KEY: 's'.repeat(32), IMAGE_DIR: folder.path };
+  const disk = { ...postern.databaseEnv, SECRET_KEY: 's'.repeat(32), IMAGE_DIR: folder.path };
   env = { ...disk, ...bucketSettings() };
 }, BUILD_TIMEOUT);
 afterAll(async () => {

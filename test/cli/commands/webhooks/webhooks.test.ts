@@ -17,7 +17,7 @@ beforeAll(async () => {
     startTestApp({ ...key, ALLOW_PRIVATE_NETWORK_TARGETS: 'true', METRICS_PORT: '0' }),
     startWebhookReceiver(),
   ]);
-  env = { ...key, DATABASE_URL: String(postern.config.DATABASE_URL), ALLOW_PRIVATE_NETWORK_TARGETS: 'true' };
+  env = { ...key, ...postern.databaseEnv, ALLOW_PRIVATE_NETWORK_TARGETS: 'true' };
 });
 afterAll(async () => {
   await postern.close();
