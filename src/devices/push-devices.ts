@@ -153,9 +153,9 @@ interface ClaimValues {
 }
 
 /**
- * Finds the other devices on this server that have one of the tokens, including devices of other users. The function
- * locks the tokens and then the rows in the order of their keys, so that two claims of one token run one after the
- * other.
+ * Gives the tokens to the device, and removes them from all other devices on this server, including devices of other
+ * users. The function locks the tokens and then the rows in the order of their keys, so that two claims of one token run
+ * one after the other.
  */
 const claimTokens = userStatement<ClaimValues, { changed: boolean | null }>(
   'push_devices_claim',

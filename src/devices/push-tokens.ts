@@ -37,9 +37,9 @@ export function createPushTokens({ database, checkUrl, channels }: PushTokensOpt
       const errors: FieldError[] = [];
       const tokens = readToken(type, token, checkUrl, errors);
       throwIfErrors(errors);
-      const changedTokens = await claimPushTokens(database, user_id, device_id, tokens);
-      if (changedTokens === undefined) throw new Problem('invalid_session_token');
-      return changedTokens;
+      const isNew = await claimPushTokens(database, user_id, device_id, tokens);
+      if (isNew === undefined) throw new Problem('invalid_session_token');
+      return isNew;
     },
     isEnabled: (type) => channels.includes(tokenTypes[type]),
   };

@@ -25,18 +25,18 @@ import type { RequestCount } from '../limits/limit-counts.js';
 import { countRequest, type RequestLimits, refuseOverLimit } from '../limits/request-limits.js';
 
 /**
- * Finds the account of a login in two statements. The first counts the request against its address and looks up the
- * identity. The second counts it against the account, finds the user and the device, and takes a guess. Both do the same
- * work for unknown identities (decision 48).
+ * Finds the account of a login in two statements. The first counts the request toward the limit of the client's address,
+ * and looks up the identity. The second counts the request toward the limit of the account, finds the user and the
+ * device, and takes a guess. Both do the same work for unknown identities (decision 48).
  */
 export interface AccountLookup {
   /**
-   * Counts a request against its address, and looks up an identity.
+   * Counts a request toward the limit of the client's address, and looks up an identity.
    * @returns the user's id; for an unknown identity its derived id
    * @throws Problem `too_many_requests`
    */
   identify(identity: Identity, address: string | undefined): Promise<string>;
-  /** Counts a request against its account, and finds the user and the device. @throws Problem `too_many_requests` */
+  /** Counts a request toward the limit of its account, and finds the user and the device. @throws Problem `too_many_requests` */
   find(attempt: LoginAttempt): Promise<AccountOnDevice>;
   /**
    * Does the same as `find`, and takes a guess from the guess budget: that of the known device, or that of all unknown

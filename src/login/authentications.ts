@@ -105,7 +105,7 @@ export type MaybeRecord = ApprovedRecord | { readonly id: null };
 
 /** An approved login. */
 export interface ApprovedRecord extends AuthenticationRecord {
-  /** Whether the user was never approved on this device before. */
+  /** Whether no login of the user was approved on this device before. */
   readonly is_new_device: boolean;
 }
 

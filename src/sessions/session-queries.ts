@@ -23,8 +23,11 @@ export type CreatedRow = ProofState & {
    */
   readonly is_shared: boolean | null;
   readonly client_network: string | null;
+  /** Whether no change of the user has revoked the token. */
   readonly current: boolean;
+  /** Whether the user is not deactivated. */
   readonly active: boolean;
+  /** Whether an operator has locked the account. */
   readonly locked: boolean;
 } & ({ readonly id: null } | SessionRow);
 

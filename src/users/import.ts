@@ -60,7 +60,7 @@ interface Prepared {
 
 /** A retry happens only if another transaction commits a conflicting row between the decision and the write. */
 const maxAttempts = 10;
-/** Users to check before the event loop runs other requests. */
+/** The number of users to check before the event loop runs other requests. */
 const checksPerTurn = 20;
 
 /** Creates the import. All runs of a process share the limit of hashes. */

@@ -5,7 +5,8 @@ import { newLongCode, normalizeLongCode } from '../codes.js';
 
 /** The rows of `recovery_codes`. A recovery code replaces a lost second factor, never the first one. */
 
-const count = 10;
+/** The number of recovery codes of a user. */
+const codeCount = 10;
 const digestInput = (userId: string, code: string) => `${userId}:${normalizeLongCode(code)}`;
 
 const deleteCodes = userStatement<{ userId: string }>(
@@ -21,7 +22,7 @@ const insertCodes = userStatement<{ userId: string; digests: readonly Buffer[] }
 
 /** Replaces all recovery codes of a user. Only digests are stored, so the returned codes cannot be shown again. */
 export async function replaceRecoveryCodes(tx: Queryable<'user'>, keys: SecretKeys, userId: string): Promise<string[]> {
-  const codes = Array.from({ length: count }, newLongCode);
+  const codes = Array.from({ length: codeCount }, newLongCode);
   const digests = codes.map((code) => keys.digest('recovery', digestInput(userId, code)));
   await tx.query(deleteCodes({ userId }));
   await tx.query(insertCodes({ userId, digests }));

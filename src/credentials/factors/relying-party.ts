@@ -95,7 +95,7 @@ export const passkeyLifetime = timeout / 1000;
  * EdDSA, ES256, RS256 (COSE ids): common in authenticators, and supported by every Node.js version that Postern supports.
  */
 const algorithms = [-8, -7, -257];
-/** Bytes (WebAuthn Level 3, section 4, "Credential ID"). */
+/** The maximum length of a credential id in bytes (WebAuthn Level 3, section 4, "Credential ID"). */
 const maxCredentialId = 1023;
 
 /** 256 random bits in base64url (section 13.4.3 asks for at least 128). */

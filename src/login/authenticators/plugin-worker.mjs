@@ -8,9 +8,9 @@ import { parentPort } from 'node:worker_threads';
 /** @typedef {Partial<Record<string, unknown>>} Anything */
 /** @typedef {(message: FromThread) => void} Send */
 
-/** Characters at most: of a result as JSON, of a log message, and of an error at the start. */
+/** The maximum number of characters: of a result as JSON, of a log message, and of the error of a failed start. */
 const maxLength = { answer: 65_536, log: 4096, failure: 1000 };
-/** Requests that may wait. An endless loop must not fill the memory of the main thread. */
+/** The maximum number of requests that wait. An endless loop must not fill the memory of the main thread. */
 const maxRequests = 100;
 const maxFrames = 10;
 /** The id of the call in which code runs. @type {AsyncLocalStorage<number>} */
@@ -45,26 +45,26 @@ parentPort?.once('message', (/** @type {WorkerStart} */ { port, url, env }) => {
 async function start(url, context, send) {
   try {
     const { default: exported } = await import(url);
-    const made = typeof exported === 'function' ? await exported(context) : exported;
-    send({ type: 'started', description: describe(made) });
-    return made;
+    const plugin = typeof exported === 'function' ? await exported(context) : exported;
+    send({ type: 'started', description: describe(plugin) });
+    return plugin;
   } catch (error) {
     send({ type: 'not started', message: messageOf(error).slice(0, maxLength.failure) });
     return {};
   }
 }
 
-/** @param {unknown} made @returns {PluginDescription | undefined} */
-function describe(made) {
-  if (typeof made !== 'object' || made === null) return undefined;
-  const { name, steps, namesUser } = /** @type {Anything} */ (made);
+/** @param {unknown} plugin @returns {PluginDescription | undefined} */
+function describe(plugin) {
+  if (typeof plugin !== 'object' || plugin === null) return undefined;
+  const { name, steps, namesUser } = /** @type {Anything} */ (plugin);
   const functions = ['begin', 'verify', 'identify'].filter(
-    (member) => typeof (/** @type {Anything} */ (made)[member]) === 'function',
+    (member) => typeof (/** @type {Anything} */ (plugin)[member]) === 'function',
   );
   return { name: plain(name), steps: plain(steps), namesUser: plain(namesUser), functions };
 }
 
-/** A value that can be sent: no functions, and strings only as long as needed to see that they are too long. @param {unknown} value */
+/** A value that can be sent: no functions, and at most 100 characters, which is still too long for a name. @param {unknown} value */
 function plain(value) {
   if (typeof value === 'string') return value.slice(0, 100);
   return ['number', 'boolean', 'undefined'].includes(typeof value) ? value : null;

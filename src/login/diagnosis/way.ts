@@ -154,7 +154,7 @@ async function planOf(
   return { steps, isSetUp: missing === undefined, notes };
 }
 
-/** The second factor of a login, and whether its app can be checked. */
+/** Whether a login has a second factor, and a reason if Postern cannot read the secret of the authenticator app. */
 async function secondFactorOf(
   { secondFactors }: WayOptions,
   authenticator: Authenticator,
@@ -188,11 +188,11 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
     account.noActiveUser && { finding: account.noActiveUser, refusal, concernsEveryWay: true };
   const rejected = (refusal: typeof rejectedLater): Check[] =>
     own.map((finding) => ({ finding, refusal: unreadableHash(finding) ?? refusal, concernsEveryWay: false }));
-  const secondFactorStep = (turn: number, accountTurn = turn): Step[] => {
+  const secondFactorStep = (requestNumber: number, accountRequestNumber = requestNumber): Step[] => {
     if (!factor) return [];
     const refusal = refusalWith(new Problem('secret_unreadable'));
     const app = unreadableApp && { finding: unreadableApp, refusal, concernsEveryWay: false };
-    const checks = [account.address(turn), account.account(accountTurn), account.guessLock, app];
+    const checks = [account.address(requestNumber), account.account(accountRequestNumber), account.guessLock, app];
     return [{ name: 'second_factor', checks, answer: 'approved' }];
   };
   if (authenticator.steps === 1) {

@@ -30,6 +30,7 @@ export interface ProofFault {
   readonly hint: ProblemHint;
   /** The thumbprint of the key that signed the proof. Undefined: there is no proof, or nobody signed it. */
   readonly thumbprint: string | undefined;
+  /** The URL that the proof should contain, if it contains another one. */
   readonly url?: string;
 }
 
@@ -49,8 +50,8 @@ export function readPresentedProof(
   token: ParsedToken,
   { headers, method, origin, path }: PresentedProof,
 ): ReadProof {
-  const called = `${origin}${path}`;
-  const url = publicUrl === undefined ? called : `${publicUrl.replace(/\/+$/, '')}${path}`;
+  const requestUrl = `${origin}${path}`;
+  const url = publicUrl === undefined ? requestUrl : `${publicUrl.replace(/\/+$/, '')}${path}`;
   const [header] = headers;
   if (header === undefined) return { fault: { hint: 'dpop_missing', thumbprint: undefined } };
   const proof = headers.length === 1 ? readProof(header) : undefined;
@@ -58,7 +59,7 @@ export function readPresentedProof(
   const { thumbprint } = proof;
   const claims = readClaims(proof.claims);
   if (claims === undefined) return { fault: { hint: 'dpop_claims', thumbprint } };
-  if (claims.htm !== method || !isOwnUrl(claims.htu, url, called)) {
+  if (claims.htm !== method || !isOwnUrl(claims.htu, url, requestUrl)) {
     return { fault: { hint: 'dpop_target', thumbprint, url } };
   }
   // `ath` is the SHA-256 of the token, as the stored digest is.
@@ -79,8 +80,8 @@ function valuesOf({ jti, iat, nonce }: ProofClaims, thumbprint: string, nonces: 
  * Whether `htu` is the URL of the operation, without query and fragment: either below the public URL, or as the client
  * called it. In the second case, `http` and `https` count as equal, because a proxy may speak TLS for the service.
  */
-function isOwnUrl(htu: string, publicUrl: string, called: string): boolean {
-  const [proofUrl, calledUrl] = [urlOf(htu), urlOf(called)];
+function isOwnUrl(htu: string, publicUrl: string, requestUrl: string): boolean {
+  const [proofUrl, calledUrl] = [urlOf(htu), urlOf(requestUrl)];
   if (proofUrl === undefined || !/^https?:$/.test(proofUrl.protocol)) return false;
   const isPublic = urlOf(publicUrl)?.href === `${proofUrl.origin}${proofUrl.pathname}`;
   return isPublic || (calledUrl?.host === proofUrl.host && calledUrl.pathname === proofUrl.pathname);

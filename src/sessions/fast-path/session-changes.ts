@@ -126,17 +126,17 @@ export async function readChanges(
           }),
         );
   let changes: SessionChanges | undefined;
-  const sessionsById = new Map<string, Session>();
+  const sessionsByDigest = new Map<string, Session>();
   for (const row of await query) {
     if (row.changes !== null) {
       changes = changesOf(row.changes);
       continue;
     }
     const token = tokens[row.place - 1];
-    if (token !== undefined) sessionsById.set(token.sha256, sessionOf(token, row));
+    if (token !== undefined) sessionsByDigest.set(token.sha256, sessionOf(token, row));
   }
   if (changes === undefined) throw new Error('the result has no row of changes');
-  return { changes, found: sessionsById };
+  return { changes, found: sessionsByDigest };
 }
 
 /** Reads the array of `changesSince`. */

@@ -65,7 +65,7 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>, opt
   async function verifyMany(tokens: readonly RequestedToken[], cached: readonly (Session | undefined)[]) {
     const reported: ReportedChanges = { users: new Set(), ofAllUsers: false };
     const hasChanged = ({ user_id }: Session) => reported.ofAllUsers || reported.users.has(user_id);
-    const uncached = tokens.filter((_, index) => cached[index] === undefined).flatMap(parsed);
+    const uncached = tokens.filter((_, index) => cached[index] === undefined).flatMap(tokenOf);
     const since = lastSeen;
     running = [...running, reported];
     try {
@@ -118,7 +118,8 @@ function requireSession(session: Session | undefined): Session {
   return session;
 }
 
-const parsed = ({ text, token = parseToken('session', text) }: RequestedToken) => token ?? [];
+/** The parsed token; an empty list for a text that is not a session token. */
+const tokenOf = ({ text, token = parseToken('session', text) }: RequestedToken) => token ?? [];
 
 /** Checks the same as `sessionIsInTime`, for a cached session that has passed that check before. */
 const isWithinTime = ({ created_at, expires_at }: Session, now: Instant) =>

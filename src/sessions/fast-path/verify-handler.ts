@@ -112,6 +112,7 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
   };
 }
 
+/** The parts of a response that depend only on the session. */
 interface SessionForm {
   /** It contains only ASCII characters, because a session has only ids and times: see `sessionOf`. */
   readonly json: string;

@@ -63,7 +63,7 @@ export interface UserBulk {
 
 /** The number of users that are changed at the same time. Each needs a connection. */
 const concurrency = 4;
-/** Users that are read at a time, if a list selects them. */
+/** The number of users that are read at a time, if a list selects them. */
 const pageSize = 100;
 
 export interface UserBulkOptions {
@@ -103,8 +103,8 @@ export function createUserBulk({ database, users, references }: UserBulkOptions)
           const batch = selected.slice(start, start + concurrency);
           const settled = await Promise.allSettled(batch.map((user) => attemptAction(action, caller, user)));
           // Reports the users whose changes are committed, even if the changes of others have failed.
-          yield settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-          const failure = settled.find((one) => one.status === 'rejected');
+          yield settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+          const failure = settled.find((result) => result.status === 'rejected');
           if (failure !== undefined) throw failure.reason;
         }
       }

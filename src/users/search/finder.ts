@@ -47,6 +47,7 @@ interface Limits {
   readonly search: number;
   /** The limit of the statement that uses an index. */
   readonly indexed: number;
+  /** The limit of the statement that counts. */
   readonly count: number;
 }
 
@@ -158,17 +159,17 @@ function startReading(
     likelyRows: () =>
       rows.length === 0 ? Number.POSITIVE_INFINITY : Math.ceil((1.5 * (maxRows - rows.length)) / share()),
     affordableRows: () => Math.min(step.mostRows, Math.max(1000, Math.round(rowsPerMs * step.duration))),
-    async read(most) {
+    async read(maxRead) {
       const since = performance.now();
       const missing = maxRows - rows.length;
-      const read = await handle.query(readRows(request, order, { from: reached, most, missing }));
+      const read = await handle.query(readRows(request, order, { from: reached, maxRead, missing }));
       const matching = read.filter((row) => row.matches);
       rows.push(...matching);
       const last = read.at(-1);
       if (last !== undefined) reached = order.keyOf(last);
       const isCut = matching.length === missing;
-      const place = isCut ? (last?.place ?? 0) : most;
-      atEnd = !isCut && last?.place !== most;
+      const place = isCut ? (last?.place ?? 0) : maxRead;
+      atEnd = !isCut && last?.place !== maxRead;
       rowsRead += place;
       rowsPerMs = place / Math.max(1, performance.now() - since);
     },
@@ -185,7 +186,7 @@ interface ReadRow extends FoundRow {
 function readRows(
   { condition, ...request }: FindRequest,
   order: RowOrder,
-  { from, most, missing }: { readonly from: RowKey | undefined; readonly most: number; readonly missing: number },
+  { from, maxRead, missing }: { readonly from: RowKey | undefined; readonly maxRead: number; readonly missing: number },
 ) {
   const start = from === undefined ? sql`true` : order.isBeyond(from);
   return compose<ReadRow, Scope>(
@@ -194,8 +195,8 @@ function readRows(
           select u.id, u.created_at, u.updated_at, (${condition}) is true as matches,
                  row_number() over (order by ${order.terms}) as place
           from users u where ${sinceCondition(request)} and ${start}
-          order by ${order.terms} limit ${literal(most)}) found
-        where matches or place = ${literal(most)}
+          order by ${order.terms} limit ${literal(maxRead)}) found
+        where matches or place = ${literal(maxRead)}
         order by ${order.terms} limit ${bound(missing)}`,
   );
 }

@@ -10,7 +10,7 @@ import type { FieldError } from '../../lib/problem.js';
 import { ownersOf } from './fields.js';
 import type { FindMethod } from './finder.js';
 
-/** UTF-16 code units: the longest identity. */
+/** The maximum length of a text in UTF-16 code units. It is the length of the longest identity. */
 const maxLength = 320;
 
 /** Spaces and invisible characters around a pasted text, such as the direction marks around copied phone numbers. */
