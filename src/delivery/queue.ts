@@ -24,7 +24,7 @@ export interface QueueOptions {
   readonly target: DatabaseTarget;
   /** Each group has its own workers, so jobs of one group never wait for jobs of another. */
   readonly groups: readonly JobGroup[];
-  /** Connections to fetch and complete the jobs of all groups. Each group listens on one more. */
+  /** The number of connections that fetch and complete the jobs of all groups. Each group listens on one more. */
   readonly connections: number;
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
   /**
@@ -88,7 +88,7 @@ export async function startQueues(shards: readonly Shard[], options: Omit<QueueO
   const stopping = new AbortController();
   const starting = Promise.all(
     others.map(async (shard) => {
-      const queue = await startWhenBack(shard, options, stopping.signal);
+      const queue = await startWhenReachable(shard, options, stopping.signal);
       if (queue !== undefined) queues.push(queue);
     }),
   );
@@ -109,8 +109,8 @@ export async function startQueues(shards: readonly Shard[], options: Omit<QueueO
   };
 }
 
-/** @returns undefined if it was stopped before the server answered */
-async function startWhenBack(
+/** Starts the queue of a server as soon as the server answers. @returns undefined if it was stopped before */
+async function startWhenReachable(
   { everyone, name, target }: Shard,
   options: Omit<QueueOptions, 'target'>,
   stop: AbortSignal,

@@ -4,7 +4,7 @@ import type { Outbound, OutboundResponse } from './outbound.js';
 import { OutboundError } from './outbound-guard.js';
 import { createWebhookSigner } from './webhook-signature.js';
 
-/** Bytes of an answer that are stored. */
+/** The maximum number of bytes of an answer that are stored. */
 const maxAnswerBytes = 1024;
 
 /** Sends events with the headers of Standard Webhooks, through the guarded HTTP client. */

@@ -10,7 +10,7 @@ export interface CustomTemplates {
   readonly errors: readonly string[];
 }
 
-/** Bytes of a file. */
+/** The maximum size of a file in bytes. */
 const maxSize = 16_384;
 
 /**
@@ -32,7 +32,7 @@ export async function readCustomTemplates(folder: string | undefined): Promise<C
     if ('errors' in read) errors.push(...read.errors.map((error) => `${name} ${error}`));
     else texts.set(read.kind, (texts.get(read.kind) ?? new Map<string, string>()).set(read.language, read.text));
   }
-  return { texts, errors: errors };
+  return { texts, errors };
 }
 
 async function readText(
@@ -66,7 +66,7 @@ function errorsOf(kind: string, text: string): string[] {
     errors.push('must start with the line "Subject: …", then an empty line, then the text');
   }
   const used = [...text.matchAll(placeholder)].map(([, name = '']) => name);
-  for (const name of new Set(used.filter((one) => !Object.hasOwn(placeholders, one)))) {
+  for (const name of new Set(used.filter((name) => !Object.hasOwn(placeholders, name)))) {
     errors.push(`contains {${name}}, which is not allowed; allowed are ${namesOf(Object.keys(placeholders))}`);
   }
   const missing = required.filter((name) => parts?.text.includes(`{${name}}`) === false);

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/database.js';
 import { bound, compose, sql } from '../database/sql.js';
 import { addMessageJobs, codeAttempts, codePriority } from './enqueue.js';
 
-/** Messages in one statement, which must end well before the statement timeout. */
+/** The maximum number of messages in one statement, which must end well before the statement timeout. */
 const batchSize = 500;
 
 const jobs = {

@@ -35,7 +35,7 @@ export interface MessageJobs {
   readonly priority?: SqlPart;
   /** The default is null: at once. */
   readonly runAt?: SqlPart;
-  /** The default is the request that the statement belongs to. */
+  /** The trace of the request that caused the job. The default is the request to which the statement belongs. */
   readonly cause?: SqlPart;
 }
 

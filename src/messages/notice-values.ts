@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Characters of one member of a device description. */
+/** The maximum number of characters of one member of a device description. */
 const maxLength = 40;
 
 /** The description of a device in one line; empty without a description. */

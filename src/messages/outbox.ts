@@ -45,7 +45,7 @@ const messages: ListSource<'everyone'> = {
   from: sql`outbox`,
 };
 
-/** Attempts to send one message, retries by operators included. */
+/** The maximum number of attempts to send one message, including the retries by operators. */
 const maxAttempts = 20;
 
 const messageColumns = sql`o.id, o.user_id, o.authentication_id, o.channel, o.kind, o.recipient, o.state, o.provider, o.attempts,

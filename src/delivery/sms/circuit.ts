@@ -1,7 +1,7 @@
 export interface CircuitOptions {
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** Failures in a row that open the circuit. */
+  /** The number of failures in a row that open the circuit. */
   readonly threshold: number;
   /** Milliseconds of the first pause. Each further one is twice as long. */
   readonly firstPauseMs: number;

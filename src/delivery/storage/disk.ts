@@ -9,7 +9,7 @@ import type { ImageStorage, Renditions, StoredFile } from '../../notifications/i
 import { createLongUnsettledFinder } from './long-unsettled.js';
 
 export interface ImageDiskOptions {
-  /** Created with the first image. */
+  /** The folder of all files. It is created with the first image. */
   readonly folder: string;
   /** Milliseconds of a monotonic clock. */
   readonly monotonicNow?: () => number;

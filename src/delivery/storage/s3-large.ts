@@ -21,7 +21,7 @@ class S3Error extends Error {
   override readonly name = 'S3Error';
 }
 
-/** The error for an answer that refuses to do `what` with an object. */
+/** The error for an answer that refuses an operation on an object. @param operation a verb, such as `read` */
 export function refusalError(operation: string, { status, body }: Pick<OutboundResponse, 'status' | 'body'>): S3Error {
   const code = codeOf(body);
   return new S3Error(`the store refused to ${operation} an object: ${status}${code === undefined ? '' : ` ${code}`}`);

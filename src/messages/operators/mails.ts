@@ -66,8 +66,8 @@ const insertMails = everyoneStatement<MailValues>(
 const leastUrgent = literal(1001);
 
 /**
- * For a transaction over several servers, of which only one may notify the queue. Here the dispatch adds the jobs
- * later.
+ * For a transaction over several servers. Such a transaction may notify the queue on one server only, so this statement
+ * adds no jobs. The dispatch adds them later.
  */
 const insertMailsForDispatch = everyoneStatement<MailValues>(
   'operator_mail_insert_for_dispatch',

@@ -2,7 +2,7 @@ import { timeText } from '../../database/clock.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { everyoneStatement, sql } from '../../database/sql.js';
 
-/** A provider that fails, as all processes see it. */
+/** A provider that fails for at least one process. */
 export interface FailingProvider {
   readonly name: string;
   /** RFC 3339. */

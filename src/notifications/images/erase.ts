@@ -26,10 +26,10 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }
 );
 
 /**
- * Waits until a running cleanup ends. During a backup, this statement fails after the lock timeout, and the queue
- * repeats the job later.
+ * Waits until a running cleanup ends. A backup holds the same lock. While it runs, this statement fails after the lock
+ * timeout, and the queue repeats the job later.
  */
-const waitForBackup = everyoneStatement<Record<never, never>>(
+const lockRemoval = everyoneStatement<Record<never, never>>(
   'images_erase_wait',
   () => sql`select from pg_advisory_xact_lock_shared(${literal(imageRemovalLock)})`,
 );
@@ -59,7 +59,7 @@ export async function eraseImagesOf(
     }
     for (const id of ids) await storage.markUnsettled(id);
     const removedIds = await database.everyone.transaction(async (tx) => {
-      await tx.query(waitForBackup({}));
+      await tx.query(lockRemoval({}));
       const locked = idsOf(await tx.query(lockImages({ ids })));
       return idsOf(await tx.query(deleteUnused({ ids: await notShownByUsers(database, locked) })));
     });

@@ -69,13 +69,13 @@ export function createImages(options: ImagesOptions): Images {
         await endTimeLimit(limit, id);
         // After an error, the commit may still have succeeded. So the files stay unsettled (see `ImageStorage`), and
         // the cleanup checks whether they have a row.
-        const done = await commit(async (tx) => {
+        const result = await commit(async (tx) => {
           if (userId !== undefined) await takeQuota(tx, userId);
           return insertImage(tx, { id, userId, bytes }, urls);
         });
         // If this fails, the cleanup finds the row of the image and marks its files as settled.
         await storage.markSettled(id).catch(() => undefined);
-        return done;
+        return result;
       }),
     locate: async (id, rendition) => storage.locate?.(id, rendition),
     open: (id, rendition) => storage.open(id, rendition),

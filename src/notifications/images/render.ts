@@ -6,10 +6,11 @@ import type { Renditions } from './storage.js';
 
 /**
  * Makes the renditions of a file.
- * @param left called before each step. It returns the milliseconds that are left. If it throws an error, the work ends
+ * @param remainingMs called before each step. It returns the milliseconds that are left. If it throws an error, the work
+ *   ends
  * @throws Problem `invalid_image`, `overloaded`
  */
-export type Render = (file: Buffer, left: () => number) => Promise<Renditions>;
+export type Render = (file: Buffer, remainingMs: () => number) => Promise<Renditions>;
 
 /** The maximum size: 25 megapixels. */
 const maxPixels = 25_000_000;
@@ -34,13 +35,13 @@ type Library = (input: Buffer, options: SharpOptions) => Sharp;
 export function createRender(): Render {
   const limited = createConcurrencyLimiter(concurrency);
   let library: Promise<Library> | undefined;
-  return (file, left) =>
+  return (file, remainingMs) =>
     limited(async () => {
-      left();
+      remainingMs();
       library ??= loadLibrary();
       const sharp = await library;
       try {
-        return await render(sharp, file, left);
+        return await render(sharp, file, remainingMs);
       } catch (error) {
         throw error instanceof Problem ? error : new Problem('invalid_image', { cause: error });
       }

@@ -80,7 +80,7 @@ const selectChanges = unprepared(
 
 /**
  * @param limit the maximum number of changes of each inbox
- * @returns the result for each inbox, in the order of `wanted`; undefined if the inbox does not exist
+ * @returns the result for each inbox, in the order of `positions`; undefined if the inbox does not exist
  */
 export async function readChanges(
   handle: Queryable<'user'>,

@@ -7,7 +7,7 @@ export type CostlyReadLimit = <T>(userId: string, read: () => Promise<T>) => Pro
 export interface CostlyReadLimitOptions {
   /** Size of the pool that the reads use. */
   readonly connections: number;
-  /** Milliseconds, from any origin. */
+  /** Returns the time in milliseconds, since any moment. */
   readonly now?: () => number;
 }
 
@@ -63,22 +63,22 @@ export function createCostlyReadLimit({
 function createSpending(now: () => number) {
   const spent = new Map<string, { readonly time: number; readonly at: number }>();
   let charges = 0;
-  const left = (userId: string) => {
+  const notRefilled = (userId: string) => {
     const { time = 0, at = 0 } = spent.get(userId) ?? {};
     return Math.max(0, time - (now() - at) * allowance.refill);
   };
   return {
     /** @throws Problem `too_many_requests` */
     refuseExcess(userId: string): void {
-      const excess = left(userId) - allowance.max;
+      const excess = notRefilled(userId) - allowance.max;
       if (excess < 0) return;
       throw new Problem('too_many_requests', { retryAfter: Math.ceil((excess + 1) / allowance.refill / 1000) });
     },
     charge(userId: string, time: number): void {
-      spent.set(userId, { time: left(userId) + time, at: now() });
+      spent.set(userId, { time: notRefilled(userId) + time, at: now() });
       charges += 1;
       if (charges % cleanupInterval !== 0) return;
-      for (const id of spent.keys()) if (left(id) === 0) spent.delete(id);
+      for (const id of spent.keys()) if (notRefilled(id) === 0) spent.delete(id);
     },
   };
 }

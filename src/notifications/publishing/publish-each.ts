@@ -49,14 +49,14 @@ export async function publishEach(
     if (publication !== undefined && refusal !== undefined) refusals.set(publication, refusal);
   }
   while (published.size + refusals.size < publications.length) {
-    const open = publications.filter((publication) => !refusals.has(publication));
+    const remaining = publications.filter((publication) => !refusals.has(publication));
     try {
-      for (const [publication, outcome] of await publishAll({ database, notifications }, open)) {
+      for (const [publication, outcome] of await publishAll({ database, notifications }, remaining)) {
         published.set(publication, outcome);
       }
     } catch (error) {
       for (const [place, errors] of errorsByPlace(error)) {
-        const publication = open[place];
+        const publication = remaining[place];
         if (publication === undefined) throw error;
         refusals.set(publication, { errors });
       }

@@ -204,12 +204,12 @@ function inboxesOf(userIds: readonly string[]): Inboxes {
 }
 
 function numbersOf({ rows, inboxOf, before }: Inboxes, { places, befores, starts }: MovedHeads): DeliveryNumbers {
-  const first = rows.map(() => 0);
+  const firstSequences = rows.map(() => 0);
   const firstTimes = new BigInt64Array(rows.length);
   if (places !== null && befores !== null && starts !== null) {
     for (let index = 0; index < places.length / 8; index += 1) {
       const place = readBigint(places, index);
-      first[place - 1] = 1 + readBigint(befores, index);
+      firstSequences[place - 1] = 1 + readBigint(befores, index);
       firstTimes[place - 1] = readTime(starts, index);
     }
   }
@@ -218,7 +218,8 @@ function numbersOf({ rows, inboxOf, before }: Inboxes, { places, befores, starts
     const nth = before[delivery] ?? 0;
     const time = firstTimes[inbox] ?? 0n;
     times[delivery] = nth === 0 ? time : time + BigInt(nth);
-    return first[inbox] ? (first[inbox] ?? 0) + nth : 0;
+    const firstSequence = firstSequences[inbox] ?? 0;
+    return firstSequence === 0 ? 0 : firstSequence + nth;
   });
   return { sequences, times };
 }

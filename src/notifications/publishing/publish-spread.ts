@@ -7,7 +7,7 @@ import { type Deliveries, insertMany, type PendingInsert } from './publish-many.
 /** Returns the places in `userIds` of each server's users. */
 export type DividePlaces = (userIds: readonly string[]) => readonly (readonly number[])[];
 
-/** Undefined with one server. */
+/** Creates the function that divides users among their servers. Undefined with one server. */
 export function placesByShard(database: Database): DividePlaces | undefined {
   if (database.shards.length === 1) return undefined;
   return (userIds) => {

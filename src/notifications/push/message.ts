@@ -2,11 +2,11 @@ import type { NotificationRow } from '../inbox/row.js';
 import type { PushContent } from './sender.js';
 
 /**
- * Bytes of JSON. Every push service accepts messages of 4096 bytes. The service's own fields and the encryption of Web
+ * The maximum number of bytes of JSON. Every push service accepts messages of 4096 bytes. The service's own fields and the encryption of Web
  * Push need some of them.
  */
 const maxBytes = 3000;
-/** Characters. */
+/** The maximum number of characters of a title. */
 const maxTitle = 100;
 
 /** The content of a push about a notification. A text that does not fit is cut at its end. */

@@ -21,7 +21,7 @@ export interface Pump {
 
 /** Maximum numbers for one query: streams, changes of all streams, and changes of one inbox. */
 const batch = { streams: 500, changes: 2000, perInbox: 100 };
-/** Queries that run at the same time: the database reads for some streams while the process writes to others. */
+/** The number of queries that run at the same time: the database reads for some streams while the process writes to others. */
 const concurrency = 2;
 /** The number of characters that are written at a time. */
 const chunk = 16 * 1024;
