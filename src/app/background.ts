@@ -23,7 +23,7 @@ import { endpointCopiesTask, repairEndpointCopies } from '../webhooks/endpoints/
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
 
-/** Concurrent jobs that wait for no provider. */
+/** The maximum number of concurrent jobs that wait for no provider. */
 const maxOtherJobs = 4;
 
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */

@@ -12,13 +12,13 @@ import {
 /** Rate limits for each address, account and recipient. The database counts the requests, so all instances share the limits. */
 export interface RequestLimits {
   /**
-   * Counts a request of the first or second step of a login against the client's address.
+   * Counts a request of the first or second step of a login toward the limit of the client's address.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countLoginByAddress(address: string | undefined): Promise<void>;
   /**
-   * Counts a login request against its account, whether the account exists or not. The requests of each known device are
-   * counted separately, so that other people cannot use up the limit of the owner.
+   * Counts a login request toward the limit of its account, whether the account exists or not. The requests of each known
+   * device are counted separately, so that other people cannot use up the limit of the owner.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countLoginByAccount(userId: string, knownDevice: string | undefined): Promise<void>;
@@ -29,21 +29,21 @@ export interface RequestLimits {
   /** The parameters of `countRequest`, for a statement that replaces `countLoginByAccount`. */
   loginCountByAccount(userId: string, knownDevice: string | undefined): RequestCount;
   /**
-   * Counts a request for a code against the client's address.
+   * Counts a request for a code toward the limit of the client's address.
    * @returns how many codes the address has requested recently, including this one
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countMessageByAddress(address: string | undefined): Promise<number>;
   /**
-   * Counts a request for a code against its identity, such as a phone number. The limit is one code a minute, five an hour
-   * and ten a day. The requests of each known device are counted separately, so that other people cannot use up the limit
-   * of the owner. Requests for unknown identities are counted in the same way.
+   * Counts a request for a code toward the limit of its identity, such as a phone number. The limit is one code a minute,
+   * five an hour and ten a day. The requests of each known device are counted separately, so that other people cannot use
+   * up the limit of the owner. Requests for unknown identities are counted in the same way.
    * @returns when the identity may request the next code
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countMessageByIdentity(identity: Buffer, knownDevice: string | undefined): Promise<string>;
   /**
-   * Counts a code against its recipient. Call it before the code is sent.
+   * Counts a code toward the limit of its recipient. Call it before the code is sent.
    * @returns false if the code must not be sent. Do not show this to the client: the client could find out which identities
    * belong to the same account.
    */
@@ -108,7 +108,7 @@ const takeMessage = directoryStatement<{ key: Buffer }, WaitRow & { readonly fre
   (p) => sql`select wait, free_at from take_message_slot(${p.key})`,
 );
 
-/** Creates the request limits. One statement counts a request against one limit. */
+/** Creates the request limits. One statement counts a request toward one limit. */
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);

@@ -8,10 +8,10 @@ export interface AccessLog {
   close(): Promise<void>;
 }
 
-/** Bytes that are collected before a write, and the milliseconds after which fewer are written too. */
+/** The number of bytes that are collected before a write, and the milliseconds after which fewer are written too. */
 const buffer = { minLength: 4096, periodicFlush: 500 };
 
-/** Writes one JSON line for each answered request. It collects lines, because a write for each would cost a check 2 %. */
+/** Writes one JSON line for each answered request. It collects lines: with one write for each line, a session check would take 2 % longer. */
 export function createAccessLog(options: {
   readonly worker: number | undefined;
   readonly destination?: { write(line: string): void } | undefined;

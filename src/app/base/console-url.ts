@@ -3,7 +3,7 @@ import { isLoopback } from '../../lib/smtp-url.js';
 
 type Addresses = Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT' | 'CONSOLE_HOST' | 'CONSOLE_PORT'>;
 
-/** The URL of the console. PUBLIC_URL does not lead to a server on CONSOLE_PORT. */
+/** The URL of the console. With CONSOLE_PORT, it uses this port, because PUBLIC_URL leads to the other server. */
 export function consoleUrl(addresses: Addresses): string {
   return `${browserUrl(addresses)}/console`;
 }

@@ -164,7 +164,7 @@ export async function checkSecrets(
   return [ok('encrypted values', 'SECRET_KEY decrypts all of them')];
 }
 
-/** In milliseconds. */
+/** The maximum difference of the two clocks, in milliseconds. */
 const clockToleranceMs = 2000;
 
 /** Checks the backups. Other programs may make those of DATABASE_URL. */

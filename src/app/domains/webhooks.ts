@@ -24,7 +24,7 @@ export interface WebhookDomain {
   start(): { stop(): Promise<void> };
 }
 
-/** Webhooks for the command line: nothing is delivered but tests. Close it afterwards. */
+/** Webhooks for the command line, which sends only test events. Call `close` afterwards. */
 export interface OpenWebhooks extends WebhookServices {
   close(): Promise<void>;
 }

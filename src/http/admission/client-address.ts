@@ -31,8 +31,8 @@ function rangeOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 const maxRemembered = 10_000;
 const maxPeers = 20;
 /**
- * Characters. A client chooses the start of the header, so longer headers are not remembered: they could fill the
- * memory.
+ * The maximum length of such a header text, in characters. A client chooses the start of the header, so longer headers
+ * are not remembered: they could fill the memory.
  */
 const maxRememberedLength = 100;
 

@@ -11,9 +11,9 @@ export interface RequestAdmission extends Pick<Admission, 'admitsAll' | 'isBlock
   admits(request: IncomingMessage): boolean;
   /** For the fast path: whether the request of a session may continue. */
   admitsSession(request: IncomingMessage, sessionId: string): boolean;
-  /** Counts the request against its address, unless it was counted already. Undefined without a limit. */
+  /** Counts the request toward the limit of its address, unless it was counted already. Undefined without a limit. */
   countAddress(request: IncomingMessage, address: string): BucketState | undefined;
-  /** Counts the request against its session, unless it was counted already. Undefined without a limit. */
+  /** Counts the request toward the limit of its session, unless it was counted already. Undefined without a limit. */
   countSession(request: IncomingMessage, sessionId: string): BucketState | undefined;
   /** The RateLimit headers of a counted request, for `writeHead`: names in lower case and values alternate. */
   headersOf(request: IncomingMessage): readonly string[];

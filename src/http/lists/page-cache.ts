@@ -39,14 +39,14 @@ export function createPageCache(maxBytes: number): PageCache {
 
   const inboxOf = (userId: string) => recent.inboxes.get(userId) ?? older.inboxes.get(userId);
 
-  function keep(userId: string, request: string, version: string, page: StoredPage): void {
+  function store(userId: string, request: string, version: string, page: StoredPage): void {
     const size = sizeOf(request, page);
     if (size > maxPageBytes) return;
     if (recent.bytes + size > maxBytes / 2) {
       older = recent;
       recent = createHalf();
     }
-    recent.keep(userId, request, version, page);
+    recent.store(userId, request, version, page);
   }
 
   return {
@@ -54,10 +54,10 @@ export function createPageCache(maxBytes: number): PageCache {
     find(userId, request, version) {
       const inbox = inboxOf(userId);
       const page = inbox?.version === version ? inbox.pages.get(request) : undefined;
-      if (page !== undefined && inbox !== recent.inboxes.get(userId)) keep(userId, request, version, page);
+      if (page !== undefined && inbox !== recent.inboxes.get(userId)) store(userId, request, version, page);
       return page;
     },
-    store: keep,
+    store,
   };
 }
 
@@ -79,7 +79,7 @@ function createHalf() {
     get bytes() {
       return bytes;
     },
-    keep(userId: string, request: string, version: string, page: StoredPage): void {
+    store(userId: string, request: string, version: string, page: StoredPage): void {
       const inbox = inboxes.get(userId);
       if (inbox !== undefined && inbox.version !== version)
         for (const oldRequest of inbox.pages.keys()) drop(inbox.pages, oldRequest);

@@ -16,7 +16,7 @@ export interface AdmissionOptions {
 }
 
 /**
- * Before the authorization, refuses requests from blocked addresses, and counts each other request against the limit of
+ * Before the authorization, refuses requests from blocked addresses, and counts each other request toward the limit of
  * its address. It does not count a request whose credentials look like an API key: if the key is wrong, `countRefused`
  * counts the request. Probes are always admitted: if a block refused them, an orchestrator could restart the service.
  */

@@ -42,7 +42,7 @@ export function headersPlugin(app: App, always: Readonly<Record<string, string>>
   });
 }
 
-/** One key of 1 to 255 printable ASCII characters, or a 400. */
+/** @throws Problem `malformed_request` unless there is exactly one key, of 1 to 255 printable ASCII characters */
 function checkIdempotencyKey(keys: readonly string[]): string {
   const [key = ''] = keys;
   if (keys.length !== 1 || !/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key)) {

@@ -39,7 +39,7 @@ export function parseJson(text: string): unknown {
   } catch (error) {
     throw new Problem('malformed_json', { cause: error });
   }
-  // JSON forbids raw control characters and the text is valid UTF-8, so only an escape can produce either.
+  // JSON forbids raw control characters and the text is valid UTF-8, so only an escape can produce NUL or a lone surrogate.
   if (/\\u(?:0000|d[89a-f])/i.test(text)) refuseBadStrings(value, []);
   return value;
 }

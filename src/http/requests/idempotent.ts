@@ -35,10 +35,10 @@ export type Idempotent = (
 /** @param idempotency stores the responses of requests that have an Idempotency-Key */
 export function createIdempotent(database: Database, idempotency: Idempotency): Idempotent {
   return async (request, reply, work, userId, content = request.body) => {
-    const on = userId === undefined ? database.spanning : database.spanningFor(userId);
+    const handle = userId === undefined ? database.spanning : database.spanningFor(userId);
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') {
-      const { status, body, headers } = await work((inTransaction) => on.transaction(inTransaction));
+      const { status, body, headers } = await work((inTransaction) => handle.transaction(inTransaction));
       reply.code(status).headers({ ...headers });
       return Buffer.isBuffer(body) ? reply.type(json).send(body) : reply.send(body);
     }
@@ -51,18 +51,18 @@ export function createIdempotent(database: Database, idempotency: Idempotency): 
       async (commit) => {
         let stored = { status: 0, headers: {}, body: '' };
         await work(async (inTransaction) => {
-          let done: IdempotentResponse | undefined;
+          let response: IdempotentResponse | undefined;
           stored = await commit(async (tx) => {
-            done = await inTransaction(tx);
-            const isJson = Buffer.isBuffer(done.body);
-            const body = String(isJson ? done.body : reply.code(done.status).serialize(done.body));
-            return { status: done.status, headers: { ...done.headers }, body };
+            response = await inTransaction(tx);
+            const isJson = Buffer.isBuffer(response.body);
+            const body = String(isJson ? response.body : reply.code(response.status).serialize(response.body));
+            return { status: response.status, headers: { ...response.headers }, body };
           });
-          return done ?? { status: stored.status, body: stored.body };
+          return response ?? { status: stored.status, body: stored.body };
         });
         return stored;
       },
-      on,
+      handle,
     );
     if (replayed) reply.header('Idempotent-Replayed', 'true');
     return reply

@@ -56,7 +56,7 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
   let table: NetworkTable<number> = createNetworkTable<number>([]);
   /** The time at which the last block of each address ends; 0 if it has no block. */
   let endByAddress = new Map<string, number>();
-  /** The open answers, and what ends each. */
+  /** For each open answer, the function that ends it, and the address of its client. */
   const open = new Map<() => void, string>();
   let reading = Promise.resolve();
 

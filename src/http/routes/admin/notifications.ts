@@ -291,23 +291,29 @@ function inboxRoute(
   { notifications, sendInbox }: Pick<PublishServices, 'notifications' | 'sendInbox'>,
 ): void {
   const forms = [
-    { below: '', operationId: 'listUserNotifications', with: '', form: arrayForm, isEnveloped: false },
     {
-      below: '/page',
+      pathSuffix: '',
+      operationId: 'listUserNotifications',
+      summarySuffix: '',
+      form: arrayForm,
+      isEnveloped: false,
+    },
+    {
+      pathSuffix: '/page',
       operationId: 'getUserNotificationPage',
-      with: ' with an envelope',
+      summarySuffix: ' with an envelope',
       form: envelopeForm,
       isEnveloped: true,
     },
   ] as const;
-  for (const { below, operationId, with: withWhat, form, isEnveloped } of forms) {
+  for (const { pathSuffix, operationId, summarySuffix, form, isEnveloped } of forms) {
     app.route({
       method: 'GET',
-      url: `/admin/v1/users/:id/notifications${below}`,
+      url: `/admin/v1/users/:id/notifications${pathSuffix}`,
       schema: {
         operationId,
-        summary: `List a user's notifications${withWhat}`,
-        description: `The same response and parameters as GET /v1/notifications${below} of the user.`,
+        summary: `List a user's notifications${summarySuffix}`,
+        description: `The same response and parameters as GET /v1/notifications${pathSuffix} of the user.`,
         tags: ['Administration'],
         params: Params,
         querystring: NotificationListQuery,
@@ -322,7 +328,7 @@ function inboxRoute(
       },
       async handler(request, reply) {
         const id = pathId(request.params);
-        const path = `/admin/v1/users/${id}/notifications${below}`;
+        const path = `/admin/v1/users/${id}/notifications${pathSuffix}`;
         const isSent = await sendInbox(request, reply, {
           list: notifications.list,
           userId: id,

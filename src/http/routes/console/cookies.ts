@@ -2,7 +2,10 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseId } from '../../../lib/ids.js';
 
-/** The cookies of the console. Scripts cannot read them, and browsers send them to the console of the same site only. */
+/**
+ * The cookies of the console. Scripts cannot read them. Browsers send them only to `/console`, and only with requests
+ * from pages of the same site.
+ */
 export interface ConsoleCookies {
   /** The authentication token of this browser. */
   token(request: FastifyRequest): string | undefined;

@@ -31,7 +31,7 @@ export function consoleSessionRoutes(
   { cookies, appName, refuseOtherSites: onRequest }: ConsoleRouteOptions,
 ): void {
   /** Creates a session. @throws Problem unless the user has an active role and has logged in with a second factor */
-  async function open(text: string, request: FastifyRequest): Promise<NewSession> {
+  async function createConsoleSession(text: string, request: FastifyRequest): Promise<NewSession> {
     const token = parseToken('authentication', text);
     if (token === undefined) throw new Problem('invalid_authentication_token');
     const { session } = await sessions.create(token, tokenUseOf(request));
@@ -79,10 +79,10 @@ export function consoleSessionRoutes(
     onRequest,
     async handler(request, reply) {
       if (request.body === null || request.body === undefined) {
-        return reply.code(201).send(await open(cookies.token(request) ?? '', request));
+        return reply.code(201).send(await createConsoleSession(cookies.token(request) ?? '', request));
       }
       const { authentication_token: token } = request.body;
-      const session = await open(token, request);
+      const session = await createConsoleSession(token, request);
       cookies.store(request, reply, { token, deviceId: session.device_id });
       return reply.code(201).send(session);
     },

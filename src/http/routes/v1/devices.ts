@@ -9,8 +9,8 @@ import { type App, originOf, sessionOf } from '../../requests/route.js';
 
 /** The two forms of each route: for the device of the session, and for the device in the path. */
 const targets = [
-  { url: '/v1/devices/current', name: 'CurrentDevice', what: 'the device of this session', params: Type.Object({}) },
-  { url: '/v1/devices/:id', name: 'Device', what: 'one of your devices', params: IdParams },
+  { url: '/v1/devices/current', name: 'CurrentDevice', label: 'the device of this session', params: Type.Object({}) },
+  { url: '/v1/devices/:id', name: 'Device', label: 'one of your devices', params: IdParams },
 ] as const;
 
 /** Routes for a user's own devices. */
@@ -35,7 +35,7 @@ export function deviceRoutes(app: App, { devices }: { devices: Devices }): void 
   for (const target of targets) deviceRoute(app, devices, target);
 }
 
-function deviceRoute(app: App, devices: Devices, { url, name, what: label, params }: (typeof targets)[number]): void {
+function deviceRoute(app: App, devices: Devices, { url, name, label, params }: (typeof targets)[number]): void {
   app.route({
     method: 'GET',
     url,
