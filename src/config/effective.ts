@@ -36,7 +36,7 @@ export function effectiveSettings(
       return {
         group,
         name,
-        value: value,
+        value,
         is_set: configured !== undefined,
         is_hidden: text !== undefined && value === null,
       };

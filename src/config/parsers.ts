@@ -241,7 +241,7 @@ export function factorPolicyByRole(text: string): Parsed<Readonly<Partial<Record
   const policies: Partial<Record<Role, SecondFactorPolicy>> = {};
   for (const rule of text.split(',')) {
     const [name, policy = ''] = rule.trim().split(':');
-    const role = roles.find((one) => one === name);
+    const role = roles.find((candidate) => candidate === name);
     const parsed = factorPolicy(policy);
     if (role === undefined || role in policies || 'error' in parsed) {
       return invalid(`must be different roles (${roles.join(', ')}) with a policy each, such as operator:required`);

@@ -33,7 +33,7 @@ function smsSenders(text: string): Parsed<readonly SenderRule[]> {
   const rules: SenderRule[] = [];
   for (const rule of text.split(',')) {
     const [, name, regionText = '', sender = ''] = /^\s*(?:([a-z]+):)?([A-Z]{2}|\*)=(.*?)\s*$/.exec(rule) ?? [];
-    const provider = phoneProviders.find((one) => one === name);
+    const provider = phoneProviders.find((candidate) => candidate === name);
     const region = regionText === '*' ? undefined : regionText;
     const isKnown = name === provider && (region === undefined ? provider !== undefined : isSupportedCountry(region));
     const isRepeated = rules.some((other) => other.provider === provider && other.region === region);

@@ -51,7 +51,7 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   return values;
 }
 
-/** Characters of an Authorization header, more than any token has. A longer header is refused unread. */
+/** The maximum length of an Authorization header in characters. No token is as long. A longer header is refused unread. */
 export const maxCredentials = 512;
 
 /** Whether a content type is JSON in UTF-8. Linear: no two parts of the pattern can match the same spaces. */

@@ -16,7 +16,7 @@ export interface Pacer {
 export interface PacerOptions {
   /** The time slice of a loop, in milliseconds. */
   readonly slice?: number;
-  /** The time in milliseconds, from any origin. */
+  /** Returns the time in milliseconds since any fixed moment. */
   readonly now?: () => number;
   /** Resolves in the next turn of the event loop, after input and output. */
   readonly turn?: () => Promise<void>;

@@ -6,7 +6,8 @@ export interface Counters {
    * Adds to a metric.
    * @param label as `metrics` describes it. Labels must be few: each is a row for each minute.
    * @param increment 1 if absent
-   * @param detail a further label for `totals` alone, such as the authenticator of a failed login. Few values too.
+   * @param detail a further label for `totals` alone, such as the authenticator of a failed login. It
+   *   must have few values too.
    */
   add(metric: Metric, label?: string, increment?: number, detail?: string): void;
 }

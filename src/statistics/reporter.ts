@@ -126,7 +126,7 @@ interface Flush {
 export function startReporter(options: ReporterOptions): Reporter {
   const { database, counters, instance, onError, interval = defaultIntervalMs } = options;
   const id = newId();
-  let streams = () => 0;
+  let countStreams = () => 0;
   let flushes = 0;
   let unconfirmed: Flush | undefined;
   let gaugesAddedAt = performance.now();
@@ -136,7 +136,7 @@ export function startReporter(options: ReporterOptions): Reporter {
   /** Adds the gauges. An average is stored as the sum over time, which can be added up. */
   async function addGauges(): Promise<void> {
     const now = performance.now();
-    counters.add('streams.open', '', (streams() * (now - gaugesAddedAt)) / 1000);
+    counters.add('streams.open', '', (countStreams() * (now - gaugesAddedAt)) / 1000);
     gaugesAddedAt = now;
     const [queue] = await database.everyone.query(readQueueAge({}));
     counters.add('queue.age', '', queue?.age ?? 0);
@@ -148,7 +148,7 @@ export function startReporter(options: ReporterOptions): Reporter {
         ...instance,
         id,
         worker: instance.worker ?? null,
-        streams: streams(),
+        streams: countStreams(),
         flush,
         metrics: counts.map(({ metric }) => metric),
         labels: counts.map(({ label }) => label),
@@ -172,8 +172,8 @@ export function startReporter(options: ReporterOptions): Reporter {
   }
 
   /** Writes the counts. One flush runs at a time. */
-  function flush(isIdleQuiet: boolean): Promise<void> {
-    running = running.catch(() => undefined).then(() => flushOnce(isIdleQuiet));
+  function flush(skipIfIdle: boolean): Promise<void> {
+    running = running.catch(() => undefined).then(() => flushOnce(skipIfIdle));
     return running;
   }
 
@@ -184,9 +184,9 @@ export function startReporter(options: ReporterOptions): Reporter {
     instanceId: id,
     counters,
     watchStreams(count) {
-      streams = count;
+      countStreams = count;
     },
-    openStreams: () => streams(),
+    openStreams: () => countStreams(),
     flush: () => flush(false),
     async stop() {
       clearInterval(timer);

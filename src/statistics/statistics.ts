@@ -61,7 +61,7 @@ const readClock = everyoneStatement<Record<never, never>, { now: Instant }>(
 interface SumRow {
   readonly metric: Metric;
   readonly label: string;
-  /** Seconds since 1970. */
+  /** The start of the bucket, in seconds since 1970. */
   readonly at: number;
   readonly sum: number;
   readonly highest: number;
@@ -124,8 +124,8 @@ function parseSpan({ from, to, step }: StatisticsRequest, clock: Instant): Span 
   const end = to === undefined ? now : secondsOf(to);
   const start = from === undefined ? end - daySeconds : secondsOf(from);
   if (start >= end) throwIfErrors([{ field: 'to', code: 'not_later', params: { field: 'from' } }]);
-  const isAllowed = (candidate: Step, most: number) =>
-    countBuckets(start, end, candidate) <= most && now - start <= retentionSeconds[resolutionOf[candidate]];
+  const isAllowed = (candidate: Step, maxCount: number) =>
+    countBuckets(start, end, candidate) <= maxCount && now - start <= retentionSeconds[resolutionOf[candidate]];
   if (step !== undefined && !isAllowed(step, maxBuckets)) {
     const allowed = stepNames.filter((candidate) => isAllowed(candidate, maxBuckets)).join(', ');
     throwIfErrors([

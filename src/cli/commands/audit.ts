@@ -59,7 +59,7 @@ function readAnchor(text: string, anchors: Anchors = new Map()): Anchors {
   return new Map([...anchors, [server, new Map([...(anchors.get(server) ?? []), [day, hash]])]]);
 }
 
-/** @param prefix of the anchor */
+/** @param prefix the text before the anchor: the name of the server and a colon, or empty */
 function printReport(io: Io, { days, events, findings, last }: AuditReport, prefix: string): void {
   for (const finding of findings) printLine(io.stdout, describe(finding));
   if (last === undefined) {

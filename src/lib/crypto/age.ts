@@ -24,7 +24,7 @@ const nonceBytes = 16;
 const workFactor = 17;
 /** The highest cost that a file may ask for: 1 GiB. */
 const maxWorkFactor = 20;
-/** Bytes. A header for one passphrase is shorter. */
+/** The maximum length of a line of the header in bytes. The lines of a header for one passphrase are shorter. */
 const maxLineBytes = 256;
 const newLine = 0x0a;
 

@@ -21,7 +21,7 @@ export interface ProofClaims {
   readonly nonce: string | undefined;
 }
 
-/** Characters. A proof with an EC key has about 600. */
+/** The maximum length of a proof in characters. A proof with an EC key has about 600. */
 const maxLength = 4096;
 const maxIdLength = 255;
 

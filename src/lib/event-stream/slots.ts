@@ -7,7 +7,10 @@ export interface Slots {
   release(client: string): void;
 }
 
-/** Streams of one client in one process: several devices, and connections that a phone leaves behind when it changes networks. */
+/**
+ * The maximum number of streams of one client in one process: several devices, and connections that a phone leaves
+ * behind when it changes networks.
+ */
 const maxPerClient = 20;
 
 export function createSlots(): Slots {

@@ -86,17 +86,18 @@ export function collectFilter(
 /** Checks every escape, so that later steps can rely on them, and refuses characters that PostgreSQL cannot store. */
 function isWellFormed({ text }: Piece, fail: Fail): boolean {
   for (let index = 0; index < text.length; index++) {
-    const at = { text: '', start: index };
+    const errorPosition = { text: '', start: index };
     const codePoint = text.codePointAt(index) ?? 0;
     if (codePoint === 0 || (codePoint >= 0xd800 && codePoint <= 0xdfff)) {
-      fail('invalid_characters', at);
+      fail('invalid_characters', errorPosition);
       return false;
     }
     if (codePoint > 0xffff) index++;
     if (text.charAt(index) !== '\\') continue;
     index++;
     if (index === text.length || !escapable.includes(text.charAt(index))) {
-      fail('invalid_filter_syntax', at, { expected: [...escapable].map((character) => `\\${character}`).join(' ') });
+      const expected = [...escapable].map((character) => `\\${character}`).join(' ');
+      fail('invalid_filter_syntax', errorPosition, { expected });
       return false;
     }
   }

@@ -21,7 +21,7 @@ export async function withServer<T>({ name, target }: ShardTarget, work: (query:
   }
 }
 
-/** The buckets of each server, and how many of them are about to come. */
+/** The number of buckets of each server, and of the buckets that are being moved to it. */
 export const readServers = (query: Query) =>
   query<{ readonly name: string; readonly buckets: number; readonly moving: number }>(
     `select s.name, count(b.bucket)::int as buckets,
@@ -33,19 +33,24 @@ export const readServers = (query: Query) =>
     [mainShard, bucketCount],
   );
 
-/** Buckets of other servers, first those of the servers with the most, until `to` has its share with them. */
+/**
+ * Chooses the buckets to move to the server `to`, so that it then has this share of all. It takes each from the server
+ * that has the most buckets left.
+ *
+ * @param share in percent
+ */
 export async function chooseBuckets(query: Query, to: string, share: number): Promise<number[]> {
   const rows = await query<{ bucket: number; shard: string }>(
     `select bucket, coalesce(shard, $1) as shard from generate_series(0, $2::int - 1) bucket
      left join shard_buckets using (bucket) order by bucket`,
     [mainShard, bucketCount],
   );
-  const own = rows.filter(({ shard }) => shard === to).length;
-  const wanted = Math.round((bucketCount * share) / 100) - own;
+  const ownCount = rows.filter(({ shard }) => shard === to).length;
+  const neededCount = Math.round((bucketCount * share) / 100) - ownCount;
   const groups = new Map<string, number[]>();
   for (const { bucket, shard } of rows) if (shard !== to) groups.set(shard, [...(groups.get(shard) ?? []), bucket]);
   const chosen: number[] = [];
-  while (chosen.length < wanted) {
+  while (chosen.length < neededCount) {
     const [largest] = [...groups.values()].sort((a, b) => b.length - a.length);
     const bucket = largest?.pop();
     if (bucket === undefined) break;

@@ -50,12 +50,12 @@ export async function move(
       },
       onWaiting: (server, day) =>
         printLine(io.stdout, `Waiting until the server ${server} has stored the hashes of its audit events of ${day}.`),
-      onMoved(bucket, of) {
+      onMoved(bucket, result) {
         moved += 1;
-        users += of.users;
-        longest = Math.max(longest, of.stoppedMs);
-        const stopped = `writes stopped for ${Math.round(of.stoppedMs)} ms`;
-        printLine(io.stdout, `bucket ${bucket} (${moved} of ${planned}): ${of.users} users, ${stopped}`);
+        users += result.users;
+        longest = Math.max(longest, result.stoppedMs);
+        const stopped = `writes stopped for ${Math.round(result.stoppedMs)} ms`;
+        printLine(io.stdout, `bucket ${bucket} (${moved} of ${planned}): ${result.users} users, ${stopped}`);
       },
     });
   } catch (error) {

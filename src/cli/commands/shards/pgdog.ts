@@ -5,8 +5,8 @@ import { CommandError } from '../../support/failure.js';
 
 /**
  * The text of `pgdog.toml`: a database for each server, because PgDog then passes all statements on as they are. For a
- * database with several shards or replicas, it reads them: then it refuses LISTEN, and does not send BEGIN in session
- * mode. Passwords belong in `users.toml`.
+ * database with several shards or replicas, PgDog parses the statements: it then refuses LISTEN, and does not send
+ * BEGIN in session mode. Passwords belong in `users.toml`.
  */
 export function pgdogConfig({ DATABASE_URL, SHARDS = [] }: Config): string {
   const servers = [...(DATABASE_URL === undefined ? [] : [{ name: mainShard, url: DATABASE_URL }]), ...SHARDS];

@@ -28,7 +28,7 @@ export async function remove(io: Io, [main, ...others]: readonly ShardTarget[], 
     if (servers.length === 2) {
       throw new CommandError('The last further server cannot be removed: leave it in SHARDS, without buckets.');
     }
-    // Its foreign keys refuse it while a bucket is there or moves.
+    // The foreign keys of the table refuse this while the server has a bucket, or a bucket moves to it.
     await query('delete from shards where name = $1', [name]);
   });
   printLine(io.stdout, `Removed ${name}. Now remove it from SHARDS on all instances, and restart them.`);

@@ -86,7 +86,10 @@ async function withTargets(
   }
 }
 
-/** The same when the schemas of the servers are up to date, and new servers are registered. Each must answer. */
+/**
+ * Does the same as `withTargets`, but first brings the schemas of the servers up to date, and registers new servers.
+ * Each server must answer.
+ */
 function withMigrated(io: Io, work: (targets: readonly ShardTarget[]) => Promise<void>): Promise<void> {
   return withTargets(io, async (targets, opened) => {
     const { away } = await migrateAll(opened, quietLog(io));
