@@ -4,7 +4,7 @@ import { NetworkError } from './problem.js';
 /** Whether the service answers. `since`: the time of the first request that failed. */
 export type Connection = { readonly reachable: true } | { readonly reachable: false; readonly since: Date };
 
-/** Milliseconds between two attempts to reach the service again. */
+/** The time in milliseconds between two attempts to reach the service again. It doubles each time, up to the maximum. */
 const probeInterval = { first: 2000, max: 15_000 };
 
 export const connection = createStore<Connection>({ reachable: true });
@@ -48,7 +48,7 @@ function probeAfter(milliseconds: number): void {
   }, milliseconds);
 }
 
-/** Events of the browser about its network: they are faster than a failed request. */
+/** Follows the events of the browser about its network, which come earlier than a failed request. @returns stops it */
 export function watchNetwork(): () => void {
   const onOnline = () => {
     if (!connection.get().reachable) probeAfter(0);

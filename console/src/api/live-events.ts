@@ -3,9 +3,12 @@ import { useIsVisible } from '../lib/visibility.js';
 import type { AuditEvent } from './schema.js';
 import { openStream, type StreamState } from './stream.js';
 
-/** Milliseconds that a hidden page keeps its stream. A browser opens few connections to a service, for all its tabs. */
+/**
+ * The time in milliseconds for which a hidden page keeps its stream. A browser opens few connections to a service, for
+ * all its tabs.
+ */
 const hiddenStreamMs = 60_000;
-/** Milliseconds between two changes of the page, however many events arrive. */
+/** The least time in milliseconds between two changes of the page, however many events arrive. */
 const batchMs = 250;
 /** The number of new events that are kept. If there are more, the list is read again. */
 const maxAdded = 100;
@@ -16,9 +19,7 @@ interface Listener {
   readonly onGap: () => void;
 }
 
-/**
- * Follows the audit events that match a filter, with one stream while the page is visible.
- */
+/** Follows the audit events that match a filter, with one stream while the page is visible. */
 function useEventStream(filter: string, isOn: boolean, listener: Listener): StreamState {
   const isSeen = useIsVisible(hiddenStreamMs);
   const [state, setState] = useState<StreamState>('connecting');
@@ -63,7 +64,7 @@ function useEventStream(filter: string, isOn: boolean, listener: Listener): Stre
 
 interface LiveOptions {
   readonly filter: string;
-  /** The list, newest first. Undefined: it is not loaded yet. */
+  /** The list, newest first. Undefined until it is loaded. */
   readonly list: readonly AuditEvent[] | undefined;
   /** Reads the list again. */
   readonly refresh: () => void;
@@ -72,8 +73,8 @@ interface LiveOptions {
 }
 
 /**
- * A list of audit events, with the events that have arrived since it was read. The stream starts when the list is loaded. Then the
- * list is read once more.
+ * A list of audit events, with the events that have arrived since it was read. The stream starts when the list is
+ * loaded. Then the list is read once more.
  */
 export function useLiveEvents({ filter, list, refresh, isFollowed }: LiveOptions) {
   const [added, setAdded] = useState<readonly AuditEvent[]>([]);
@@ -115,7 +116,7 @@ export function useLiveEvents({ filter, list, refresh, isFollowed }: LiveOptions
     added: addedRows.length,
     /** The events that are only counted. */
     newer: waiting.length,
-    /** Adds them to the rows. */
+    /** Adds the events that are only counted to the rows. */
     show() {
       setAdded((before) => [...before, ...waiting]);
       setWaiting([]);

@@ -15,7 +15,7 @@ interface PageOf<Row> {
 interface ListOptions<Page> {
   readonly key: readonly unknown[];
   readonly read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page>;
-  /** Milliseconds between two reads while the top of the list is on the screen. */
+  /** The time in milliseconds between two reads while the top of the list is on the screen. */
   readonly refreshMs?: number | false;
 }
 
@@ -32,16 +32,16 @@ export interface RowSource {
   readonly onFirstVisible: (first: number) => void;
 }
 
-/** Milliseconds that a list stays in the cache, for when the operator comes back to it. */
+/** The time in milliseconds for which a list stays in the cache, in case the operator comes back to it. */
 const cacheMs = 30 * 60_000;
-/** Lists with more pages are refreshed only near the visible rows. */
+/** If a list has more pages, only those near the visible rows are refreshed. */
 const maxPagesRefreshed = 5;
 /** The list counts as being at its top if at most this many rows are above the screen. */
 const topRows = 5;
 
 /**
- * A list that is read page by page while it is scrolled. `data` has all loaded rows, and the first and the last page. `nearPages` has
- * the pages around the rows on the screen, for look-ups of names.
+ * A list that is read page by page while it is scrolled. `data` has all loaded rows, and the first and the last page.
+ * `pagesNearView` has the pages around the rows on the screen, for look-ups of names.
  */
 export function useList<Row, Page extends PageOf<Row> & { readonly data: readonly Row[] }>(options: ListOptions<Page>) {
   const { key, read, refreshMs = false } = options;

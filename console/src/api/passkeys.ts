@@ -11,7 +11,7 @@ export function hasPasskeys(): boolean {
  */
 export async function signChallenge(options: unknown): Promise<string> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON);
-  return JSON.stringify(json(await navigator.credentials.get({ publicKey })));
+  return JSON.stringify(toJson(await navigator.credentials.get({ publicKey })));
 }
 
 /**
@@ -21,10 +21,10 @@ export async function signChallenge(options: unknown): Promise<string> {
  */
 export async function createPasskey(options: unknown): Promise<Record<string, unknown>> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON);
-  return { ...json(await navigator.credentials.create({ publicKey })) };
+  return { ...toJson(await navigator.credentials.create({ publicKey })) };
 }
 
-function json(credential: Credential | null): PublicKeyCredentialJSON {
+function toJson(credential: Credential | null): PublicKeyCredentialJSON {
   if (credential instanceof PublicKeyCredential) return credential.toJSON();
   throw new DOMException('There is no passkey.', 'NotAllowedError');
 }

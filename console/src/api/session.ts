@@ -39,7 +39,7 @@ export interface ConsoleSession {
   forget(): void;
 }
 
-/** A token is renewed when a tenth of its life is left, but at least 30 s before its end. */
+/** The time in milliseconds until a token is renewed: when a tenth of its life is left, but at least 30 s before its end. */
 function renewalDelay(session: GrantedSession): number {
   const lifetime = Date.parse(session.expires_at) - Date.parse(session.created_at);
   return Math.max(0, lifetime - Math.max(lifetime / 10, Math.min(30_000, lifetime / 2)));
@@ -91,9 +91,9 @@ export function createSession(service: SessionService): ConsoleSession {
 
   async function token(): Promise<string> {
     if (currentToken !== undefined && performance.now() < currentToken.renewAt) return currentToken.token;
-    const now = state.get();
-    if (now.status === 'out') throw new SignedOutError();
-    if (now.status === 'ended') return waitForSignIn();
+    const { status } = state.get();
+    if (status === 'out') throw new SignedOutError();
+    if (status === 'ended') return waitForSignIn();
     try {
       await renew();
     } catch (error) {

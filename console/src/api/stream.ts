@@ -26,8 +26,8 @@ export interface StreamOptions {
   readonly onReset?: () => void;
 }
 
-/** Milliseconds before a new attempt. The delay doubles each time, up to the maximum. */
-const retryDelay = { first: 1000, most: 30_000 };
+/** The delay before a new attempt in milliseconds. It doubles each time, up to the maximum. */
+const retryDelay = { first: 1000, max: 30_000 };
 
 /** Reads a stream of events with the session of the operator, and resumes it after its last event. */
 export function openStream(url: string, options: StreamOptions): EventStream {
@@ -60,7 +60,7 @@ export function openStream(url: string, options: StreamOptions): EventStream {
           state.set('ended');
           return;
         }
-        delay = Math.min(delay * 2, retryDelay.most);
+        delay = Math.min(delay * 2, retryDelay.max);
       }
       if (controller.signal.aborted) return;
       state.set('waiting');

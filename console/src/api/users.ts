@@ -32,12 +32,15 @@ const uniqueIds = (ids: readonly string[]) =>
     .sort()
     .slice(0, 100);
 
-/** The users with these ids, for lists that have only ids. It reads at most 100 users. The others and erased users are missing. */
+/**
+ * The users with these ids, for lists that have only ids. It reads at most 100 users. The others and erased users are
+ * missing.
+ */
 export function useUsersById(ids: readonly string[]): ReadonlyMap<string, User> {
   return useUsersOfPages([ids]);
 }
 
-/** The same for the pages of a long list: the ids of each page are looked up once. */
+/** Like `useUsersById`, for the pages of a long list: the ids of each page are looked up once. */
 export function useUsersOfPages(pages: readonly (readonly string[])[]): ReadonlyMap<string, User> {
   const answers = useQueries({ queries: pages.map((ids) => namesQuery(uniqueIds(ids))) });
   return new Map(answers.flatMap(({ data }) => data?.data ?? []).map((user) => [user.id, user]));

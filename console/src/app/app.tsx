@@ -39,7 +39,7 @@ export function App() {
 /** The set-up, the sign-in page or the console, depending on the session. */
 function Console() {
   const state = useStore(session.state);
-  const [isSetUp, setSetUp] = useState(window.location.pathname === '/console/setup');
+  const [isSetUpPage, setSetUpPage] = useState(window.location.pathname === '/console/setup');
   const client = useQueryClient();
   useRefresh();
   useOtherTabs();
@@ -48,10 +48,10 @@ function Console() {
     forgetDrafts();
     client.clear();
   }, [state, client]);
-  if (isSetUp) {
+  if (isSetUpPage) {
     const leaveSetUp = () => {
       window.history.replaceState(null, '', '/console');
-      setSetUp(false);
+      setSetUpPage(false);
     };
     return (
       <Suspense>
@@ -112,14 +112,14 @@ function useRefresh(): void {
     };
     const unsubscribes = [connection.subscribe(onConnection), session.state.subscribe(onSession)];
     return () => {
-      for (const stop of unsubscribes) stop();
+      for (const unsubscribe of unsubscribes) unsubscribe();
     };
   }, [client]);
 }
 
 function useOtherTabs(): void {
   useEffect(() => {
-    // Nothing waits any more for requests that waited for a sign-in.
+    // Requests that waited for a sign-in are rejected at the sign-out. Nothing waits for them any more.
     const onRejection = (event: PromiseRejectionEvent) => {
       if (event.reason instanceof SignedOutError) event.preventDefault();
     };

@@ -12,7 +12,7 @@ export function Entrance({ children, note }: { children: ReactNode; note?: strin
   const text = useText();
   const { data } = useQuery(entryQuery);
   const current = language.get();
-  const otherLanguages = languages.filter((one) => one !== current);
+  const otherLanguages = languages.filter((other) => other !== current);
   return (
     <div className={styles.entrance}>
       <OfflineStrip />

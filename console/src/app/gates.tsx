@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { confirmation, request, session } from '../api/client.js';
 import { hasPasskeys, signChallenge } from '../api/passkeys.js';
 import { ProblemError } from '../api/problem.js';
@@ -104,7 +104,7 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
       }
     >
       <p>
-        {text.shell.confirm.why} {operator !== undefined && <Hint>{nameOf(operator)}</Hint>}
+        {text.shell.confirm.why} {operator !== undefined && <bdi>({nameOf(operator)})</bdi>}
       </p>
       {hasApp && (
         <CodeField
@@ -128,7 +128,5 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
     </Dialog>
   );
 }
-
-const Hint = ({ children }: { children: ReactNode }) => <bdi>({children})</bdi>;
 
 const isPasskey = (factor: { readonly type: string }) => factor.type === 'passkey';

@@ -14,12 +14,12 @@ export function Help({ onClose }: { onClose: () => void }) {
   const { keys } = text.shell;
   const allShortcuts = useStore(shortcuts);
   const lettersAreOn = useStore(letterShortcuts) === 'on';
-  const of = (group: string) =>
-    allShortcuts.filter((one) => one.group === group).map((one) => [one.keys, one.name] as const);
+  const shortcutsOf = (groupName: string) =>
+    allShortcuts.filter(({ group }) => group === groupName).map(({ keys, name }) => [keys, name] as const);
   const groups = [
-    [keys.everywhere, [...of('everywhere'), ['/', keys.search], ['Escape', keys.back]]],
-    [keys.pages, of('pages')],
-    [keys.thisPage, of('thisPage')],
+    [keys.everywhere, [...shortcutsOf('everywhere'), ['/', keys.search], ['Escape', keys.back]]],
+    [keys.pages, shortcutsOf('pages')],
+    [keys.thisPage, shortcutsOf('thisPage')],
     [
       keys.lists,
       [

@@ -21,14 +21,14 @@ export function useShortcuts(added: readonly Shortcut[]): void {
   const names = added.map(({ keys, name }) => `${keys} ${name}`).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the names say when the list has changed
   useEffect(() => {
-    const entries = latest.current.map((one, index) => ({ ...one, run: () => latest.current[index]?.run() }));
+    const entries = latest.current.map((shortcut, index) => ({ ...shortcut, run: () => latest.current[index]?.run() }));
     shortcuts.set([...shortcuts.get(), ...entries]);
-    return () => shortcuts.set(shortcuts.get().filter((one) => !entries.includes(one)));
+    return () => shortcuts.set(shortcuts.get().filter((entry) => !entries.includes(entry)));
   }, [names]);
 }
 
-/** Milliseconds between two keys of one shortcut. */
-const sequenceTime = 1500;
+/** The longest time in milliseconds between two keys of one shortcut. */
+const maxSequenceMs = 1500;
 
 function isField(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
@@ -44,7 +44,7 @@ export function useKeyboard(): void {
       if (event.defaultPrevented || event.isComposing || event.altKey) return;
       const isOpen = document.querySelector('dialog[open], [popover]:popover-open') !== null;
       if (event.ctrlKey || event.metaKey) {
-        if (event.key.toLowerCase() === 'k') find('mod+k', event);
+        if (event.key.toLowerCase() === 'k') runShortcut('mod+k', event);
         return;
       }
       if (isOpen) return;
@@ -53,12 +53,12 @@ export function useKeyboard(): void {
         return;
       }
       if (event.key.length === 1 && letterShortcuts.get() === 'off') return;
-      const isSequence = before.key !== '' && event.timeStamp - before.at < sequenceTime;
+      const isSequence = before.key !== '' && event.timeStamp - before.at < maxSequenceMs;
       const { key, at } = before;
       before = { key: '', at };
-      if (isSequence && find(`${key} ${event.key}`, event)) return;
-      if (find(event.key, event)) return;
-      if (shortcuts.get().some((one) => one.keys.startsWith(`${event.key} `))) {
+      if (isSequence && runShortcut(`${key} ${event.key}`, event)) return;
+      if (runShortcut(event.key, event)) return;
+      if (shortcuts.get().some(({ keys }) => keys.startsWith(`${event.key} `))) {
         before = { key: event.key, at: event.timeStamp };
       } else if (event.key === '/') focusSearch(event);
       else if (event.key === 'j' || event.key === 'k') focusFirstRow();
@@ -68,9 +68,13 @@ export function useKeyboard(): void {
   }, []);
 }
 
-/** Runs the shortcut that was added last: that of the page, before that of the shell. */
-function find(keys: string, event: KeyboardEvent): boolean {
-  const found = shortcuts.get().findLast((one) => one.keys === keys);
+/**
+ * Runs the shortcut with these keys that was added last: that of the page, before that of the shell.
+ *
+ * @returns whether there is one
+ */
+function runShortcut(keys: string, event: KeyboardEvent): boolean {
+  const found = shortcuts.get().findLast((shortcut) => shortcut.keys === keys);
   if (found === undefined) return false;
   event.preventDefault();
   found.run();

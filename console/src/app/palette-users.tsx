@@ -68,7 +68,7 @@ const iconOf = ({ lock, status }: User): IconName =>
 const identityOf = (user: User): string =>
   [user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? '';
 
-/** Returns a value after it has not changed for some milliseconds (debounce). */
+/** Returns the latest value that did not change for `searchDelayMs` (debounce). */
 function useDebounced(value: string): string {
   const [debounced, setDebounced] = useState(value);
   useEffect(() => {

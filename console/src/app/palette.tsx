@@ -204,18 +204,18 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
           },
         ]
       : []),
-    ...themes.map((one) => ({
-      ...{ ...actions, id: `theme-${one}`, name: `${shell.theme}: ${shell.themes[one]}`, icon: 'sun' as const },
-      run: () => theme.set(one),
+    ...themes.map((name) => ({
+      ...{ ...actions, id: `theme-${name}`, name: `${shell.theme}: ${shell.themes[name]}`, icon: 'sun' as const },
+      run: () => theme.set(name),
     })),
-    ...languages.map((one) => ({
+    ...languages.map((name) => ({
       ...{
         ...actions,
-        id: `language-${one}`,
-        name: `${shell.language}: ${shell.languages[one]}`,
+        id: `language-${name}`,
+        name: `${shell.language}: ${shell.languages[name]}`,
         icon: 'globe' as const,
       },
-      run: () => language.set(one),
+      run: () => language.set(name),
     })),
     { ...actions, id: 'keys', name: shell.shortcuts, icon: 'keyboard', run: onHelp },
     {

@@ -1,5 +1,6 @@
 /**
- * The query of a page's URL, such as `?q=ada&status=locked`. All values are text: the router's own parser would turn a search for 123 or true into a number or a boolean.
+ * Parses the query of a page's URL, such as `?q=ada&status=locked`. All values are text: the router's own parser would
+ * turn a search for 123 or true into a number or a boolean.
  */
 export function parseQuery(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));

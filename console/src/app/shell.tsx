@@ -148,13 +148,13 @@ function useAccountActions(onHelp: () => void): MenuItem[] {
   const chosenTheme = useStore(theme);
   const chosenLanguage = useStore(language);
   return [
-    ...themes.map((one) => ({
-      ...{ name: `${text.shell.theme}: ${text.shell.themes[one]}`, chosen: one === chosenTheme },
-      run: () => theme.set(one),
+    ...themes.map((choice) => ({
+      ...{ name: `${text.shell.theme}: ${text.shell.themes[choice]}`, chosen: choice === chosenTheme },
+      run: () => theme.set(choice),
     })),
-    ...languages.map((one) => ({
-      ...{ name: text.shell.languages[one], chosen: one === chosenLanguage },
-      run: () => language.set(one),
+    ...languages.map((choice) => ({
+      ...{ name: text.shell.languages[choice], chosen: choice === chosenLanguage },
+      run: () => language.set(choice),
     })),
     { name: text.shell.shortcuts, icon: 'keyboard', run: onHelp },
     {

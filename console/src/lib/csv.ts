@@ -1,4 +1,7 @@
-/** One line of a CSV file (RFC 4180), without its end. A cell that a spreadsheet would read as a formula begins with an apostrophe. */
+/**
+ * One line of a CSV file (RFC 4180), without its end. A cell that a spreadsheet would read as a formula gets an
+ * apostrophe at its start.
+ */
 export function csvLine(values: readonly unknown[]): string {
   return values
     .map((value) => {

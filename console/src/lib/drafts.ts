@@ -3,7 +3,7 @@ import { readStored, removeStored, writeStored } from './storage.js';
 
 /**
  * State of a form that survives a reload and a sign-in, until the tab is closed or the operator signs out. Do not keep
- * secrets in it. The third element forgets the draft, after it was sent.
+ * secrets in it. The third element is a function that forgets the draft, to call after the form was sent.
  */
 export function useDraft<T>(key: string, initial: T): [T, Dispatch<SetStateAction<T>>, () => void] {
   const name = `draft.${key}`;

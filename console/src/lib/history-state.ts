@@ -1,9 +1,9 @@
 import { onForget } from './drafts.js';
 
 /**
- * State that a page stores for when the operator comes back to it, such as the selected rows. It belongs to the entry of the browser's
- * history, so that a new visit of the same page begins with nothing. It ends with a reload, and when the operator
- * signs out.
+ * State that a page stores for when the operator comes back to it, such as the selected rows. It belongs to the entry of
+ * the browser's history, so that a new visit of the same page begins with nothing. It ends with a reload, and when the
+ * operator signs out.
  */
 const entries = new Map<string, Map<string, unknown>>();
 

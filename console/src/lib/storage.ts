@@ -1,6 +1,6 @@
 /**
- * Preferences in `localStorage`, drafts in `sessionStorage`. A browser may refuse both, for example in a private window: then
- * they last as long as the page.
+ * Preferences in `localStorage`, drafts in `sessionStorage`. A browser may refuse both, for example in a private window:
+ * then they last as long as the page.
  */
 type Area = 'localStorage' | 'sessionStorage';
 

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
 
-/** Whether the page is visible, or was visible less than `grace` milliseconds ago. */
-export function useIsVisible(grace: number): boolean {
+/** Whether the page is visible, or was visible less than `graceMs` milliseconds ago. */
+export function useIsVisible(graceMs: number): boolean {
   const [isSeen, setSeen] = useState(!document.hidden);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const update = () => {
       clearTimeout(timer);
-      if (document.hidden) timer = setTimeout(() => setSeen(false), grace);
+      if (document.hidden) timer = setTimeout(() => setSeen(false), graceMs);
       else setSeen(true);
     };
     update();
@@ -16,6 +16,6 @@ export function useIsVisible(grace: number): boolean {
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', update);
     };
-  }, [grace]);
+  }, [graceMs]);
   return isSeen;
 }

@@ -284,7 +284,7 @@ describe('a role', () => {
     await inDialog(page, 'Create the link').click();
     const link = await dialog(page).locator('code').innerText();
     expect(link).toMatch(/\/console\/setup#psl_/);
-    await inDialog(page, 'I have copied it').click();
+    await inDialog(page, 'I have copied the link').click();
     expect(await read(user)).toMatchObject({ role: 'support', role_active: false });
     await page.getByText("The user's role is not active yet.").waitFor();
     await expectClean();

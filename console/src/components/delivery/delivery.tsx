@@ -11,7 +11,7 @@ import type {
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
 import { Badge, type BadgeKind } from '../badge/badge.js';
-import { Icon, type IconName } from '../icon/icon.js';
+import { Icon } from '../icon/icon.js';
 import { Loaded } from '../state/state.js';
 import { Time, UserText } from '../text/values.js';
 import styles from './delivery.module.css';
@@ -44,15 +44,16 @@ export const useDelivery = (notification: string) =>
 
 const isPending = ({ state, reason }: PushAttempt) => state === 'queued' || reason === 'being_prepared';
 
-const stateLooks: Readonly<Record<PushAttempt['state'], { readonly badge?: BadgeKind; readonly icon: IconName }>> = {
-  sent: { badge: 'good', icon: 'phone' },
-  queued: { badge: 'waiting', icon: 'phone' },
-  muted: { badge: 'muted', icon: 'phone' },
-  failed: { badge: 'bad', icon: 'phone' },
-  gone: { badge: 'bad', icon: 'phone' },
-  expired: { badge: 'off', icon: 'phone' },
-  dropped: { badge: 'off', icon: 'phone' },
-  none: { icon: 'phone' },
+/** The badge of each state. A device without a push has none. */
+const badges: Readonly<Record<PushAttempt['state'], BadgeKind | undefined>> = {
+  sent: 'good',
+  queued: 'waiting',
+  muted: 'muted',
+  failed: 'bad',
+  gone: 'bad',
+  expired: 'off',
+  dropped: 'off',
+  none: undefined,
 };
 
 /** The delivery status of a notification: the inbox, the pushes by outcome, each device, and whether it was read. */
@@ -79,8 +80,8 @@ function Steps({ trace }: { trace: DeliveryTrace }) {
           </div>
           <Time value={trace.listed_at} />
         </li>
-        {trace.push.map((one) => (
-          <Push key={`${one.device_id} ${one.created_at}`} push={one} name={names.get(one.device_id)} />
+        {trace.push.map((push) => (
+          <Push key={`${push.device_id} ${push.created_at}`} push={push} name={names.get(push.device_id)} />
         ))}
         <li>
           <Icon name={trace.is_read ? 'eye' : 'circleMinus'} className={trace.is_read ? styles.good : styles.idle} />
@@ -97,15 +98,17 @@ function outcomeText({ push }: DeliveryTrace, text: Texts['delivery']): string {
   if (push.length === 0) return text.noDevice;
   if (pushes.length === 0) return text.noPush;
   const states = [...new Set(pushes.map(({ state }) => state))];
-  return states.map((state) => text.outcomes[state](pushes.filter((one) => one.state === state).length)).join(' · ');
+  return states
+    .map((state) => text.outcomes[state](pushes.filter((attempt) => attempt.state === state).length))
+    .join(' · ');
 }
 
 function Push({ push, name }: { push: PushAttempt; name: string | undefined }) {
   const { delivery: text } = useText();
-  const { badge, icon } = stateLooks[push.state];
+  const badge = badges[push.state];
   return (
     <li>
-      <Icon name={icon} />
+      <Icon name="phone" />
       <div>
         <div className={styles.device}>
           <UserText strong text={name ?? text.unnamed} />

@@ -29,8 +29,10 @@ export function Dialog(props: DialogProps) {
     const focused = document.activeElement;
     if (element === null || element.open) return;
     element.showModal();
-    const places = ['[data-first-focus]', 'input:not([type=hidden]), textarea, select', '[data-cancel]'];
-    const first = places.map((place) => element.querySelector<HTMLElement>(place)).find((found) => found !== null);
+    const selectors = ['[data-first-focus]', 'input:not([type=hidden]), textarea, select', '[data-cancel]'];
+    const first = selectors
+      .map((selector) => element.querySelector<HTMLElement>(selector))
+      .find((found) => found !== null);
     first?.focus();
     return () => {
       element.close();
@@ -121,8 +123,8 @@ export function ConfirmDialog(props: ConfirmProps) {
     onClose,
   } = props;
   const text = useText();
-  const [name, setName] = useState('');
-  const isReady = confirmText === undefined || name.trim() === confirmText;
+  const [typedText, setTypedText] = useState('');
+  const isReady = confirmText === undefined || typedText.trim() === confirmText;
   return (
     <Dialog
       title={title}
@@ -145,11 +147,11 @@ export function ConfirmDialog(props: ConfirmProps) {
       {confirmText !== undefined && (
         <Field
           label={text.common.typeToConfirm(confirmText)}
-          value={name}
+          value={typedText}
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => setTypedText(event.currentTarget.value)}
         />
       )}
       {alternative !== undefined && <p className={styles.milder}>{alternative}</p>}

@@ -8,7 +8,7 @@ import styles from './event.module.css';
 type Tone = 'good' | 'warn' | 'bad' | 'idle';
 
 /** Icons and tones by the beginning of an event's type. The first entry that matches is used. */
-const eventLooks: readonly (readonly [begin: string, icon: IconName, tone: Tone])[] = [
+const eventLooks: readonly (readonly [prefix: string, icon: IconName, tone: Tone])[] = [
   ['login.approved', 'circleCheck', 'good'],
   ['login.rejected', 'circleCross', 'bad'],
   ['login.refused_locked', 'lock', 'bad'],
@@ -37,7 +37,7 @@ const eventLooks: readonly (readonly [begin: string, icon: IconName, tone: Tone]
 
 /** The icon and the tone of a type of event. */
 export function eventLook(type: string): { readonly icon: IconName; readonly tone: Tone } {
-  const [, icon, tone] = eventLooks.find(([begin]) => type.startsWith(begin)) ?? ['', 'info', 'idle'];
+  const [, icon, tone] = eventLooks.find(([prefix]) => type.startsWith(prefix)) ?? ['', 'info', 'idle'];
   return { icon, tone } as const;
 }
 

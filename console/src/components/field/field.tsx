@@ -21,7 +21,7 @@ type InputProps = { id: string; 'aria-describedby': string | undefined; 'aria-in
 
 function FieldFrame({ label, hint, error, children }: FieldText & { children: (wiring: InputProps) => ReactNode }) {
   const id = useId();
-  const note = `${id}-note`;
+  const noteId = `${id}-note`;
   const hasNote = error !== undefined || hint !== undefined;
   return (
     <div className={styles.field}>
@@ -30,11 +30,11 @@ function FieldFrame({ label, hint, error, children }: FieldText & { children: (w
       </label>
       {children({
         id,
-        'aria-describedby': hasNote ? note : undefined,
+        'aria-describedby': hasNote ? noteId : undefined,
         'aria-invalid': error === undefined ? undefined : true,
       })}
       {hasNote && (
-        <div id={note} className={cx(styles.note, error !== undefined && styles.error)}>
+        <div id={noteId} className={cx(styles.note, error !== undefined && styles.error)}>
           {error !== undefined && <Icon name="circleCross" size={13} />}
           <span>{error ?? hint}</span>
         </div>
@@ -154,7 +154,7 @@ export function Checkbox({ label, isPartial = false, hidesLabel = false, ...rest
 }
 
 /** A setting that takes effect at once. */
-export function Switch({ label, ...rest }: Omit<CheckboxProps, 'some' | 'bare'>) {
+export function Switch({ label, ...rest }: Omit<CheckboxProps, 'isPartial' | 'hidesLabel'>) {
   return (
     <label className={cx(styles.tick, styles.switch)}>
       <input {...rest} type="checkbox" role="switch" aria-checked={rest.checked} />

@@ -47,8 +47,8 @@ export function Menu({ label, items, icon = 'dots', kind = 'plain', small = fals
 
   function moveFocus(step: number): void {
     const entries = [...(list.current?.querySelectorAll<HTMLElement>('button:not(:disabled)') ?? [])];
-    const at = entries.findIndex((entry) => entry.matches(':focus'));
-    entries[(at + step + entries.length) % entries.length]?.focus();
+    const focusedIndex = entries.findIndex((entry) => entry.matches(':focus'));
+    entries[(focusedIndex + step + entries.length) % entries.length]?.focus();
   }
 
   return (

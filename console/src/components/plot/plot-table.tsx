@@ -14,11 +14,15 @@ interface PlotTableProps {
 export function PlotTable({ label, times, series, beforeName }: PlotTableProps) {
   const { common } = useText();
   const { moment } = useFormats();
-  const columns = series.flatMap((one) => [
-    { key: one.key, head: one.unit === undefined ? one.name : `${one.name} (${one.unit})`, values: one.values },
-    ...(one.before === undefined || beforeName === undefined
+  const columns = series.flatMap((plotted) => [
+    {
+      key: plotted.key,
+      head: plotted.unit === undefined ? plotted.name : `${plotted.name} (${plotted.unit})`,
+      values: plotted.values,
+    },
+    ...(plotted.before === undefined || beforeName === undefined
       ? []
-      : [{ key: `${one.key}-before`, head: `${one.name}, ${beforeName}`, values: one.before }]),
+      : [{ key: `${plotted.key}-before`, head: `${plotted.name}, ${beforeName}`, values: plotted.before }]),
   ]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it

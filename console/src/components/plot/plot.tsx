@@ -93,12 +93,12 @@ export function Plot(props: PlotProps) {
           }}
         >
           {width > 0 &&
-            series.map((one) => (
-              <div key={one.key}>
+            series.map((plotted) => (
+              <div key={plotted.key}>
                 <div className={styles.name}>
-                  <strong>{one.name}</strong> {one.note}
+                  <strong>{plotted.name}</strong> {plotted.note}
                 </div>
-                <Drawing {...{ width, stepWidth, cursor, isLastStepUnfinished }} series={one} />
+                <Drawing {...{ width, stepWidth, cursor, isLastStepUnfinished }} series={plotted} />
               </div>
             ))}
           {width > 0 && <Axis {...{ width, times, step }} />}

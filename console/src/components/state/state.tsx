@@ -67,7 +67,7 @@ export function Notice(props: {
 }
 
 /** Seconds before the next attempt. Each wait is twice as long as the one before. */
-const retryDelays = { first: 5, most: 60 };
+const retryDelays = { first: 5, max: 60 };
 
 interface ProblemProps {
   /** The failure, as a sentence: "The list could not be read." */
@@ -125,17 +125,17 @@ function useRetry(error: unknown, onRetry: (() => void) | undefined): number | u
       setLeft(undefined);
       return;
     }
-    setLeft(Math.max(retryAfterSeconds, Math.min(retryDelays.first * 2 ** attempt, retryDelays.most)));
+    setLeft(Math.max(retryAfterSeconds, Math.min(retryDelays.first * 2 ** attempt, retryDelays.max)));
     const timer = setInterval(() => setLeft((seconds) => Math.max(0, (seconds ?? 1) - 1)), 1000);
     return () => clearInterval(timer);
   }, [isOn, retryAfterSeconds, attempt]);
-  const retry = useRef(onRetry);
-  retry.current = onRetry;
+  const latestRetry = useRef(onRetry);
+  latestRetry.current = onRetry;
   const isDue = isOn && left === 0;
   useEffect(() => {
     if (!isDue) return;
     setAttempt((count) => count + 1);
-    retry.current?.();
+    latestRetry.current?.();
   }, [isDue]);
   // The list is read again anyway as soon as the service answers.
   return isOn && reachable ? left : undefined;
@@ -143,14 +143,14 @@ function useRetry(error: unknown, onRetry: (() => void) | undefined): number | u
 
 /** The bar at the top of the page while there is no connection. */
 export function OfflineStrip() {
-  const now = useStore(connection);
+  const state = useStore(connection);
   const text = useText();
   const { time } = useFormats();
-  if (now.reachable) return null;
+  if (state.reachable) return null;
   return (
     <div className={styles.strip} role="status">
       <Icon name="offline" />
-      <span>{text.common.offlineSince(time(now.since.toISOString()))}</span>
+      <span>{text.common.offlineSince(time(state.since.toISOString()))}</span>
     </div>
   );
 }

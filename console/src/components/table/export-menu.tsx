@@ -4,7 +4,7 @@ import { useText } from '../../text/text.js';
 import { Menu } from '../menu/menu.js';
 import { toast } from '../toast/toasts.js';
 
-/** Rows of one export: they are kept in memory until they are saved. */
+/** The maximum number of rows of an export. They are kept in memory until they are saved. */
 const maxRows = 10_000;
 
 interface ExportMenuProps<Row> {

@@ -38,6 +38,7 @@ interface RowProps<R> {
   /** Undefined: rows cannot be selected. */
   readonly selected: boolean | undefined;
   readonly isOpen: boolean;
+  /** The Tab key moves the focus to one row only, and the arrow keys from there to the others. */
   readonly isReachable: boolean;
   readonly handlers: RowHandlers;
   readonly measure: Ref<HTMLTableRowElement>;

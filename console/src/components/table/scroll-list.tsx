@@ -13,7 +13,10 @@ interface ScrollListProps<Row> {
 
 /** The assumed height of a row that was never shown, in pixels. */
 const estimatedHeight = 52;
-/** Rows in the page before and after the visible ones. The next rows are read when fewer than this many are not in the page. */
+/**
+ * The number of rows that are in the page before and after the visible ones. The next rows are read when fewer rows
+ * than this follow the last one in the page.
+ */
 const rowsAhead = 10;
 
 /** A list that scrolls inside its box. Only the rows near the visible part are in the page. */

@@ -36,8 +36,9 @@ interface TableProps<Row> {
 }
 
 /**
- * A table whose rows open. `j` and `k` or the arrows move, Enter opens, `x` selects, Shift X selects a range: while a row has
- * the focus, or from anywhere on the page for the first row. Of a long list, only the rows near the screen are in the page.
+ * A table whose rows open. While a row has the focus, `j` and `k` or the arrows move the focus, Enter opens the row, `x`
+ * selects it, and Shift X selects a range. From anywhere on the page, `j` or `k` moves the focus to the table. Of a long
+ * list, only the rows near the screen are in the page.
  */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, idOf, nameOf, onOpen, selection, openId, sort, compact, source } = props;
@@ -73,9 +74,9 @@ export function Table<Row>(props: TableProps<Row>) {
     const from = anchor.current ?? index;
     const range = isRange ? ids.slice(Math.min(from, index), Math.max(from, index) + 1) : [id];
     const selects = isRange || !next.has(id);
-    for (const one of range)
-      if (selects) next.add(one);
-      else next.delete(one);
+    for (const rowId of range)
+      if (selects) next.add(rowId);
+      else next.delete(rowId);
     anchor.current = index;
     selection.onChange(next);
   }

@@ -5,7 +5,7 @@ import { readFromEntry, storeInEntry } from '../../lib/history-state.js';
 
 /** Lists up to this length are completely in the page, so that the search of the browser finds all rows. */
 const maxUnvirtualized = 100;
-/** Rows beyond the screen, at each end. */
+/** The number of rows in the page beyond each end of the screen. */
 const overscan = 12;
 /** The assumed height of a row that was never shown, in pixels. */
 const estimatedHeight = 48;

@@ -3,7 +3,8 @@ import type { Column } from './row.js';
 
 /**
  * Columns become wider with the rows that are added to the page, but never narrower, so that they do not move
- * while the list is scrolled. The `wide` columns become narrower instead.
+ * while the list is scrolled. The `wide` columns become narrower instead. When the width of the table changes, all
+ * columns get new widths.
  */
 export function useSteadyColumns<Row>(
   heads: RefObject<HTMLTableRowElement | null>,
@@ -19,15 +20,15 @@ export function useSteadyColumns<Row>(
   });
   useEffect(() => {
     const row = heads.current;
-    const room = row?.closest('table')?.parentElement;
-    if (!row || !room) return;
-    let before = room.clientWidth;
+    const container = row?.closest('table')?.parentElement;
+    if (!row || !container) return;
+    let before = container.clientWidth;
     const observer = new ResizeObserver(() => {
-      if (room.clientWidth === before) return;
-      before = room.clientWidth;
+      if (container.clientWidth === before) return;
+      before = container.clientWidth;
       for (const cell of row.cells) cell.style.minWidth = '';
     });
-    observer.observe(room);
+    observer.observe(container);
     return () => observer.disconnect();
   }, [heads]);
 }

@@ -89,7 +89,7 @@ export function Avatar({ name, large = false }: { name: string; large?: boolean 
 }
 
 /** A secret that is shown once, such as a new key, with a button that copies it. */
-export function Secret({ label, value, kept: note }: { label: string; value: string; kept?: React.ReactNode }) {
+export function Secret({ label, value, note }: { label: string; value: string; note?: React.ReactNode }) {
   const text = useText();
   const [copied, copy] = useCopy();
   return (

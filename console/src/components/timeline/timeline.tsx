@@ -24,11 +24,11 @@ export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
   }
   return (
     <div className={styles.timeline}>
-      {[...days].map(([heading, ofDay]) => (
+      {[...days].map(([heading, dayEntries]) => (
         <section key={heading}>
           <h3 className={styles.day}>{heading}</h3>
           <ol>
-            {ofDay.map((entry) => (
+            {dayEntries.map((entry) => (
               <li key={entry.id} className={styles.entry}>
                 <span className={styles.at}>
                   <Time value={entry.time} isTimeOnly />

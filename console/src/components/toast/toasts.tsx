@@ -22,7 +22,7 @@ type Toast = ToastContent & { readonly id: number };
 const toasts = createStore<readonly Toast[]>([]);
 let lastId = 0;
 
-/** Milliseconds for which a message is shown, longer with an action. An error stays until it is closed. */
+/** The time in milliseconds for which a message is shown, longer with an action. An error stays until it is closed. */
 const durations = { plain: 6000, withAction: 10_000 };
 
 function add(content: ToastContent): number {
@@ -41,12 +41,14 @@ export const toast = {
   failed(message: ReactNode, error?: unknown, retry?: { readonly name: string; readonly run: () => void }): void {
     add({ kind: 'failed', message, error, action: retry });
   },
-  /** Shows a long action. Call `update` with the part that is done, and `end` at the end. */
+  /** Shows a long action. Call `update` with the part that is done, from 0 to 1, and `end` at the end. */
   progress(message: ReactNode, stop?: { readonly name: string; readonly run: () => void }) {
     const id = add({ kind: 'progress', message, action: stop, doneRatio: 0 });
     return {
-      update(part: number, next: ReactNode = message) {
-        toasts.set(toasts.get().map((one) => (one.id === id ? { ...one, doneRatio: part, message: next } : one)));
+      update(doneRatio: number, nextMessage: ReactNode = message) {
+        toasts.set(
+          toasts.get().map((entry) => (entry.id === id ? { ...entry, doneRatio, message: nextMessage } : entry)),
+        );
       },
       end: () => remove(id),
     };
@@ -55,12 +57,12 @@ export const toast = {
 
 /** The messages at the bottom right. One of the few live regions. */
 export function Toasts() {
-  const all = useStore(toasts);
+  const shownToasts = useStore(toasts);
   const text = useText();
   return (
     <section className={styles.toasts} aria-label={text.common.messages} aria-live="polite" aria-relevant="additions">
-      {all.map((one) => (
-        <ToastLine key={one.id} toast={one} />
+      {shownToasts.map((entry) => (
+        <ToastLine key={entry.id} toast={entry} />
       ))}
     </section>
   );

@@ -35,7 +35,7 @@ export function NewTestIdentity({ onClose }: { onClose: () => void }) {
         </Button>
       }
     >
-      <Secret label={text.shownOnce} value={issued.code} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+      <Secret label={text.shownOnce} value={issued.code} note={<p className={styles.quiet}>{text.keepIt}</p>} />
     </Dialog>
   );
 }

@@ -85,9 +85,9 @@ export function EventDetail({ event }: { event: AuditEvent }) {
 
 /** The members that the sentence and the changes do not show. */
 function detailsOf({ data, changes }: AuditEvent): readonly (readonly [string, unknown])[] {
-  const shown = new Set(changes.some(({ field }) => field === 'lock') ? ['until', 'reason', 'permanent'] : []);
-  if (changes.length > 0) shown.add('fields').add('changes');
-  return Object.entries(data).filter(([name]) => !shown.has(name));
+  const shownElsewhere = new Set(changes.some(({ field }) => field === 'lock') ? ['until', 'reason', 'permanent'] : []);
+  if (changes.length > 0) shownElsewhere.add('fields').add('changes');
+  return Object.entries(data).filter(([name]) => !shownElsewhere.has(name));
 }
 
 /** A name, which leads to the page of the user. */
@@ -166,10 +166,10 @@ function Value({ value, name }: { value: unknown; name: string }): ReactNode {
     if (value.length === 0) return <None />;
     return (
       <ul className={styles.members}>
-        {value.map((one, index) => (
+        {value.map((member, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
           <li key={index}>
-            <Value value={one} name={name} />
+            <Value value={member} name={name} />
           </li>
         ))}
       </ul>
@@ -178,9 +178,9 @@ function Value({ value, name }: { value: unknown; name: string }): ReactNode {
   if (typeof value === 'object') {
     return (
       <ul className={styles.members}>
-        {Object.entries(value).map(([member, value]) => (
-          <li key={member}>
-            <bdi className={styles.quiet}>{names(member)}:</bdi> <Value value={value} name={member} />
+        {Object.entries(value).map(([memberName, member]) => (
+          <li key={memberName}>
+            <bdi className={styles.quiet}>{names(memberName)}:</bdi> <Value value={member} name={memberName} />
           </li>
         ))}
       </ul>

@@ -21,17 +21,17 @@ const fields = [
   ['request', 'request_id'],
 ] as const;
 
-/** The filter of the service. Commas and the like in a value are escaped. */
+/** The filter of the service. Separators of the grammar are escaped in a value. */
 export function filterOf(search: AuditSearch): string {
-  const equal = fields.flatMap(([name, field]) => {
+  const equalities = fields.flatMap(([name, field]) => {
     const value = search[name];
     return value === undefined ? [] : [`${field}:eq:${value.replaceAll(/[\\,|;:]/g, '\\$&')}`];
   });
-  const time = (operator: string, text: string | undefined) =>
+  const timeClauses = (operator: string, text: string | undefined) =>
     text === undefined || Number.isNaN(Date.parse(text))
       ? []
       : [`created_at:${operator}:${new Date(text).toISOString().replaceAll(':', '\\:')}`];
-  return [...equal, ...time('gte', search.from), ...time('lt', search.to)].join(',');
+  return [...equalities, ...timeClauses('gte', search.from), ...timeClauses('lt', search.to)].join(',');
 }
 
 interface ReadOptions {

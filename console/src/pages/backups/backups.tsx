@@ -90,7 +90,7 @@ export function Backups() {
   );
 }
 
-/** The start of the last backup that passed its checks. */
+/** The last backup that passed its checks. */
 const lastVerified = ({ backups }: State) => backups.find(({ verified_at }) => verified_at !== null);
 
 /** The most important warning about backups, if there is one. */
@@ -99,8 +99,8 @@ function Alert({ state }: { state: State }) {
   if (state.place === null) return <Notice kind="warn">{text.off}</Notice>;
   if (state.problem !== null) return <Notice kind="bad">{state.problem}</Notice>;
   const [newest] = state.backups;
-  const good = lastVerified(state);
-  if (good === undefined && !state.is_running) return <Notice kind="bad">{text.noGood}</Notice>;
+  const lastGood = lastVerified(state);
+  if (lastGood === undefined && !state.is_running) return <Notice kind="bad">{text.noGood}</Notice>;
   if (newest?.error != null) return <Notice kind="bad">{text.lastFailed(newest.error)}</Notice>;
   if (state.archive?.error != null) return <Notice kind="bad">{text.archiveFailed(state.archive.error)}</Notice>;
   return null;

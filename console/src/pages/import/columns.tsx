@@ -8,7 +8,7 @@ import { assignTarget, secretTargets, type Target, targets } from './mapping.js'
 import type { Reading } from './rows.js';
 import { importing, isRunning, mapColumns } from './state.js';
 
-/** Columns on the page. A file with the wrong separator can have thousands. */
+/** The maximum number of columns on the page. A file that is read with the wrong separator can have thousands. */
 const maxColumns = 100;
 
 interface ColumnsProps {
@@ -87,10 +87,10 @@ export function Columns({ source: { sample }, csv: { columns, headings } }: Colu
 
 function Values({ values, isSecret }: { values: readonly string[]; isSecret: boolean }) {
   const { imports } = useText();
-  const isPresent = values.filter((value) => value.trim() !== '').slice(0, 3);
-  if (isPresent.length === 0) return <None />;
+  const firstPresent = values.filter((value) => value.trim() !== '').slice(0, 3);
+  if (firstPresent.length === 0) return <None />;
   if (isSecret) return <span className={styles.quiet}>{imports.hiddenValue}</span>;
-  return isPresent.map((value, index) => (
+  return firstPresent.map((value, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: values can repeat, and never move
     <UserText key={index} quiet text={value} />
   ));
@@ -111,7 +111,7 @@ export function FirstLines({ lines }: { lines: readonly (readonly string[])[] })
   );
 }
 
-/** Without the values of secrets. */
+/** The line with a word in place of each secret. */
 function maskSecrets(line: string, word: string): string {
   return line.replace(/("(?:password|password_hash|pin)"\s*:\s*)"(?:[^"\\]|\\.)*"?/g, `$1"${word}"`);
 }

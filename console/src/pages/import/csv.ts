@@ -13,7 +13,10 @@ export interface CsvReader {
   end(): CsvRecord[];
 }
 
-/** Characters of a record. A quote that is never closed would otherwise keep the rest of the file in memory. */
+/**
+ * The maximum length of a record in characters. A quote that is never closed would otherwise keep the rest of the file
+ * in memory.
+ */
 export const maxRecord = 64 * 1024;
 
 const quote = 0x22;
@@ -64,7 +67,7 @@ export function createCsvReader(delimiter: string): CsvReader {
       let textStart = 0;
       for (let index = 0; index < text.length; index += 1) {
         const code = text.charCodeAt(index);
-        const isSecondHalf = code === lineFeed && isAfterReturn;
+        const endsCrLf = code === lineFeed && isAfterReturn;
         countLine(code);
         if (state === 'quoted') {
           if (code !== quote) continue;
@@ -75,7 +78,7 @@ export function createCsvReader(delimiter: string): CsvReader {
           // Two quotes in a quoted cell are one: the second one is kept.
           textStart = index;
           state = 'quoted';
-        } else if (isSecondHalf) {
+        } else if (endsCrLf) {
           textStart = index + 1;
           recordLine = line;
         } else if (code === quote && state === 'start') {

@@ -5,7 +5,7 @@ export type Encoding = (typeof encodings)[number];
 /** Why a file holds no lines of text. */
 export type Unreadable = 'empty' | 'workbook' | 'binary';
 
-/** Bytes to read at a time. Between two pieces the page draws and reacts. */
+/** The number of bytes that are read at a time. Between two pieces the page draws and reacts. */
 const chunkBytes = 64 * 1024;
 
 async function* bytesOf(file: Blob): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,7 @@
-/** The target of a column of a CSV file: a member of the user, a member of the metadata with the heading as its name, or none. */
+/**
+ * The targets of a column of a CSV file: a member of the user, a member of the metadata with the heading as its name
+ * (`member`), or none.
+ */
 export const targets = [
   'none',
   ...(['username', 'email', 'phone', 'external_id', 'name', 'locale', 'id', 'created_at', 'role'] as const),
@@ -41,10 +44,13 @@ const hash = /^(?:\$\w|argon2\$|bcrypt\$|pbkdf2_)/;
 
 /** The target of a column, by its heading and its values. */
 function guessTarget(heading: string, values: readonly string[]): Target {
-  const withoutApostrophe = heading.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '');
+  const normalizedHeading = heading
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase();
   const presentValues = values.filter((value) => value !== '');
   const allMatch = (pattern: RegExp) => presentValues.length > 0 && presentValues.every((value) => pattern.test(value));
-  const targetByHeading = knownHeadings[withoutApostrophe.toLowerCase()];
+  const targetByHeading = knownHeadings[normalizedHeading];
   // Postern's ids are UUIDs, so an id of another kind is an external id.
   if (targetByHeading === 'id') return allMatch(uuid) ? 'id' : 'external_id';
   if (targetByHeading === 'password') return allMatch(hash) ? 'password_hash' : 'password';
@@ -77,9 +83,9 @@ export function looksLikeHeadings(cells: readonly string[]): boolean {
 
 /** Gives a column another target. The column that had this target gets none. */
 export function assignTarget(columns: readonly Target[], index: number, target: Target): Target[] {
-  return columns.map((before, column) => {
+  return columns.map((current, column) => {
     if (column === index) return target;
-    return before === target && !repeatable.includes(target) ? 'none' : before;
+    return current === target && !repeatable.includes(target) ? 'none' : current;
   });
 }
 
@@ -95,7 +101,8 @@ export function userOf(
     const cell = cells[index] ?? '';
     if (target === 'none' || cell.trim() === '') continue;
     if (target === 'member') members.push([headings[index] || String(index + 1), cell.trim()]);
-    else if (target === 'name') user.name = user.name === undefined ? plain(cell) : `${user.name} ${plain(cell)}`;
+    else if (target === 'name')
+      user.name = user.name === undefined ? withoutApostrophe(cell) : `${user.name} ${withoutApostrophe(cell)}`;
     else user[target] = memberOf(target, cell);
   }
   if (members.length === 0) return user;
@@ -106,8 +113,8 @@ export function userOf(
     : user;
 }
 
-/** Without the apostrophe that keeps spreadsheets from reading a formula, as in `'+34612345678`. */
-const plain = (cell: string) => cell.trim().replace(/^'(?=[=+\-@])/, '');
+/** Removes the apostrophe that keeps spreadsheets from reading a formula, as in `'+34612345678`. */
+const withoutApostrophe = (cell: string) => cell.trim().replace(/^'(?=[=+\-@])/, '');
 
 function memberOf(target: Target, cell: string): unknown {
   switch (target) {
@@ -118,19 +125,19 @@ function memberOf(target: Target, cell: string): unknown {
     case 'password_hash':
       return cell.trim().replace(/^(?:argon2(?=\$argon2)|bcrypt\$(?=\$2))/, '');
     case 'locale':
-      return plain(cell).replace('_', '-');
+      return withoutApostrophe(cell).replace('_', '-');
     case 'role':
-      return plain(cell).toLowerCase();
+      return withoutApostrophe(cell).toLowerCase();
     case 'created_at':
-      return timeOf(plain(cell));
+      return timeOf(withoutApostrophe(cell));
     case 'metadata':
       return parseJson(cell);
     default:
-      return plain(cell);
+      return withoutApostrophe(cell);
   }
 }
 
-/** A time of RFC 3339 from a day or a time without a zone, which is read as UTC. Others stay, and are refused. */
+/** A time of RFC 3339 from a day or a time. Without a zone, it is read as UTC. Other texts stay, and are refused. */
 function timeOf(text: string): string {
   const [, day, time, zone] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?(.*)$/.exec(text) ?? [];
   if (day === undefined) return text;

@@ -40,9 +40,9 @@ export interface Rows {
 }
 
 export async function* readRows({ file, encoding, csv }: Reading): AsyncGenerator<Rows> {
-  const read = csv === undefined ? ndjsonReader() : csvReader(csv);
-  for await (const { text, part } of textOf(file, encoding)) yield { rows: read.feed(text), part };
-  yield { rows: read.end(), part: 1 };
+  const reader = csv === undefined ? ndjsonReader() : csvReader(csv);
+  for await (const { text, part } of textOf(file, encoding)) yield { rows: reader.feed(text), part };
+  yield { rows: reader.end(), part: 1 };
 }
 
 function csvReader({ delimiter, hasHeadings, headings, columns }: NonNullable<Reading['csv']>) {
@@ -104,7 +104,7 @@ function describe(user: Readonly<Record<string, unknown>>): Omit<Row, 'line' | '
   };
 }
 
-/** Nearly as the service compares identities. The service decides. */
+/** The value for comparisons, nearly as the service makes it. The service decides whether two identities are equal. */
 function canonicalValue(field: (typeof fields)[number], value: string): string {
   return field === 'phone' ? value.replace(/[^\d+]/g, '') : value.trim().normalize('NFC').toLowerCase();
 }

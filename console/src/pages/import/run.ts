@@ -43,10 +43,10 @@ interface Run {
   readonly onProgress: (tally: Tally, outcomes: readonly Outcome[]) => boolean;
 }
 
-/** Rows of one request. A stop takes effect between two requests, so that the result of each row is known. */
-const maxRows = { rows: 500, slowRows: 50, characters: 1_000_000 };
-/** Consecutive requests without a new result, after which the run ends. */
-const mostRepeats = 3;
+/** The limits of one request. A stop takes effect between two requests, so that the result of each row is known. */
+const limits = { rows: 500, slowRows: 50, characters: 1_000_000 };
+/** The maximum number of consecutive repeated requests without a new result. After that the run fails. */
+const maxRepeats = 3;
 
 /**
  * Sends the rows after the last one with a result, in chunks.
@@ -58,7 +58,7 @@ export async function runImport(source: AsyncIterable<Rows>, before: Tally, run:
   const { unsure: _, ...decided } = before;
   let tally: Tally = decided;
   const seenIdentities = new Map<string, number>();
-  for await (const { rows, part } of partsOf(source, before.line, run, seenIdentities)) {
+  for await (const { rows, part } of chunksOf(source, before.line, run, seenIdentities)) {
     let rest = rows;
     for (let repeats = 0; ; ) {
       const answer = await sendRows(rest, run);
@@ -70,7 +70,7 @@ export async function runImport(source: AsyncIterable<Rows>, before: Tally, run:
       const continues = run.onProgress(isUnsure ? { ...tally, unsure: [first.line, last.line] } : tally, outcomes);
       if (rest.length > 0 && answer.error !== undefined) {
         repeats = outcomes.length > 0 ? 0 : repeats + 1;
-        if (answer.isRepeatable !== true || repeats > mostRepeats) throw answer.error;
+        if (answer.isRepeatable !== true || repeats > maxRepeats) throw answer.error;
       }
       if (!continues) return rest.length === 0 && part === 1;
       if (rest.length === 0) break;
@@ -80,10 +80,10 @@ export async function runImport(source: AsyncIterable<Rows>, before: Tally, run:
   return true;
 }
 
-/** The rows after a line, in parts for one request each. */
-async function* partsOf(
+/** The rows after a line, in chunks for one request each. */
+async function* chunksOf(
   source: AsyncIterable<Rows>,
-  after: number,
+  afterLine: number,
   { dryRun, dryRunFindings }: Run,
   seen: Map<string, number>,
 ) {
@@ -91,7 +91,7 @@ async function* partsOf(
   let [slow, size, done] = [0, 0, 0];
   for await (const { rows: read, part } of source) {
     for (const row of read) {
-      if (row.line <= after) {
+      if (row.line <= afterLine) {
         // The part of a dry run that came before an interruption.
         if (dryRun && row.error === undefined && !dryRunFindings.has(row.line)) remember(row, seen);
         continue;
@@ -99,7 +99,7 @@ async function* partsOf(
       rows.push(row);
       size += row.json.length;
       if (row.needsHash && !dryRun) slow += 1;
-      if (rows.length < maxRows.rows && slow < maxRows.slowRows && size < maxRows.characters) continue;
+      if (rows.length < limits.rows && slow < limits.slowRows && size < limits.characters) continue;
       yield { rows, part: done };
       [rows, slow, size] = [[], 0, 0];
     }
@@ -154,9 +154,9 @@ function decide(
   const outcomes: Outcome[] = [];
   for (const row of rows) {
     const { line, displayName, error } = row;
-    const found = dryRunFindings.get(line);
+    const finding = dryRunFindings.get(line);
     const answer = results.get(row);
-    if (found !== undefined) outcomes.push(found);
+    if (finding !== undefined) outcomes.push(finding);
     else if (error !== undefined) outcomes.push({ line, displayName, result: 'failed', errors: [{ code: error }] });
     else if (answer?.result === undefined) break;
     else {

@@ -82,15 +82,15 @@ async function sourceOf(file: File, encoding: Encoding, delimiter?: Delimiter, h
     const lines = head.split(/\r?\n/).filter((line) => line.trim() !== '');
     return { file, encoding, sample: lines.slice(0, sampleSize).map((line) => [line]) };
   }
-  const csvOptions = delimiter ?? delimiterOf(head);
-  const reader = createCsvReader(csvOptions);
+  const usedDelimiter = delimiter ?? delimiterOf(head);
+  const reader = createCsvReader(usedDelimiter);
   const records = [...reader.feed(head), ...reader.end()].map(({ cells }) => cells);
   const first = records[0] ?? [];
   const isHeaded = hasHeadings ?? looksLikeHeadings(first);
   const sample = records.slice(isHeaded ? 1 : 0, sampleSize + (isHeaded ? 1 : 0));
   const headings = first.map((heading) => (isHeaded ? heading.trim() : ''));
   const columns = guessColumns(headings, sample);
-  return { file, encoding, sample, csv: { delimiter: csvOptions, hasHeadings: isHeaded, headings, columns } };
+  return { file, encoding, sample, csv: { delimiter: usedDelimiter, hasHeadings: isHeaded, headings, columns } };
 }
 
 /** Reads the file again with another encoding or separator. The results of a dry run are no longer valid. */
@@ -164,9 +164,9 @@ const reportHead = ['line', 'result', 'id', 'user', 'field', 'code', 'message'];
 const toReport = (lines: readonly (readonly unknown[])[]) => lines.map((line) => `${csvLine(line)}\r\n`).join('');
 
 function reportLines({ line, result, id, displayName, errors }: Outcome, text: Texts): unknown[][] {
-  const begin = [line, result, id, displayName];
-  if (errors.length === 0) return [[...begin, '', '', '']];
-  return errors.map((error) => [...begin, error.field, error.code, messageOf(error, text)]);
+  const firstCells = [line, result, id, displayName];
+  if (errors.length === 0) return [[...firstCells, '', '', '']];
+  return errors.map((error) => [...firstCells, error.field, error.code, messageOf(error, text)]);
 }
 
 /** The reason in words. */

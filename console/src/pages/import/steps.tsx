@@ -58,7 +58,7 @@ export function DryRun({ source: { csv } }: { source: Reading }) {
 export function Work() {
   const { imports } = useText();
   const { dryRun, work: run } = useStore(importing);
-  const begin = useStart('work');
+  const startRun = useStart('work');
   if (dryRun?.state !== 'done') return null;
   const { good, failed } = dryRun.tally;
   return (
@@ -68,7 +68,7 @@ export function Work() {
           {good === 0 ? (
             <p>{imports.noneGood}</p>
           ) : (
-            <Button kind="main" changesData onClick={begin}>
+            <Button kind="main" changesData onClick={startRun}>
               {failed > 0 ? imports.startValid(good) : imports.start(good)}
             </Button>
           )}
@@ -95,7 +95,7 @@ function RunState({ step, run, children }: { step: Step; run: Run; children: Rea
   const { imports } = useText();
   const { work } = useStore(importing);
   const { number } = useFormats();
-  const goOn = useStart(step);
+  const continueRun = useStart(step);
   const { state, tally, error } = run;
   const { line, part, good, exists, failed, unsure } = tally;
   const done = good + exists + failed;
@@ -110,10 +110,10 @@ function RunState({ step, run, children }: { step: Step; run: Run; children: Rea
             [imports.exists, exists, undefined],
             [imports.failed[step], failed, failed > 0 ? styles.isBad : undefined],
           ] as const
-        ).map(([name, value, look]) => (
+        ).map(([name, value, className]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd className={look}>{number(value)}</dd>
+            <dd className={className}>{number(value)}</dd>
           </div>
         ))}
       </dl>
@@ -136,14 +136,18 @@ function RunState({ step, run, children }: { step: Step; run: Run; children: Rea
           <Notice kind="warn" live>
             {imports.interrupted(line)} {unsure !== undefined && imports.unsure(...unsure)}
           </Notice>
-          {isFileGone ? <Notice kind="bad">{imports.fileChanged}</Notice> : <Problem error={error} onRetry={goOn} />}
+          {isFileGone ? (
+            <Notice kind="bad">{imports.fileChanged}</Notice>
+          ) : (
+            <Problem error={error} onRetry={continueRun} />
+          )}
         </>
       )}
       {children}
       {state !== 'running' && isLast && (
         <div className={styles.buttons}>
           {state === 'stopped' && (
-            <Button kind="main" changesData={step === 'work'} onClick={goOn}>
+            <Button kind="main" changesData={step === 'work'} onClick={continueRun}>
               {imports.goOn}
             </Button>
           )}

@@ -72,9 +72,9 @@ export function KeyDetails({ apiKey: key, onClose }: { apiKey: ApiKey; onClose: 
 }
 
 /** When a key ends. */
-export function Expiry({ apiKey: { expires_at: at } }: { apiKey: ApiKey }) {
+export function Expiry({ apiKey: { expires_at: expiresAt } }: { apiKey: ApiKey }) {
   const { keys: text } = useText();
-  if (at === null) return <Time value={null} emptyText={text.never} />;
-  if (Date.parse(at) <= Date.now()) return <Badge kind="off">{text.expired}</Badge>;
-  return <Time value={at} />;
+  if (expiresAt === null) return <Time value={null} emptyText={text.never} />;
+  if (Date.parse(expiresAt) <= Date.now()) return <Badge kind="off">{text.expired}</Badge>;
+  return <Time value={expiresAt} />;
 }

@@ -49,7 +49,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         </Button>
       }
     >
-      <Secret label={text.shownOnce} value={issued.token} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+      <Secret label={text.shownOnce} value={issued.token} note={<p className={styles.quiet}>{text.keepIt}</p>} />
     </Dialog>
   );
 }
@@ -60,8 +60,9 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
   const client = useQueryClient();
   const create = useMutation({
     mutationFn: () => {
-      const age = days[draft.expiry];
-      const expires_at = age === undefined ? undefined : new Date(Date.now() + age * msPerDay).toISOString();
+      const lifetimeDays = days[draft.expiry];
+      const expires_at =
+        lifetimeDays === undefined ? undefined : new Date(Date.now() + lifetimeDays * msPerDay).toISOString();
       const body = {
         name: draft.name.trim(),
         scopes: [...draft.scopes],
@@ -81,7 +82,7 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
   const toggle = (scope: Scope) =>
     setDraft({
       ...draft,
-      scopes: draft.scopes.includes(scope) ? draft.scopes.filter((one) => one !== scope) : [...draft.scopes, scope],
+      scopes: draft.scopes.includes(scope) ? draft.scopes.filter((other) => other !== scope) : [...draft.scopes, scope],
     });
   return (
     <Dialog

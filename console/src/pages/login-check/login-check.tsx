@@ -34,12 +34,12 @@ export function LoginCheck() {
     enabled: value !== '',
   });
   const problem = query.error instanceof ProblemError ? query.error : undefined;
-  const fields = {
+  const fieldErrors = {
     value: problem?.messageFor('identity.value'),
     device: problem?.messageFor('device_id'),
     address: problem?.messageFor('address'),
   };
-  const isAtField = Object.values(fields).some((message) => message !== undefined);
+  const isAtField = Object.values(fieldErrors).some((message) => message !== undefined);
   return (
     <Page
       title={text.title}
@@ -54,7 +54,7 @@ export function LoginCheck() {
         <Question
           key={JSON.stringify(search)}
           start={{ type, value, device: device ?? '', address: address ?? '' }}
-          errors={fields}
+          errors={fieldErrors}
           busy={query.isFetching}
           onAsk={(asked) => {
             void navigate({ search: { ...asked }, resetScroll: false });

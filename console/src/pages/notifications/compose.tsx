@@ -22,7 +22,7 @@ import { dismiss, publication, publish } from './publish.js';
 import type { ReadIds } from './read-ids.js';
 import { type ChosenRecipients, noRecipients, Recipients, readChosen } from './recipients.js';
 
-/** Characters of a description. */
+/** The maximum length of a description in characters. */
 const maxLength = 4096;
 /** The maximum length of a file in a draft. The operator must choose a larger file again after a reload. */
 const maxDraftLength = 1_500_000;
@@ -116,7 +116,7 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
 const imageOf = ({ image, imageUrl }: Form): string | undefined =>
   image?.url ?? (imageUrl.trim() === '' ? undefined : imageUrl.trim());
 
-/** The recipients as a draft. A large file is not kept over a reload, only its name. */
+/** The recipients as a draft. Only the name of a large file survives a reload. */
 function useRecipients() {
   const [draft, setDraft, forget] = useDraft<ChosenRecipients>('notify-to', noRecipients);
   const [largeFile, setLargeFile] = useState<ChosenRecipients['file']>(null);

@@ -1,6 +1,6 @@
 import type { NotificationInput } from '../../api/schema.js';
 
-/** An uploaded image. `preview`: its URL in this page; missing after a reload. */
+/** An uploaded image, with the name of its file and its URL at the service. */
 export interface UploadedImage {
   readonly id: string;
   readonly name: string;

@@ -12,7 +12,7 @@ interface CurlProps {
   readonly onClose: () => void;
 }
 
-/** The same request for a shell. */
+/** The request that publishes the notification, as a command for a shell. */
 export function Curl({ content, ids, onClose }: CurlProps) {
   const { curl } = useText().notifications;
   const shownIds = ids.slice(0, maxPeople);

@@ -18,7 +18,7 @@ interface DryRunProps {
   readonly report: Report | undefined;
   /** The report is about the form as it is now. */
   readonly isCurrent: boolean;
-  /** People who were checked until now, while it runs. */
+  /** The number of people who were checked until now. Undefined: no dry run is running. */
   readonly progress: number | undefined;
   readonly all: number;
   /** Lines without an id. */
@@ -28,7 +28,7 @@ interface DryRunProps {
   readonly onStop: () => void;
 }
 
-/** Who would get it and on which devices. Nothing is sent. */
+/** Who would get the notification, and on which devices. Nothing is sent. */
 export function DryRunPanel(props: DryRunProps) {
   const { report, isCurrent, progress, all, onRun, onStop } = props;
   const { dryRun: text } = useText().notifications;
@@ -168,7 +168,7 @@ function Lines({ text, onDownload }: { text: string; onDownload: () => void }) {
   );
 }
 
-/** People that are shown by name. */
+/** The maximum number of people who are shown by name. */
 const maxNamed = 100;
 
 /** Each person with the devices that get a push. */

@@ -24,9 +24,9 @@ export interface Person {
 const chunkSize = 100;
 
 /**
- * Asks the service who would get this notification, part by part. Writes nothing.
+ * Asks the service who would get this notification, chunk by chunk. Writes nothing.
  *
- * @param onProgress called after each part with the number of users that were checked
+ * @param onProgress called after each chunk with the number of users that were checked
  * @throws ProblemError if the content is not valid; what a request throws
  */
 export async function runDryRun(
@@ -38,18 +38,18 @@ export async function runDryRun(
   const people: Person[] = [];
   const unknown: Recipient[] = [];
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
-  for (let at = 0; at < recipients.length; at += chunkSize) {
-    const chunk = recipients.slice(at, at + chunkSize);
-    const { result, missing } = await checkPart(content, chunk, signal);
+  for (let offset = 0; offset < recipients.length; offset += chunkSize) {
+    const chunk = recipients.slice(offset, offset + chunkSize);
+    const { result, missing } = await checkChunk(content, chunk, signal);
     unknown.push(...missing);
     for (const { user_id: id, push: pushes } of result?.items ?? []) people.push({ id, push: pushes });
     for (const channel of ['apns', 'fcm', 'web_push', 'muted'] as const) push[channel] += result?.push[channel] ?? 0;
-    onProgress(Math.min(at + chunkSize, recipients.length));
+    onProgress(Math.min(offset + chunkSize, recipients.length));
   }
   return { people, unknown, push, endedAt: new Date().toISOString() };
 }
 
-async function checkPart(content: Content, recipients: readonly Recipient[], signal: AbortSignal) {
+async function checkChunk(content: Content, recipients: readonly Recipient[], signal: AbortSignal) {
   const missing: Recipient[] = [];
   let known = recipients;
   for (;;) {
@@ -63,20 +63,20 @@ async function checkPart(content: Content, recipients: readonly Recipient[], sig
     } catch (error) {
       const missingIndexes = unknownIndexes(error);
       if (missingIndexes === undefined) throw error;
-      missing.push(...known.filter((_, place) => missingIndexes.has(place)));
-      known = known.filter((_, place) => !missingIndexes.has(place));
+      missing.push(...known.filter((_, index) => missingIndexes.has(index)));
+      known = known.filter((_, index) => !missingIndexes.has(index));
     }
   }
 }
 
-/** The places of users that do not exist, if nothing else is wrong with the request. */
+/** The indexes of the users who do not exist, if nothing else is wrong with the request. */
 export function unknownIndexes(error: unknown): ReadonlySet<number> | undefined {
   if (!(error instanceof ProblemError) || error.errors.length === 0) return undefined;
-  const places = error.errors.map(({ field, code }) => {
-    const place = /^(?:0\.)?user_id(?:s\.(\d+))?$/.exec(field ?? '');
-    return code === 'unknown_user' && place !== null ? Number(place[1] ?? 0) : undefined;
+  const indexes = error.errors.map(({ field, code }) => {
+    const match = /^(?:0\.)?user_id(?:s\.(\d+))?$/.exec(field ?? '');
+    return code === 'unknown_user' && match !== null ? Number(match[1] ?? 0) : undefined;
   });
-  return places.includes(undefined) ? undefined : new Set(places.filter((place) => place !== undefined));
+  return indexes.includes(undefined) ? undefined : new Set(indexes.filter((index) => index !== undefined));
 }
 
 /** The message for a field of the content, such as `description`, of a request with one item. */

@@ -93,7 +93,7 @@ interface TypeProps {
 function TypeField({ type, error, onChange }: TypeProps) {
   const { notifications: text } = useText();
   const id = useId();
-  const base = baseTypes.find((one) => one === type);
+  const baseType = baseTypes.find((candidate) => candidate === type);
   return (
     <div className={styles.type}>
       <span className={styles.label} id={id}>
@@ -101,11 +101,11 @@ function TypeField({ type, error, onChange }: TypeProps) {
       </span>
       <Segments
         label={text.type}
-        value={base ?? ''}
-        options={[...baseTypes.map((one) => [one, one] as const), ['', text.otherType]]}
+        value={baseType ?? ''}
+        options={[...baseTypes.map((name) => [name, name] as const), ['', text.otherType]]}
         onChoose={onChange}
       />
-      {base === undefined ? (
+      {baseType === undefined ? (
         <Field
           label={text.typeName}
           autoComplete="off"
@@ -129,7 +129,7 @@ function Note({ wrong, children }: { wrong: boolean; children: ReactNode }) {
   );
 }
 
-const largestImage = 5 * 2 ** 20;
+const maxImageBytes = 5 * 2 ** 20;
 
 interface ImageProps {
   readonly image: UploadedImage | null;
@@ -146,8 +146,8 @@ function ImageField({ image, error, onChange }: ImageProps) {
   async function choose({ currentTarget }: ChangeEvent<HTMLInputElement>): Promise<void> {
     const [file] = currentTarget.files ?? [];
     if (file === undefined) return;
-    setRefusal(file.size > largestImage ? text.imageTooLarge : undefined);
-    if (file.size <= largestImage) {
+    setRefusal(file.size > maxImageBytes ? text.imageTooLarge : undefined);
+    if (file.size <= maxImageBytes) {
       setBusy(true);
       try {
         onChange(await upload(file));

@@ -148,16 +148,16 @@ function NotificationPanel({ trace }: { trace: DeliveryTrace }) {
     </Panel>
   );
 
-  function factsOf(one: Notification): [string, ReactNode][] {
+  function factsOf(notification: Notification): [string, ReactNode][] {
     return [
-      [notifications.type, one.notification_type],
-      [notifications.key, <Value key="key" value={one.notification_key} />],
-      [text.actor, <Value key="actor" value={one.actor} />],
-      [notifications.number, <Num key="number" value={one.object_data_number} />],
-      [text.text, <Value key="text" value={one.object_data_string} />],
-      [text.object, <Value key="object" value={one.object_id} isId />],
-      [text.created, <Time key="created" value={one.created_at} focusable />],
-      [text.changed, <Time key="changed" value={one.updated_at} focusable />],
+      [notifications.type, notification.notification_type],
+      [notifications.key, <Value key="key" value={notification.notification_key} />],
+      [text.actor, <Value key="actor" value={notification.actor} />],
+      [notifications.number, <Num key="number" value={notification.object_data_number} />],
+      [text.text, <Value key="text" value={notification.object_data_string} />],
+      [text.object, <Value key="object" value={notification.object_id} isId />],
+      [text.created, <Time key="created" value={notification.created_at} focusable />],
+      [text.changed, <Time key="changed" value={notification.updated_at} focusable />],
     ];
   }
 }

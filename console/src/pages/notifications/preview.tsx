@@ -36,13 +36,13 @@ export function Preview({ content }: { content: Previewed }) {
         <Segments
           label={preview.device}
           value={device}
-          options={devices.map((one) => [one, preview.devices[one]])}
+          options={devices.map((name) => [name, preview.devices[name]])}
           onChoose={setDevice}
         />
         <Segments
           label={preview.theme}
           value={theme}
-          options={themes.map((one) => [one, preview.themes[one]])}
+          options={themes.map((name) => [name, preview.themes[name]])}
           onChoose={setTheme}
         />
       </div>
@@ -132,7 +132,10 @@ function Inbox({ content: { actor, description, number, text, image } }: { conte
   );
 }
 
-/** An uploaded image. Another one is named: the content security policy allows images of Postern only. */
+/**
+ * An uploaded image. Of an external image only the host is shown, because the content security policy allows images of
+ * Postern only.
+ */
 export function PreviewImage({ url }: { url: string }) {
   const { preview } = useText().notifications;
   const address = URL.canParse(url) ? new URL(url) : null;

@@ -12,7 +12,10 @@ import { createStore, firstValue, type Store } from '../../lib/store.js';
 import type { Content } from './content.js';
 import { unknownIndexes } from './dry-run.js';
 
-/** The content and the recipients of a publication. Because of the key, each chunk is published once, however often it is sent. */
+/**
+ * The content and the recipients of a publication. Because of the key, each chunk is published once, however often it is
+ * sent.
+ */
 interface Plan {
   readonly key: string;
   readonly content: Content;
@@ -37,8 +40,11 @@ export interface Publication {
 
 /** The maximum number of users of one request, and of bytes of its answer, which repeats the content for each user. */
 const limits = { users: 500, bytes: 2 ** 20 };
-/** Attempts of one request while the service cannot be reached or is busy, and milliseconds before the second. */
-const attempts = { most: 6, first: 1000 };
+/**
+ * The maximum number of attempts of one request while the service cannot be reached or is busy, and the delay before the
+ * second attempt in milliseconds. The delay doubles each time.
+ */
+const attempts = { max: 6, firstDelayMs: 1000 };
 /** The service knows a key for 24 hours. After that a repeat would publish again. */
 const keyLifeMs = 20 * 3_600_000;
 /** The name of the draft that holds the publication. All drafts are deleted when the operator signs out. */
@@ -79,8 +85,8 @@ export const continuePublication = ({ plan }: Publication): Promise<void> =>
 
 /** Ends after the request that runs now, so that the result is known for each user. */
 export function stop(): void {
-  const now = publication.get();
-  if (now?.state === 'running') publication.set({ ...now, state: 'stopping' });
+  const current = publication.get();
+  if (current?.state === 'running') publication.set({ ...current, state: 'stopping' });
 }
 
 /** Forgets a publication that has ended. */
@@ -101,10 +107,10 @@ async function run(started: Publication): Promise<void> {
     publication.set({ plan, state, outcomes, error });
   };
   try {
-    const size = partSize(plan.content);
+    const size = chunkSize(plan.content);
     for (let offset = 0; offset < plan.ids.length; offset += size) {
       const ids = plan.ids.slice(offset, offset + size);
-      outcomes = [...outcomes, ...(await publishPart(plan.content, ids, `${plan.key}-${offset}`))];
+      outcomes = [...outcomes, ...(await publishChunk(plan.content, ids, `${plan.key}-${offset}`))];
       if (publication.get()?.state === 'stopping' && outcomes.length < plan.ids.length) return end('stopped');
       publication.set({ plan, state: publication.get()?.state ?? 'running', outcomes });
     }
@@ -116,13 +122,14 @@ async function run(started: Publication): Promise<void> {
   }
 }
 
-function partSize(content: Content): number {
+/** The number of users of one request. */
+function chunkSize(content: Content): number {
   const bytes = new TextEncoder().encode(JSON.stringify(content)).length + 500;
   return Math.max(1, Math.min(limits.users, Math.floor(limits.bytes / bytes)));
 }
 
 /** Publishes to all of these users who still exist. */
-async function publishPart(content: Content, ids: readonly string[], key: string): Promise<Outcome[]> {
+async function publishChunk(content: Content, ids: readonly string[], key: string): Promise<Outcome[]> {
   let known = ids;
   for (let round = 0; known.length > 0; round += 1) {
     try {
@@ -136,7 +143,7 @@ async function publishPart(content: Content, ids: readonly string[], key: string
     } catch (error) {
       const missingIndexes = unknownIndexes(error);
       if (missingIndexes === undefined) throw error;
-      known = known.filter((_, place) => !missingIndexes.has(place));
+      known = known.filter((_, index) => !missingIndexes.has(index));
     }
   }
   return ids.map((user_id) => ({ user_id, result: 'unknown_user' }));
@@ -162,16 +169,16 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       const isRunning = error instanceof ProblemError && error.code === 'request_in_progress';
       const isStopped = publication.get()?.state !== 'running';
-      if (attempt === attempts.most || isStopped || !(isRunning || isTemporary(error))) throw error;
+      if (attempt === attempts.max || isStopped || !(isRunning || isTemporary(error))) throw error;
       const retryAfterMs = error instanceof ProblemError ? (error.retryAfter ?? 0) * 1000 : 0;
-      await pause(Math.max(retryAfterMs, attempts.first * 2 ** (attempt - 1)));
+      await pause(Math.max(retryAfterMs, attempts.firstDelayMs * 2 ** (attempt - 1)));
     }
   }
 }
 
-const isReachable = (now: Connection): now is Extract<Connection, { reachable: true }> => now.reachable;
+const isReachable = (state: Connection): state is Extract<Connection, { reachable: true }> => state.reachable;
 
-/** Ends early when the service can be reached again. */
+/** Waits. If the service cannot be reached, the wait ends early when it can be reached again. */
 async function pause(milliseconds: number): Promise<void> {
   const isLost = !connection.get().reachable;
   const time = new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -21,7 +21,7 @@ const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const externalId = /^external:.{1,255}$/;
 /** Columns of CSV and members of NDJSON that can have the id of a user, the best first. */
 const idNames = ['user_id', 'userid', 'user', 'id', 'uuid'] as const;
-/** Characters of a refused line that are kept. */
+/** The number of characters of a refused line that are kept. */
 const maxShownCharacters = 200;
 
 interface Found {
@@ -50,7 +50,7 @@ export function readFileText(text: string): ReadIds {
   const [head] = rows;
   if (head === undefined) return toReadIds([], undefined);
   const names = head.cells.map((cell) => cell.trim().toLowerCase());
-  const name = idNames.find((one) => names.includes(one));
+  const name = idNames.find((candidate) => names.includes(candidate));
   if (name !== undefined) {
     const column = names.indexOf(name);
     const found = rows.slice(1).map(({ line, cells }) => ({ line, value: cells[column] ?? '' }));
@@ -72,7 +72,8 @@ function readNdjson(text: string): ReadIds {
     if (line.trim() === '') return [];
     try {
       const entries = Object.entries(JSON.parse(line) as object);
-      const [name, value] = idNames.flatMap((one) => entries.filter(([key]) => key.toLowerCase() === one))[0] ?? [];
+      const [name, value] =
+        idNames.flatMap((idName) => entries.filter(([key]) => key.toLowerCase() === idName))[0] ?? [];
       if (typeof value !== 'string') return [{ line: index + 1, value: line }];
       column ??= name;
       return [{ line: index + 1, value }];
@@ -108,7 +109,7 @@ interface Row {
 /** The rows of a CSV file that are not empty (RFC 4180), with commas, semicolons or tabs. */
 function readCsv(text: string): Row[] {
   const [head = ''] = text.trimStart().split('\n', 1);
-  const separator = [',', ';', '\t'].find((one) => head.includes(one)) ?? ',';
+  const separator = [',', ';', '\t'].find((candidate) => head.includes(candidate)) ?? ',';
   const rows: Row[] = [];
   let cells: string[] = [];
   let cell = '';
@@ -116,7 +117,7 @@ function readCsv(text: string): Row[] {
   let [line, start] = [1, 1];
   const endRow = () => {
     cells.push(cell);
-    if (cells.some((one) => one.trim() !== '')) rows.push({ line: start, cells });
+    if (cells.some((text) => text.trim() !== '')) rows.push({ line: start, cells });
     [cells, cell, start] = [[], '', line];
   };
   for (let index = 0; index < text.length; index += 1) {

@@ -118,9 +118,9 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
   const { found, settled } = useFoundUsers(search);
   const options = search.trim() === '' ? [] : (found ?? []).filter((user) => !ids.includes(user.id));
   const current = options[Math.min(chosen, options.length - 1)];
-  const nameById = (one: string) => {
-    const user = users.get(one);
-    return user === undefined ? one.slice(0, 8) : nameOf(user);
+  const nameById = (userId: string) => {
+    const user = users.get(userId);
+    return user === undefined ? userId.slice(0, 8) : nameOf(user);
   };
 
   function add(user: User | undefined): void {
@@ -143,15 +143,15 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
   return (
     <div className={styles.picker}>
       <div className={cx(styles.box, error !== undefined && styles.wrong)}>
-        {ids.map((one) => (
-          <span key={one} className={styles.chip}>
-            <UserText text={nameById(one)} />
+        {ids.map((userId) => (
+          <span key={userId} className={styles.chip}>
+            <UserText text={nameById(userId)} />
             <Button
               kind="ghost"
               small
               icon="cross"
-              label={text.to.remove(nameById(one))}
-              onClick={() => onChange(ids.filter((other) => other !== one))}
+              label={text.to.remove(nameById(userId))}
+              onClick={() => onChange(ids.filter((other) => other !== userId))}
             />
           </span>
         ))}
@@ -201,7 +201,9 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
             <UserText text={nameOf(user)} />
             <UserText
               quiet
-              text={[user.email, user.username, user.phone].find((one) => one !== null && one !== nameOf(user)) ?? ''}
+              text={
+                [user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? ''
+              }
             />
           </div>
         ))}

@@ -34,7 +34,8 @@ export function useAwaitsLatest(isAllowed: boolean): boolean {
 /** The last events. New ones are added until the operator pauses; then a button adds them. */
 export function Now() {
   const { overview } = useText();
-  const [waiting, setWaiting] = useState<readonly AuditEvent[]>();
+  /** While the list is paused, the events that it shows. */
+  const [pausedEvents, setPausedEvents] = useState<readonly AuditEvent[]>();
   const [isStreamed, setStreamed] = useState(false);
   const query = useLatest(true, !isStreamed && 5000);
   const { refetch } = query;
@@ -43,8 +44,8 @@ export function Now() {
     refresh: useCallback(() => void refetch(), [refetch]),
   });
   useEffect(() => setStreamed(state === 'live'), [state]);
-  const events = (waiting ?? rows ?? []).slice(0, maxEvents);
-  const newer = waiting === undefined ? 0 : (rows ?? []).findIndex(({ id }) => id === waiting[0]?.id);
+  const events = (pausedEvents ?? rows ?? []).slice(0, maxEvents);
+  const newer = pausedEvents === undefined ? 0 : (rows ?? []).findIndex(({ id }) => id === pausedEvents[0]?.id);
   return (
     <Panel
       hasNoPadding
@@ -53,17 +54,17 @@ export function Now() {
       actions={
         <>
           {newer > 0 && (
-            <Button small kind="ghost" onClick={() => setWaiting(rows)}>
+            <Button small kind="ghost" onClick={() => setPausedEvents(rows)}>
               {overview.waitingEvents(newer)}
             </Button>
           )}
           <Button
             small
             kind="ghost"
-            icon={waiting === undefined ? 'pause' : 'play'}
-            onClick={() => setWaiting(waiting === undefined ? rows : undefined)}
+            icon={pausedEvents === undefined ? 'pause' : 'play'}
+            onClick={() => setPausedEvents(pausedEvents === undefined ? rows : undefined)}
           >
-            {waiting === undefined ? overview.pause : overview.resume}
+            {pausedEvents === undefined ? overview.pause : overview.resume}
           </Button>
         </>
       }

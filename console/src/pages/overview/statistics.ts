@@ -2,7 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { request } from '../../api/client.js';
 import type { GetStatisticsData, GetStatisticsResponse } from '../../api/schema.js';
 
-/** A time span of the overview: its length, and the length of a step. The span before is shown for comparison. */
+/**
+ * The time spans of the overview: the length of each and of a step, in milliseconds, and the name of the step in the
+ * API. `back`: how much earlier the span began that is shown for comparison.
+ */
 export const spans = {
   '1h': { length: 3_600_000, step: 60_000, name: '1m', back: 86_400_000 },
   '24h': { length: 86_400_000, step: 900_000, name: '15m', back: 86_400_000 },
@@ -63,7 +66,7 @@ export function useFigures(span: Span) {
       return {
         times: now.buckets,
         step: spans[span].step,
-        metric: (name) => now.metrics.find((one) => one.metric === name) ?? empty,
+        metric: (name) => now.metrics.find(({ metric }) => metric === name) ?? empty,
         before: before.metrics[0],
       };
     },

@@ -29,7 +29,10 @@ export function useFailures() {
 
 type Provider = GetSystemResponse['providers'][number];
 
-/** The configured providers, with the names that people know. Undefined until the answer has arrived. Only operators may read them. */
+/**
+ * The configured providers, with the names that people know. Undefined until the answer has arrived. Only operators may
+ * read them.
+ */
 export function useProviders() {
   const { overview } = useText();
   const nameOf = ({ channel, name }: Provider) =>
@@ -136,20 +139,20 @@ function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
   const { overview } = useText();
   const { data, error } = useFindings(isAllowed);
   const { isPending: awaitsRole } = useQuery(operatorQuery);
-  const worstLevel = data?.others.find(({ level }) => level === 'fail') ?? data?.others[0];
-  if (worstLevel !== undefined && data !== undefined) {
+  const worstFinding = data?.others.find(({ level }) => level === 'fail') ?? data?.others[0];
+  if (worstFinding !== undefined && data !== undefined) {
     return (
       <div key="findings" className={styles.warning} role="status">
         <Icon
-          name={worstLevel.level === 'fail' ? 'circleCross' : 'warning'}
-          className={worstLevel.level === 'fail' ? styles.bad : styles.warn}
+          name={worstFinding.level === 'fail' ? 'circleCross' : 'warning'}
+          className={worstFinding.level === 'fail' ? styles.bad : styles.warn}
         />
         <p className={styles.line}>
           <Link to="/system">
             <strong>{overview.findings(data.others.length)}</strong>
           </Link>{' '}
-          <bdi title={worstLevel.detail}>
-            {worstLevel.what}: <Sentence text={worstLevel.detail} />
+          <bdi title={worstFinding.detail}>
+            {worstFinding.what}: <Sentence text={worstFinding.detail} />
           </bdi>
         </p>
       </div>

@@ -69,7 +69,7 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
       setBusy(false);
     }
   }
-  const begin = (kind: 'totp' | 'passkey') =>
+  const openFactorStep = (kind: 'totp' | 'passkey') =>
     submitStep(async () => {
       setFactor(await startFactor(operator, kind));
       setStep('factor');
@@ -99,19 +99,19 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
       <StepFrame {...frame('password')} title={setUp.password} summary={setUp.characters([...form.password].length)}>
         <PasswordStep
           value={form.password}
-          least={link.password_min}
+          minLength={link.password_min}
           username={operator.email ?? operator.username ?? ''}
           {...{ fieldProblem, busy }}
           otherError={otherError}
           onChange={(password) => set({ password })}
-          onNext={() => void begin('totp')}
+          onNext={() => void openFactorStep('totp')}
         />
       </StepFrame>
       <StepFrame {...frame('factor')} title={setUp.factor} note={setUp.factorWhy}>
         <FactorStep
           {...{ factor, busy }}
           failure={otherError}
-          onKind={(kind) => void begin(kind)}
+          onKind={(kind) => void openFactorStep(kind)}
           onComplete={(proof) => void complete(proof)}
         />
       </StepFrame>
@@ -216,7 +216,7 @@ function YouStep({ form, fieldProblem, onChange, onNext }: YouProps) {
 
 interface PasswordProps {
   readonly value: string;
-  readonly least: number;
+  readonly minLength: number;
   /** For password managers. */
   readonly username: string;
   readonly fieldProblem: ProblemError | undefined;
@@ -226,10 +226,10 @@ interface PasswordProps {
   readonly onNext: () => void;
 }
 
-function PasswordStep({ value, least, username, fieldProblem, otherError, busy, onChange, onNext }: PasswordProps) {
+function PasswordStep({ value, minLength, username, fieldProblem, otherError, busy, onChange, onNext }: PasswordProps) {
   const { setUp, signIn } = useText();
   const [isShown, setShown] = useState(false);
-  const missing = least - [...value].length;
+  const missing = minLength - [...value].length;
   return (
     <form
       className={styles.fields}
@@ -245,7 +245,7 @@ function PasswordStep({ value, least, username, fieldProblem, otherError, busy, 
         value={value}
         autoComplete="new-password"
         autoFocus
-        hint={setUp.passwordHint(least)}
+        hint={setUp.passwordHint(minLength)}
         error={fieldProblem?.messageFor('password')}
         onChange={(event) => onChange(event.currentTarget.value)}
       />

@@ -38,7 +38,7 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
   const [busy, setBusy] = useState(false);
   const device = thisDevice(entry?.device_id ?? null);
 
-  /** Runs one step of the login. `wrong`: what to show if the secret was wrong. */
+  /** Runs one step of the login. @param wrongText what to show if the secret was wrong */
   async function run(step: () => Promise<Step>, who: string, wrongText: string): Promise<boolean> {
     setBusy(true);
     setError(undefined);
@@ -65,7 +65,7 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
     return (
       <FirstStep
         {...{ hasTitle, busy, error, identity }}
-        onPassword={(given) => void run(() => startWithPassword(given, device), given.identity, text.signIn.refused)}
+        onPassword={(input) => void run(() => startWithPassword(input, device), input.identity, text.signIn.refused)}
         onPasskey={() => void run(() => logInWithPasskey(device), '', text.signIn.passkeyFailed)}
       />
     );
@@ -126,7 +126,7 @@ interface FirstProps {
   readonly busy: boolean;
   readonly error: ReactNode;
   readonly identity: string | undefined;
-  readonly onPassword: (given: { identity: string; password: string; pin?: string }) => void;
+  readonly onPassword: (input: { identity: string; password: string; pin?: string }) => void;
   /** Without it, a passkey is not offered. */
   readonly onPasskey?: () => void;
 }

@@ -131,24 +131,24 @@ function Processes({ system: { instances, version, queue } }: { system: System }
         label={system.processes}
         heads={[system.host, system.worker, system.version, 'Node.js', system.streams, system.started, system.seen]}
       >
-        {instances.map((one) => (
-          <tr key={one.id}>
+        {instances.map((instance) => (
+          <tr key={instance.id}>
             <th scope="row">
-              {one.host} · {one.process_id}
+              {instance.host} · {instance.process_id}
             </th>
-            <td data-head={system.worker}>{one.worker ?? <None />}</td>
-            <td data-head={system.version}>{one.version}</td>
-            <td data-head="Node.js">{one.node}</td>
+            <td data-head={system.worker}>{instance.worker ?? <None />}</td>
+            <td data-head={system.version}>{instance.version}</td>
+            <td data-head="Node.js">{instance.node}</td>
             <td data-head={system.streams}>
-              <Num value={one.streams} />
+              <Num value={instance.streams} />
             </td>
             <td data-head={system.started}>
-              <Time value={one.started_at} />
+              <Time value={instance.started_at} />
             </td>
             <td data-head={system.seen}>
-              {one.is_lost ? (
+              {instance.is_lost ? (
                 <Badge kind="bad">
-                  {system.lost} <Time value={one.seen_at} />
+                  {system.lost} <Time value={instance.seen_at} />
                 </Badge>
               ) : (
                 system.runs

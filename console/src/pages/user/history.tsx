@@ -46,17 +46,17 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
           ) : (
             <div className={styles.inbox}>
               <div className={styles.entries}>
-                <ScrollList label={inbox.title} rows={rows} idOf={(one) => one.id} source={list.more}>
-                  {(one) => (
+                <ScrollList label={inbox.title} rows={rows} idOf={(notification) => notification.id} source={list.more}>
+                  {(notification) => (
                     <button
                       type="button"
                       className={styles.entry}
-                      aria-expanded={one.id === open}
-                      onClick={() => onOpen(one.id === open ? undefined : one.id)}
+                      aria-expanded={notification.id === open}
+                      onClick={() => onOpen(notification.id === open ? undefined : notification.id)}
                     >
-                      <UserText text={one.description} />
-                      <Time value={one.created_at} />
-                      <span className={styles.quiet}>{one.notification_type}</span>
+                      <UserText text={notification.description} />
+                      <Time value={notification.created_at} />
+                      <span className={styles.quiet}>{notification.notification_type}</span>
                     </button>
                   )}
                 </ScrollList>
@@ -210,18 +210,18 @@ function useEntries(): (events: readonly AuditEvent[]) => TimelineEntry[] {
     const eventGroups: AuditEvent[][] = [];
     for (const event of events) {
       // A lock is recorded among the refusals that caused it. The refusals still become one entry.
-      const sameGroup = eventGroups.slice(-2).find((fold) => fold[0]?.type === event.type);
+      const sameGroup = eventGroups.slice(-2).find((group) => group[0]?.type === event.type);
       if (sameGroup === undefined) eventGroups.push([event]);
       else sameGroup.push(event);
     }
-    return eventGroups.flatMap((fold) => {
-      const [newest] = fold;
-      const oldest = fold.at(-1);
+    return eventGroups.flatMap((group) => {
+      const [newest] = group;
+      const oldest = group.at(-1);
       if (newest === undefined || oldest === undefined) return [];
       const span = Date.parse(newest.created_at) - Date.parse(oldest.created_at);
-      const details = [...new Set(fold.map(detail))].filter((line) => line !== '').slice(0, 3);
-      const times = span < 1000 ? activity.times(fold.length) : activity.timesIn(fold.length, duration(span));
-      const repeats = fold.length > 1 ? [times] : [];
+      const details = [...new Set(group.map(detail))].filter((line) => line !== '').slice(0, 3);
+      const times = span < 1000 ? activity.times(group.length) : activity.timesIn(group.length, duration(span));
+      const repeats = group.length > 1 ? [times] : [];
       return {
         ...{ id: newest.id, time: newest.created_at, ...eventLook(newest.type), title: verb(newest.type) },
         detail: [...repeats, ...details].join(' · '),

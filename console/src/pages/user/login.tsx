@@ -84,10 +84,10 @@ function Views({ id, device, onChoose }: LoginProps) {
   const { data } = useQuery(devicesQuery(id));
   const devices = data?.data ?? [];
   const shownCount = devices.length > maxTabs ? maxTabs - 1 : maxTabs;
-  const first = devices.slice(0, shownCount);
+  const tabDevices = devices.slice(0, shownCount);
   const others = devices.slice(shownCount);
   const answers = useQueries({
-    queries: [undefined, ...first.map((each) => each.id)].map((each) => diagnosisQuery(id, each)),
+    queries: [undefined, ...tabDevices.map((each) => each.id)].map((each) => diagnosisQuery(id, each)),
   });
   const nameOrUnnamed = (each: UserDevice) => deviceName(each) ?? user.devices.unnamed;
   const tab = (name: string, answer: LoginDiagnosis | undefined) => (
@@ -105,7 +105,7 @@ function Views({ id, device, onChoose }: LoginProps) {
           value={device ?? ''}
           options={[
             ['', tab(user.login.newDevice, answers[0]?.data)],
-            ...first.map((each, index) => [each.id, tab(nameOrUnnamed(each), answers[index + 1]?.data)] as const),
+            ...tabDevices.map((each, index) => [each.id, tab(nameOrUnnamed(each), answers[index + 1]?.data)] as const),
           ]}
           onChoose={(chosen) => onChoose(chosen === '' ? undefined : chosen)}
         />

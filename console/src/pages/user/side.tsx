@@ -25,7 +25,7 @@ export function Devices({ user, mayChange, onLogOutAll }: SideProps & { onLogOut
   const { devices: text } = useText().user;
   const query = useQuery(devicesQuery(user.id));
   const [dialogDevice, setDialogDevice] = useState<UserDevice>();
-  const all = useText().user.logOutEverywhere;
+  const logOutAllText = useText().user.logOutEverywhere;
   return (
     <Panel
       anchor="devices"
@@ -36,7 +36,7 @@ export function Devices({ user, mayChange, onLogOutAll }: SideProps & { onLogOut
         mayChange &&
         query.data?.data.length !== 0 && (
           <Button small onClick={onLogOutAll}>
-            {all}
+            {logOutAllText}
           </Button>
         )
       }

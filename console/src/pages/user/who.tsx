@@ -22,7 +22,7 @@ interface WhoProps {
 export function Who({ user, mayChange, onOpenDialog }: WhoProps) {
   const { user: text, userDialogs, users } = useText();
   const { who } = text;
-  const shown = (value: string | null) => (value === null ? <None /> : <UserText text={value} />);
+  const textOrNone = (value: string | null) => (value === null ? <None /> : <UserText text={value} />);
   return (
     <Panel
       anchor="who"
@@ -42,13 +42,13 @@ export function Who({ user, mayChange, onOpenDialog }: WhoProps) {
     >
       <Facts
         facts={[
-          [userDialogs.profile.name, shown(user.name === '' ? null : user.name)],
-          [who.username, shown(user.username)],
-          [who.phone, shown(user.phone)],
-          [who.email, shown(user.email)],
-          [who.externalId, shown(user.external_id)],
+          [userDialogs.profile.name, textOrNone(user.name === '' ? null : user.name)],
+          [who.username, textOrNone(user.username)],
+          [who.phone, textOrNone(user.phone)],
+          [who.email, textOrNone(user.email)],
+          [who.externalId, textOrNone(user.external_id)],
           [who.role, users.roles[user.role]],
-          [who.locale, shown(user.locale)],
+          [who.locale, textOrNone(user.locale)],
           [who.created, <Time key="created" value={user.created_at} focusable />],
           [who.changed, <Time key="changed" value={user.updated_at} focusable />],
           [who.metadata, <Metadata key="metadata" metadata={user.metadata} />],

@@ -19,7 +19,10 @@ interface BulkDialogProps {
   readonly onStarted: () => void;
 }
 
-/** Explains a bulk action and asks for confirmation. Then the action runs in the background, with its progress and a file of the results. */
+/**
+ * Explains a bulk action and asks for confirmation. Then the action runs in the background, with its progress and a file
+ * of the results.
+ */
 export function BulkDialog({ action, chosen, people, onClose, onStarted }: BulkDialogProps) {
   const { users } = useText();
   const start = useBulk();
@@ -92,30 +95,30 @@ function useBulk() {
       isStopped = true;
     };
     const progress = toast.progress(users.progress(running, 0), { name: users.stop, run: stop });
-    const file = () => {
+    const saveResults = () => {
       const lines = [...tally.lines, ...tally.unknown.map((id) => ({ id, result: 'unknown' }))];
       download(`${action}.ndjson`, lines.map(toLine).join(''), 'application/x-ndjson');
     };
     const summary = () => users.finished(tally.done, tally.unchanged, tally.failed, tally.unknown.length);
     try {
-      const code = await runBulk(action, chosen, lock, (now) => {
-        tally = now;
-        const expected = 'ids' in chosen ? chosen.ids.length : Math.max(1000, now.lines.length * 2);
-        progress.update(now.lines.length / expected, users.progress(running, now.lines.length));
+      const code = await runBulk(action, chosen, lock, (newTally) => {
+        tally = newTally;
+        const expected = 'ids' in chosen ? chosen.ids.length : Math.max(1000, newTally.lines.length * 2);
+        progress.update(newTally.lines.length / expected, users.progress(running, newTally.lines.length));
         return !isStopped;
       });
       const isExport = action === 'export';
-      if (isExport && tally.lines.length > 0) file();
+      if (isExport && tally.lines.length > 0) saveResults();
       if (code !== undefined) {
-        toast.failed(users.endedEarly(code, summary()), undefined, { name: users.resultFile, run: file });
+        toast.failed(users.endedEarly(code, summary()), undefined, { name: users.resultFile, run: saveResults });
         return;
       }
       toast.done(
         isStopped ? users.stopped(summary()) : summary(),
-        isExport ? undefined : { name: users.resultFile, run: file },
+        isExport ? undefined : { name: users.resultFile, run: saveResults },
       );
     } catch (error) {
-      toast.failed(`${users.notAll}: ${summary()}.`, error, { name: users.resultFile, run: file });
+      toast.failed(`${users.notAll}: ${summary()}.`, error, { name: users.resultFile, run: saveResults });
     } finally {
       progress.end();
       void queries.invalidateQueries({ queryKey: ['users'] });

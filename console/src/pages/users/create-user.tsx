@@ -13,18 +13,18 @@ import { useDraft } from '../../lib/drafts.js';
 import { useText } from '../../text/text.js';
 import styles from './users.module.css';
 
-const noDraft = { name: '', username: '', email: '', phone: '', external_id: '' };
-const empty = { ...noDraft, password: '' };
-type Form = typeof empty;
-/** Members of the new user that are known. */
+const emptyDraft = { name: '', username: '', email: '', phone: '', external_id: '' };
+const emptyForm = { ...emptyDraft, password: '' };
+type Form = typeof emptyForm;
+/** The members of the new user that are known before the form opens. */
 export type NewMembers = Readonly<Record<string, unknown>>;
 
-const formOf = (start: NewMembers): typeof noDraft => {
-  const known = Object.keys(noDraft).map((name) => [name, typeof start[name] === 'string' ? start[name] : '']);
-  return { ...noDraft, ...Object.fromEntries(known) };
+const formOf = (start: NewMembers): typeof emptyDraft => {
+  const known = Object.keys(emptyDraft).map((name) => [name, typeof start[name] === 'string' ? start[name] : '']);
+  return { ...emptyDraft, ...Object.fromEntries(known) };
 };
 
-/** A new user. Errors are shown at their fields. */
+/** The form for a new user. Errors are shown at their fields. */
 export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClose: () => void }) {
   const { users, common } = useText();
   const queries = useQueryClient();
@@ -68,7 +68,7 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
       }}
     />
   );
-  const isAtFields = error?.errors.every((one) => one.field !== undefined && one.field in empty) === true;
+  const isAtFields = error?.errors.every(({ field }) => field !== undefined && field in emptyForm) === true;
   return (
     <Dialog
       title={users.create}

@@ -15,10 +15,10 @@ export interface Tally {
   readonly unknown: readonly string[];
 }
 
-/** Users of one request. A stop takes effect between two requests, so that the result of each user is known. */
+/** The number of users of one request. A stop takes effect between two requests, so that the result of each user is known. */
 const chunkSize = 100;
 
-async function* partsOf(chosen: Chosen): AsyncGenerator<readonly string[]> {
+async function* chunksOf(chosen: Chosen): AsyncGenerator<readonly string[]> {
   if ('ids' in chosen) {
     for (let offset = 0; offset < chosen.ids.length; offset += chunkSize)
       yield chosen.ids.slice(offset, offset + chunkSize);
@@ -47,8 +47,8 @@ async function* partsOf(chosen: Chosen): AsyncGenerator<readonly string[]> {
 }
 
 /**
- * Runs an action on the users, part by part.
- * @param onProgress called after each part, also after one that failed; returns whether to go on
+ * Runs an action on the users, chunk by chunk.
+ * @param onProgress called after each chunk, also after one that failed; returns whether to go on
  * @returns the code of the error with which the service ended the action early
  * @throws what a request throws
  */
@@ -60,9 +60,9 @@ export async function runBulk(
 ): Promise<string | undefined> {
   const lines: BulkResult[] = [];
   const counts = { done: 0, unchanged: 0, failed: 0 };
-  for await (const ids of partsOf(chosen)) {
+  for await (const ids of chunksOf(chosen)) {
     const body = { action, ids, ...(lock !== undefined && { lock }) };
-    const waiting = new Set(ids);
+    const unansweredIds = new Set(ids);
     let ending: BulkResult = {};
     try {
       const response = await send('POST', '/admin/v1/users/bulk', { body });
@@ -73,18 +73,18 @@ export async function runBulk(
           continue;
         }
         lines.push(line);
-        if (id !== undefined) waiting.delete(id);
+        if (id !== undefined) unansweredIds.delete(id);
         if (result !== 'valid') counts[result] += 1;
       }
     } catch (error) {
       // A refused request has changed nothing. If the answer was lost, the service may have gone on.
       const isRefused = error instanceof ProblemError && error.status < 500;
-      onProgress({ ...counts, lines, unknown: isRefused ? [] : [...waiting] });
+      onProgress({ ...counts, lines, unknown: isRefused ? [] : [...unansweredIds] });
       throw error;
     }
     // The database may have done a write that it did not confirm.
     const isUnknown = ending.code === 'storage_unavailable';
-    const continues = onProgress({ ...counts, lines, unknown: isUnknown ? [...waiting] : [] });
+    const continues = onProgress({ ...counts, lines, unknown: isUnknown ? [...unansweredIds] : [] });
     if (ending.summary?.complete !== true) return ending.code ?? 'internal_error';
     if (!continues) return undefined;
   }

@@ -31,14 +31,14 @@ function useUsers(query: UsersQuery) {
   return useList<User, GetUserPageResponse>({
     key: ['users', 'page', q, filter, sort],
     read: (cursor, signal) => {
-      const given = {
+      const parameters = {
         ...(q !== undefined && { search: q }),
         ...(filter !== undefined && { filter }),
         ...(sort !== undefined && { sort }),
         ...(cursor !== undefined && { cursor }),
       };
       // The first page arrives soon. Later pages are read before the operator reaches them.
-      const call = { query: { ...given, limit: cursor === undefined ? 50 : 100 }, signal };
+      const call = { query: { ...parameters, limit: cursor === undefined ? 50 : 100 }, signal };
       return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
     },
   });

@@ -57,14 +57,14 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
     refreshMs: 5000,
   });
   const users = useUsersOfPages(list.pagesNearView.map((page) => page.map(({ user_id }) => user_id)));
-  const inList = list.data?.rows.find(({ id }) => id === search.open);
+  const listedDelivery = list.data?.rows.find(({ id }) => id === search.open);
   // A link may lead to a delivery that is not on the page.
   const single = useQuery({
     queryKey: [...webhooksKey, 'delivery', search.open],
     queryFn: ({ signal }) => readDeliveries(webhook.id, `id:${search.open ?? ''}`, 1)(undefined, signal),
-    enabled: search.open !== undefined && list.data !== undefined && inList === undefined,
+    enabled: search.open !== undefined && list.data !== undefined && listedDelivery === undefined,
   });
-  const openDelivery = search.open === undefined ? undefined : (inList ?? single.data?.data[0]);
+  const openDelivery = search.open === undefined ? undefined : (listedDelivery ?? single.data?.data[0]);
   const result = (delivery: WebhookDelivery) => {
     if (delivery.status !== null) return String(delivery.status);
     return delivery.error ?? (delivery.attempts === 0 ? text.notTried : '');
@@ -114,7 +114,9 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
           <Segments<View>
             label={text.show}
             value={view}
-            options={(['all', 'waiting', 'failed', 'delivered'] as const).map((one) => [one, text.views[one]] as const)}
+            options={(['all', 'waiting', 'failed', 'delivered'] as const).map(
+              (name) => [name, text.views[name]] as const,
+            )}
             onChoose={(state) => set({ state: state === 'all' ? undefined : state })}
           />
           <Button icon="refresh" onClick={onReplay}>

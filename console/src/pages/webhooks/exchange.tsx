@@ -42,7 +42,7 @@ interface AnswerProps {
   readonly status: number | null;
   readonly answer: string | null;
   readonly error: string | null;
-  /** Milliseconds. */
+  /** The duration of the request in milliseconds. */
   readonly duration: number | null;
   readonly ok: boolean;
 }

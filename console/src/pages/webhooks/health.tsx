@@ -12,7 +12,7 @@ import { latestQuery, stateOf } from './queries.js';
 import styles from './webhooks.module.css';
 
 const msPerDay = 86_400_000;
-/** Days without success after which Postern disables a webhook. */
+/** The number of days without success after which Postern disables a webhook. */
 const daysToDisable = 5;
 
 /** A warning about a webhook that fails or is disabled, with buttons. Nothing if the webhook works. */
@@ -122,9 +122,9 @@ function Strip({ id }: { id: string }) {
   const { data } = useQuery(latestQuery(id));
   const latest = (data?.data ?? []).toReversed();
   const counts = outcomes.map(
-    (outcome) => [outcome, latest.filter((one) => outcomeOf(one) === outcome).length] as const,
+    (outcome) => [outcome, latest.filter((delivery) => outcomeOf(delivery) === outcome).length] as const,
   );
-  const shown = counts.filter(([, count]) => count > 0);
+  const presentCounts = counts.filter(([, count]) => count > 0);
   const step = 100 / stripLength;
   return (
     <div className={styles.strip}>
@@ -133,7 +133,7 @@ function Strip({ id }: { id: string }) {
         role="img"
         aria-label={text.strip(
           latest.length,
-          shown.map(([outcome, n]) => `${text.outcomes[outcome]}: ${n}`).join(', '),
+          presentCounts.map(([outcome, count]) => `${text.outcomes[outcome]}: ${count}`).join(', '),
         )}
       >
         {Array.from({ length: stripLength }, (_, place) => {
@@ -156,7 +156,7 @@ function Strip({ id }: { id: string }) {
       <div className={styles.legend}>
         <span>{latest.length === 0 && data !== undefined ? text.noDeliveryYet : text.latest(latest.length)}</span>
         <span className={styles.keys}>
-          {shown.map(([outcome, count]) => (
+          {presentCounts.map(([outcome, count]) => (
             <span key={outcome}>
               <i className={cx(styles.key, styles[`${outcome}Key`])} aria-hidden="true" /> {text.outcomes[outcome]}{' '}
               <Num value={count} />

@@ -14,12 +14,12 @@ import type {
   WebhookReplayRequest,
 } from '../../api/schema.js';
 
-/** The service allows 50 webhooks. */
-const maxWebhooks = 100;
+/** The maximum number of webhooks in a page. The service allows 50 webhooks, so one page has all of them. */
+const pageLimit = 100;
 
 export const readWebhooks = (cursor: string | undefined, signal: AbortSignal) =>
   request<GetWebhookPageData, GetWebhookPageResponse>('GET', '/admin/v1/webhooks/page', {
-    query: { limit: maxWebhooks, ...(cursor !== undefined && { cursor }) },
+    query: { limit: pageLimit, ...(cursor !== undefined && { cursor }) },
     signal,
   });
 
@@ -84,7 +84,7 @@ export const latestQuery = (id: string) =>
     refetchInterval: 10_000,
   });
 
-/** Deliveries that one request can replay. */
+/** The maximum number of deliveries that one request can replay. */
 const maxReplayed = 1000;
 
 /** The latest deliveries that failed, up to the number that one request can replay. */

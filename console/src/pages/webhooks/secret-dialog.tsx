@@ -18,7 +18,7 @@ export function SecretDialog({ title, secret, onClose }: { title: string; secret
         </Button>
       }
     >
-      <Secret label={text.shownOnce} value={secret} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+      <Secret label={text.shownOnce} value={secret} note={<p className={styles.quiet}>{text.keepIt}</p>} />
     </Dialog>
   );
 }

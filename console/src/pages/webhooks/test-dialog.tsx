@@ -48,7 +48,7 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: ()
           label={text.event}
           hint={text.testHint}
           value={type}
-          options={eventTypes.map((one) => [one, one] as const)}
+          options={eventTypes.map((name) => [name, name] as const)}
           onChoose={setType}
         />
         {error !== null && <Problem message={text.notTested} error={error} />}

@@ -116,6 +116,7 @@ export const userDialogs = {
     action: 'Create the link',
     link: 'The link (shown only once)',
     until: (time: string) => `Valid until ${time}, and only for this user.`,
+    done: 'I have copied the link',
   },
   accounts: {
     title: 'Accounts at providers',

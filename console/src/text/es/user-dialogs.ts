@@ -116,6 +116,7 @@ export const userDialogs: Texts['userDialogs'] = {
     action: 'Crear el enlace',
     link: 'El enlace (solo se muestra una vez)',
     until: (time) => `Válido hasta ${time}, y solo para este usuario.`,
+    done: 'He copiado el enlace',
   },
   accounts: {
     title: 'Cuentas en proveedores',

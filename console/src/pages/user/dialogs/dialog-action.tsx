@@ -45,8 +45,8 @@ export function useDialogAction(
     busy,
     error: reason !== undefined && !isAtFields && <Problem error={reason} />,
     errorOf: (field: string) => problem?.messageFor(field),
-    /** @param work returns `open` if the dialog stays open */
-    async run(work: () => Promise<'open' | undefined>): Promise<void> {
+    /** @param work returns `stay-open` if the dialog must stay open */
+    async run(work: () => Promise<'stay-open' | undefined>): Promise<void> {
       setBusy(true);
       setReason(undefined);
       try {

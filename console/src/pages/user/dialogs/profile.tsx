@@ -68,8 +68,8 @@ function useMemberForm(props: UserDialogProps, name: string, members: readonly M
   const undo = useUndo(user.id);
   const changed = members.filter((member) => form[member].trim() !== base[member].trim());
 
-  /** @returns `open` if the dialog must stay open */
-  async function saveChanges(): Promise<'open' | undefined> {
+  /** @returns `stay-open` if the dialog must stay open */
+  async function saveChanges(): Promise<'stay-open' | undefined> {
     if (changed.length === 0) return undefined;
     const current = formOf(await client.fetchQuery({ ...userQuery(user.id), staleTime: 0 }));
     const conflicting = changed.filter(
@@ -79,7 +79,7 @@ function useMemberForm(props: UserDialogProps, name: string, members: readonly M
     if (conflicting.length > 0) {
       const changedValues = Object.fromEntries(changed.map((member) => [member, form[member]]));
       setDraft({ base: current, form: { ...current, ...changedValues } });
-      return 'open';
+      return 'stay-open';
     }
     await changeUser(user.id, changeTo(form, changed));
     toast.done(

@@ -13,7 +13,9 @@ import { confirmTextOf, type UserDialogProps, useDialogAction } from './dialog-a
 
 const roles = ['user', 'support', 'operator'] as const satisfies readonly Role[];
 
-/** A role gives rights over all users, so the name has to be typed. A new role needs a link to take effect. */
+/**
+ * A role gives rights over all users, so the operator must type the user's name. A new role needs a link to take effect.
+ */
 export function ChangeRole(props: UserDialogProps) {
   const { user, onClose, onOpenDialog } = props;
   const { userDialogs, users } = useText();
@@ -26,7 +28,7 @@ export function ChangeRole(props: UserDialogProps) {
       toast.done(userDialogs.role.done(nameOf(user), users.roles[role]));
       if (role === 'user' || changed.role_active) return undefined;
       onOpenDialog('activation');
-      return 'open';
+      return 'stay-open';
     });
   return (
     <ConfirmDialog
@@ -54,7 +56,6 @@ export function ChangeRole(props: UserDialogProps) {
 export function ActivateRole(props: UserDialogProps) {
   const { user, onClose } = props;
   const { activation: text } = useText().userDialogs;
-  const { keys } = useText();
   const { time } = useFormats();
   const [link, setLink] = useState<EnrollmentLink>();
   const { busy, error, run } = useDialogAction(props);
@@ -63,7 +64,7 @@ export function ActivateRole(props: UserDialogProps) {
       const path = { id: user.id };
       const url = '/admin/v1/users/{id}/enrollment-links';
       setLink(await request<CreateEnrollmentLinkData, EnrollmentLink>('POST', url, { path }));
-      return 'open';
+      return 'stay-open';
     });
   if (link === undefined) {
     return (
@@ -84,14 +85,14 @@ export function ActivateRole(props: UserDialogProps) {
       onClose={onClose}
       footer={
         <Button kind="main" onClick={onClose}>
-          {keys.done}
+          {text.done}
         </Button>
       }
     >
       <Secret
         label={text.link}
         value={link.url}
-        kept={<p className={styles.quiet}>{text.until(time(link.expires_at))}</p>}
+        note={<p className={styles.quiet}>{text.until(time(link.expires_at))}</p>}
       />
     </Dialog>
   );

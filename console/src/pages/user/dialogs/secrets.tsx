@@ -27,7 +27,7 @@ interface SecretProps extends UserDialogProps {
   readonly hint?: string;
 }
 
-/** A new secret. It is no draft: it is gone after a reload. */
+/** The dialog that sets a new secret. The secret is not kept in a draft, so it is gone after a reload. */
 function SetSecret(props: SecretProps) {
   const { member, texts, hint, user, onClose } = props;
   const { userDialogs: text } = useText();
@@ -98,7 +98,7 @@ export function SetPin(props: UserDialogProps) {
 interface RemovalProps extends UserDialogProps {
   readonly texts: { readonly [Name in 'title' | 'what' | 'action' | 'done']: string };
   readonly work: () => Promise<unknown>;
-  /** Nothing of the user is lost, so the name need not be typed. */
+  /** Nothing of the user is lost, so the operator need not type the user's name. */
   readonly isHarmless?: boolean;
 }
 

@@ -16,8 +16,11 @@ import { devicesQuery, inboxQuery } from '../queries.js';
 import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
-/** How long a lock lasts: hours, until somebody unlocks, or until a time that the operator enters. */
-const isLength = (hours: string) => hours !== '' && hours !== 'time';
+/**
+ * Whether a choice is a number of hours. The other choices are: until somebody unlocks the user (empty), and until a time
+ * that the operator enters.
+ */
+const isNumberOfHours = (hours: string) => hours !== '' && hours !== 'time';
 
 export function LockDialog(props: UserDialogProps) {
   const { user, onClose } = props;
@@ -34,7 +37,7 @@ export function LockDialog(props: UserDialogProps) {
   const name = nameOf(user);
   const lock = () =>
     run(async () => {
-      const end = isLength(hours) ? new Date(Date.now() + Number(hours) * 3_600_000) : new Date(until);
+      const end = isNumberOfHours(hours) ? new Date(Date.now() + Number(hours) * 3_600_000) : new Date(until);
       const time = Number.isNaN(end.getTime()) ? until : end.toISOString();
       const body = {
         ...(hours === '' ? { permanent: true } : { until: time }),
