@@ -26,9 +26,9 @@ export interface Core {
   /** How a worker can send requests as this client does. Undefined if only this client can, by a `fetch` of the app. */
   readonly transport: Omit<TransportOptions, 'fetch'> | undefined;
   readonly passkeys: PasskeyAdapter | undefined;
-  /** Without a session. */
+  /** Sends a request without a session. */
   send<T>(call: Call): Promise<T>;
-  /** With a session. A read is repeated once if the service asks for a short pause. */
+  /** Sends a request with a session. A read is repeated once if the service asks for a short pause. */
   call<T>(call: Call): Promise<T>;
   /** Like `call`, but returns the response itself. */
   raw(call: Call): Promise<Response>;

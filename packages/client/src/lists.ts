@@ -34,7 +34,7 @@ export type Sorting<Field extends string> = Field | `${Field}:asc` | `${Field}:d
 
 /** The options of a list. `Field`: the fields that it can be sorted by. */
 export interface ListQuery<Field extends string = string> extends Abortable {
-  /** Items of a page, 1 to 100. 20 by default. */
+  /** The maximum number of items of a page, 1 to 100. 20 by default. */
   readonly limit?: number | undefined;
   /** One sort field or several, such as `created_at:desc`. */
   readonly sort?: Sorting<Field> | readonly Sorting<Field>[] | undefined;

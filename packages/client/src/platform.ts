@@ -40,7 +40,10 @@ interface CredentialStore {
 
 export const platform = (): Platform => globalThis as Platform;
 
-/** Measures the milliseconds since now with two clocks, and returns the larger value: one clock can stop while the device sleeps, the other can be set back. */
+/**
+ * Returns a function that measures the milliseconds since now with two clocks, and returns the larger value: one clock
+ * can stop while the device sleeps, and the other can be set back.
+ */
 export function stopwatch(): () => number {
   const [wallStart, monotonicStart] = [Date.now(), performance.now()];
   return () => Math.max(Date.now() - wallStart, performance.now() - monotonicStart);

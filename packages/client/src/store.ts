@@ -17,19 +17,19 @@ export interface MutableStore<T> extends Store<T> {
   set(value: T): void;
 }
 
-/** Makes a store. @param onUse called for the first subscriber; what it returns is called after the last one */
+/** Creates a store. @param onUse called for the first subscriber; what it returns is called after the last one */
 export function createStore<T>(value: T, onUse?: () => Unsubscribe): MutableStore<T> {
   const listeners = new Set<(value: T, previous: T) => void>();
   let stop: Unsubscribe | undefined;
   const store: MutableStore<T> = {
     current: value,
     onChange(listener) {
-      // Its own function, so that one listener can subscribe twice.
-      const own = (next: T, previous: T) => listener(next, previous);
-      listeners.add(own);
+      // A new function for each subscription, so that one listener can subscribe twice.
+      const subscription = (next: T, previous: T) => listener(next, previous);
+      listeners.add(subscription);
       if (listeners.size === 1) stop = onUse?.();
       return () => {
-        if (listeners.delete(own) && listeners.size === 0) stop?.();
+        if (listeners.delete(subscription) && listeners.size === 0) stop?.();
       };
     },
     subscribe(listener) {

@@ -31,7 +31,7 @@ export interface TransportOptions {
   readonly base: string;
   readonly fetch: Fetch | undefined;
   readonly locale: string | undefined;
-  /** Milliseconds. */
+  /** The time limit of each attempt in milliseconds. */
   readonly timeout: number;
   /** Whether the browser may send cookies: to your own backend only. */
   readonly cookies: boolean;

@@ -33,7 +33,7 @@ export interface PosternOptions {
   readonly fetch?: Fetch | undefined;
   /** Origins that `postern.fetch` may send the session to, besides the page's and Postern's. */
   readonly trustedOrigins?: readonly string[] | undefined;
-  /** For each attempt, in milliseconds. 10,000 by default. */
+  /** The time limit of each attempt in milliseconds. 10,000 by default. */
   readonly timeout?: number | undefined;
   readonly passkeys?: PasskeyAdapter | undefined;
   /** Calls `wake` when the app comes to the foreground. By default on `visibilitychange`, `pageshow` and `online`. */

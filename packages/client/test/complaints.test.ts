@@ -30,16 +30,16 @@ test('"the lock deadlocks and all tabs freeze": a tab that hangs delays neither 
   const frozen = clientOf(app, { storage, fetch: network.fetch });
   const waiting = frozen.getSession();
   const impatient = new AbortController();
-  const given = frozen.getSession({ signal: impatient.signal });
+  const abandoned = frozen.getSession({ signal: impatient.signal });
   await eventually('the request that hangs', async () => network.sent[0]);
   expect(await clientOf(app, { storage }).getSession()).not.toBeNull();
   impatient.abort(new Error('given up'));
-  await expect(given).rejects.toThrow('given up');
+  await expect(abandoned).rejects.toThrow('given up');
   release();
   expect(await waiting).not.toBeNull();
   // Both callers share two requests: one gets the nonce for a proof, and one has the proof.
   expect(network.count('POST /v1/sessions')).toBe(2);
-  for (const one of [postern, frozen]) one.close();
+  for (const client of [postern, frozen]) client.close();
 });
 
 test('"the session is null while another tab refreshes": tabs that renew at once all get a session', async () => {

@@ -16,7 +16,12 @@ export interface Network {
   readonly sent: string[];
   /** How often a request was sent. */
   count(request: string): number;
-  /** Answers matching requests until `restore`. Undefined: the request goes on to the service. Throw for a lost network. */
+  /**
+   * Answers a request in place of the service. If it returns undefined, the request goes on to the service. If it throws,
+   * the network is lost.
+   *
+   * @param number how often this request was sent until now
+   */
   answer: ((request: string, number: number) => Response | undefined | Promise<Response | undefined>) | undefined;
 }
 
@@ -24,7 +29,7 @@ export function createNetwork(): Network {
   const network: Network = {
     sent: [],
     answer: undefined,
-    count: (request) => network.sent.filter((one) => one === request).length,
+    count: (request) => network.sent.filter((sentRequest) => sentRequest === request).length,
     async fetch(input, init) {
       const { pathname } = new URL(input instanceof Request ? input.url : `${input}`);
       const request = `${init?.method ?? 'GET'} ${pathname}`;
@@ -54,7 +59,7 @@ export const lost = () => {
   throw new TypeError('fetch failed');
 };
 
-/** A client of a device of its own. */
+/** A client on a new device. */
 export function clientOf({ url }: Pick<TestApp, 'url'>, options: Partial<PosternOptions> = {}): Postern {
   // A machine with many tests may take longer to answer than the default.
   return createPostern({ url, storage: memoryStorage(), timeout: 60_000, ...options });

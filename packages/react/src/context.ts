@@ -3,7 +3,7 @@ import { UsageError } from '@postern/client/internal';
 import { createContext, createElement, type ReactNode, useContext, useMemo } from 'react';
 
 export interface PosternProviderProps {
-  /** Make it once, outside of components. On a server it holds no data of a user. */
+  /** Create it once, outside of components. On a server it holds no data of a user. */
   readonly postern: Postern;
   /** What the server knew when it rendered this page, for the first rendering. Only the components below see it. */
   readonly snapshot?: Snapshot | undefined;

@@ -13,7 +13,7 @@ import {
 
 /** What your dialog gets. */
 export interface ProofDialogProps<O extends AccountOperation = AccountOperation> {
-  /** The operation, how the user can prove, and why it is asked again. */
+  /** The operation, the proofs that the user can give, and why the user is asked again. */
   readonly request: ProofRequest<O>;
   readonly answer: (proof: ProofFor<O>) => void;
   /** The user refuses: the operation rejects with a CancelledError. */

@@ -6,7 +6,7 @@ import type { PosternServerOptions } from './options.js';
 export interface Connection {
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Milliseconds for each attempt. */
+  /** The time limit of each attempt in milliseconds. */
   readonly timeout: number;
   readonly retries: number;
   /** Sends the API key. Repeats failed requests if that is safe. */
@@ -94,7 +94,7 @@ function isRepeatable({ method, headers }: Call): boolean {
   return method !== 'POST' || headers?.['idempotency-key'] !== undefined;
 }
 
-/** Milliseconds to wait before a repeat; undefined if a repeat would fail as well. */
+/** The time in milliseconds to wait before a repeat; undefined if a repeat would fail as well. */
 export function pauseBeforeRepeat(error: unknown, attempt: number): number | undefined {
   if (!isPosternError(error)) return undefined;
   // Half a second, then twice as long each time. The random part spreads the repeats of many processes.

@@ -7,7 +7,7 @@ export interface PosternServerOptions {
   readonly apiKey?: string | (() => MaybePromise<string>) | undefined;
   /** By default the global `fetch`. In Node.js it keeps connections alive. */
   readonly fetch?: Fetch | undefined;
-  /** For each attempt, in milliseconds. By default 10,000, and 2,000 to verify. */
+  /** The time limit of each attempt in milliseconds. By default 10,000, and 2,000 to verify. */
   readonly timeout?: number | undefined;
   /** How often a request that is safe to repeat is repeated after a lost connection or a 503. 2 by default. */
   readonly retries?: number | undefined;

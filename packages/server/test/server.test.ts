@@ -27,7 +27,7 @@ test('a call without an API key says what is missing, and sends nothing', async 
   expect(network.sent).toEqual([]);
 });
 
-test('making a client sends nothing', () => {
+test('creating a client sends nothing', () => {
   expect(backendOf(app).network.sent).toEqual([]);
 });
 

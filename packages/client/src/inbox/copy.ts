@@ -15,7 +15,7 @@ export interface CopyStore {
 export interface CopyChange {
   readonly clear: boolean;
   readonly put: readonly Notification[];
-  /** Ids. */
+  /** The ids of the notifications to remove. */
   readonly remove: readonly string[];
   readonly after: string | null;
 }
@@ -89,9 +89,9 @@ export interface InboxCopy {
 }
 
 export interface InboxCopyOptions {
-  /** For each user. By default in IndexedDB. */
+  /** Returns the store for the copy of a user. By default, the copy is in IndexedDB. */
   readonly storeOf?: ((userId: string) => CopyStore) | undefined;
-  /** Changes of each request, 1 to 1000. 500 by default. */
+  /** The maximum number of changes of each request, 1 to 1000. 500 by default. */
   readonly limit?: number | undefined;
 }
 

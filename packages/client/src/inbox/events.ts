@@ -7,7 +7,7 @@ export interface ServerEvent {
   readonly id: string | undefined;
 }
 
-/** Milliseconds. Postern sends something every 15 seconds. */
+/** The longest time in milliseconds without any data. Postern sends something every 15 seconds. */
 const maxSilenceMs = 30_000;
 
 /**

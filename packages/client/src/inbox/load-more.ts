@@ -4,7 +4,7 @@ import { loadPart } from '../transport.js';
 /** Loads the parts of the inbox that a page needs only when it first uses them: the stream, filters, mutes. */
 export const loadInboxParts = () => loadPart(() => import('./more.js'));
 
-/** Repeats this until there is a network. Rejects with the reason of the signal. */
+/** Loads the same parts, and tries again until there is a network. Rejects with the reason of the signal. */
 export async function* whenLoaded(signal: AbortSignal | undefined) {
   for (;;) {
     try {

@@ -4,7 +4,7 @@ import { filterText } from './filter.js';
 import type { Notification } from './notification.js';
 import type { InboxEvent, LiveQuery } from './types.js';
 
-/** The changes after a position, up to now. @param limit changes of each request */
+/** The changes after a position, up to now. @param limit the maximum number of changes of each request */
 export async function* changesOf(
   core: Pick<Core, 'call'>,
   { after, filter, signal, limit }: LiveQuery & { readonly limit?: number | undefined },

@@ -31,23 +31,23 @@ export function createViewUpdates(
 
   /** Follows the user who is signed in, and removes the rows of the previous user. */
   function start(ended: AbortSignal): void {
-    const change = () => {
+    const followUser = () => {
       const { current } = postern;
       if (current.status === 'starting') return;
-      const next = current.status === 'signed_in' ? current.user_id : undefined;
-      if (next === user && (running !== undefined || next === undefined)) return;
+      const nextUser = current.status === 'signed_in' ? current.user_id : undefined;
+      if (nextUser === user && (running !== undefined || nextUser === undefined)) return;
       running?.abort();
       running = undefined;
       // What a snapshot or an earlier subscription showed stays until the list is read again.
-      if (next !== user) {
+      if (nextUser !== user) {
         rows = [];
         cursor = null;
-        store.set(next === undefined ? { ...emptyInbox, loading: false, connection: 'offline' } : emptyInbox);
+        store.set(nextUser === undefined ? { ...emptyInbox, loading: false, connection: 'offline' } : emptyInbox);
       }
-      user = next;
-      if (next !== undefined) void run();
+      user = nextUser;
+      if (nextUser !== undefined) void run();
     };
-    const end = postern.subscribe(change);
+    const end = postern.subscribe(followUser);
     ended.addEventListener('abort', () => {
       end();
       running?.abort();

@@ -45,37 +45,37 @@ const loadChallenges = () => loadPart(() => import('./challenges.js'));
  */
 export function createLogin(postern: Postern, { resume = false }: LoginOptions = {}): Login {
   const core = coreOf(postern);
-  // The methods of a state work only while its step is the current one.
-  let current = 0;
+  /** The number of the current step. The methods of a state work only while its step is the current one. */
+  let currentStep = 0;
   let pending: { readonly key: string; readonly next: Next; readonly abort: AbortController } | undefined;
   const store = createStore<LoginState>(start());
   if (resume) void reopen().catch(core.onError);
 
-  function enter(make: CreateStep, issue: LoginIssue | null = null): LoginState {
+  function enter(createStep: CreateStep, issue: LoginIssue | null = null): LoginState {
     pending?.abort.abort();
     pending = undefined;
-    current += 1;
-    const step = current;
+    currentStep += 1;
+    const step = currentStep;
     const runInput: RunInput = (input, work) => {
       const key = JSON.stringify(input);
-      if (step !== current) return refuse('This state of the login has ended. Use `current` of the login.');
+      if (step !== currentStep) return refuse('This state of the login has ended. Use `current` of the login.');
       if (pending !== undefined) {
         return pending.key === key
           ? pending.next
           : refuse('The login is busy. Wait for the promise of the earlier call.');
       }
       const abort = new AbortController();
-      const reenter = (issue?: LoginIssue) => enter(make, issue);
+      const reenter = (issue?: LoginIssue) => enter(createStep, issue);
       const next = work(abort.signal)
         .catch((error: unknown) => {
           // The user has left this step in the meantime.
-          if (step !== current) return () => store.current;
+          if (step !== currentStep) return () => store.current;
           if (isPosternError(error) && error.kind !== 'usage') return () => afterError(error, reenter);
           reenter();
           throw error;
         })
         .then((nextState) => {
-          if (step !== current) return store.current;
+          if (step !== currentStep) return store.current;
           const state = nextState();
           store.set(state);
           return state;
@@ -84,7 +84,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       store.set({ ...store.current, busy: true, issue: null } as LoginState);
       return next;
     };
-    return { ...make(runInput), busy: false, issue } as LoginState;
+    return { ...createStep(runInput), busy: false, issue } as LoginState;
   }
 
   function start(issue?: LoginIssue): LoginStart {
@@ -156,8 +156,8 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     const expiresAt = localTime(answer, answer.expires_at);
     if (answer.challenge !== undefined) {
       const { challengeStep } = await loadChallenges();
-      const make = challengeStep(tools, answer, begin, expiresAt);
-      return () => enter(make);
+      const createStep = challengeStep(tools, answer, begin, expiresAt);
+      return () => enter(createStep);
     }
     const resendAt = localTime(answer, answer.resend_at ?? answer.created_at);
     const open = { id: answer.id, begin, destination: answer.destination ?? null, expiresAt, resendAt };
@@ -204,10 +204,10 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   }
 
   async function reopen(): Promise<void> {
-    const first = current;
+    const firstStep = currentStep;
     const open = await (await loadChallenges()).openLogin(tools, resumeKey);
     // The user may have started another login already.
-    if (open !== undefined && current === first && pending === undefined) store.set(enter(codeStep(open)));
+    if (open !== undefined && currentStep === firstStep && pending === undefined) store.set(enter(codeStep(open)));
   }
 
   return Object.assign(store, { start: restart });

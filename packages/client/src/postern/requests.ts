@@ -23,7 +23,7 @@ export async function withRetry<T>(
   }
 }
 
-/** Milliseconds to wait before an automatic repeat; undefined if the caller must decide. */
+/** The time in milliseconds to wait before an automatic repeat; undefined if the caller must decide. */
 function pauseAfter(error: unknown): number | undefined {
   if (error instanceof NetworkError || error instanceof ForeignAnswerError) return 500 + Math.random() * 1000;
   const until = isProblem(error) && (error.status === 429 || error.status === 503) ? error.retry?.until : undefined;

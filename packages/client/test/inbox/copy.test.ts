@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const step = fc.oneof(
+const anyStep = fc.oneof(
   fc.record({
     act: fc.constant('publish' as const),
     text: fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' }),
@@ -27,31 +27,31 @@ const step = fc.oneof(
 test('after any interleaving of changes and cut synchronisations, the copy equals the list of the service', async () => {
   const network = createNetwork();
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
+    fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 25 }), async (steps) => {
       network.answer = undefined;
       const { postern, user } = await signedIn(app, { fetch: network.fetch });
       const inbox = createInbox(postern);
       const copy = createInboxCopy(postern, { storeOf: memoryCopyStore, limit: 3 });
       const ids: string[] = [];
       const admin = { bearer: app.adminKey };
-      for (const one of steps) {
-        if (one.act === 'publish') {
-          const body = { user_id: user.id, notification_type: 'payment', description: one.text };
+      for (const step of steps) {
+        if (step.act === 'publish') {
+          const body = { user_id: user.id, notification_type: 'payment', description: step.text };
           const answer = await app.api<{ id: string }>('POST', '/admin/v1/notifications', {
             ...admin,
             body,
             headers: { 'idempotency-key': randomUUID() },
           });
           ids.push(answer.body.id);
-        } else if (one.act === 'sync') {
+        } else if (step.act === 'sync') {
           const before = network.sent.length;
-          network.answer = () => (network.sent.length - before > one.requests ? lost() : undefined);
+          network.answer = () => (network.sent.length - before > step.requests ? lost() : undefined);
           await copy.sync({ signal: AbortSignal.timeout(60_000) }).catch(() => undefined);
           network.answer = undefined;
         } else {
-          const path = `/admin/v1/notifications/${ids[one.which % Math.max(1, ids.length)] ?? randomUUID()}`;
-          if (one.act === 'delete') await app.api('DELETE', path, admin);
-          else await app.api('PATCH', path, { ...admin, body: { description: `changed ${one.which}` } });
+          const path = `/admin/v1/notifications/${ids[step.which % Math.max(1, ids.length)] ?? randomUUID()}`;
+          if (step.act === 'delete') await app.api('DELETE', path, admin);
+          else await app.api('PATCH', path, { ...admin, body: { description: `changed ${step.which}` } });
         }
       }
       await copy.sync();

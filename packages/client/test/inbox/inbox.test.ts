@@ -63,7 +63,7 @@ describe('a live inbox', () => {
     })().catch((error: unknown) => error);
     const isLive = () =>
       eventually('the stream', async () =>
-        events.find((one) => one.type === 'connection' && one.connection === 'live'),
+        events.find((event) => event.type === 'connection' && event.connection === 'live'),
       );
     return { controller, events, ended, isLive };
   }
@@ -152,7 +152,7 @@ describe('a live inbox', () => {
     for await (const event of inbox.changes()) if ('position' in event) position = event.position;
     await publish(user.id, 'meanwhile');
     const { events, controller, ended } = collect(postern, position);
-    await eventually('what was missed', async () => putsOf(events).find((one) => one === 'meanwhile'));
+    await eventually('what was missed', async () => putsOf(events).find((text) => text === 'meanwhile'));
     expect(putsOf(events)).toEqual(['meanwhile']);
     controller.abort();
     await ended;
@@ -174,12 +174,12 @@ describe('a live inbox', () => {
         if (event.type === 'put') seen.push(event.notification.description);
       }
     })().catch(() => undefined);
-    await eventually('the first question', async () => seen.find((one) => one === 'polling'));
+    await eventually('the first question', async () => seen.find((entry) => entry === 'polling'));
     await publish(user.id, 'hello');
-    await eventually('the notification', async () => seen.find((one) => one === 'hello'));
+    await eventually('the notification', async () => seen.find((entry) => entry === 'hello'));
     controller.abort();
     await ended;
-    expect(seen.filter((one) => one === 'hello')).toHaveLength(1);
+    expect(seen.filter((entry) => entry === 'hello')).toHaveLength(1);
     postern.close();
   });
 });
@@ -245,9 +245,9 @@ describe('a view', () => {
     const snapshot = { session, inbox: { page, marker: await inbox.marker() } } as Snapshot;
     const view = createInboxView(postern, inbox, { snapshot });
     const end = view.subscribe(() => undefined);
-    await until(view, 'the own list', ({ items, loading }) => !loading && items.length === 0);
+    await until(view, 'the list of the user who is signed in', ({ items, loading }) => !loading && items.length === 0);
     end();
-    for (const one of [postern, other]) one.close();
+    for (const client of [postern, other]) client.close();
   });
 
   test('is empty after a sign-out, and opens no stream without a subscriber', async () => {

@@ -138,7 +138,7 @@ describe('a login by code', () => {
     expect(state.submit({ code })).toBe(first);
     await expect(state.submit({ code: '000000' })).rejects.toThrow(/busy/);
     demand(await first, 'done');
-    expect(network.sent.filter((one) => one.endsWith('/secret'))).toHaveLength(1);
+    expect(network.sent.filter((request) => request.endsWith('/secret'))).toHaveLength(1);
     await expect(state.submit({ code })).rejects.toThrow(/has ended/);
   });
 

@@ -235,7 +235,7 @@ describe('tabs', () => {
     expect(other.current).toMatchObject({ user_id: user.id });
     await postern.logOut();
     await eventually('the other tab to follow', async () => (other.current.status === 'signed_out' ? true : undefined));
-    for (const one of [postern, other]) one.close();
+    for (const client of [postern, other]) client.close();
   });
 
   test('a token that another tab replaced does not sign this tab out', async () => {

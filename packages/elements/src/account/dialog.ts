@@ -8,7 +8,8 @@ import type { Dialog, Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
 
 /**
- * One modal dialog for all changes. This module is loaded at the first change. The browser keeps the focus in the dialog, and restores it when the dialog closes.
+ * One modal dialog for all changes. This module is loaded at the first change. The browser keeps the focus in the
+ * dialog, and restores it when the dialog closes.
  */
 export function createDialog(words: AccountTexts, signal: AbortSignal, report: (error: unknown) => void): Dialog {
   const title = element('h2', { id: 'dialog-title', part: 'heading' });

@@ -1,7 +1,10 @@
 /** A child of an element. Text becomes a text node and is never parsed as HTML. */
 export type Child = Node | string | null | undefined | false;
 
-/** Attributes by name. A value of null, undefined or false omits the attribute. A function becomes a listener of the event with this name. */
+/**
+ * Attributes by name. A value of null, undefined or false omits the attribute. A function becomes a listener of the
+ * event with this name.
+ */
 export type Attributes = Readonly<
   Record<string, string | number | boolean | null | undefined | ((event: Event) => unknown)>
 >;

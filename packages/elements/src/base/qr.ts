@@ -1,6 +1,6 @@
 // QR codes (ISO/IEC 18004): bytes, error correction M, versions 1 to 10, mask 0. Enough for the URIs of authenticator apps.
 
-/** By version: error correction bytes of a block, and the number of blocks. */
+/** By version: the number of error correction bytes of a block, and the number of blocks. */
 const levels = [
   [10, 1],
   [16, 1],
@@ -21,7 +21,7 @@ function rawBits(version: number): number {
   return patterns === 0 ? raw : raw - (25 * patterns - 10) * patterns + 55 - (version >= 7 ? 36 : 0);
 }
 
-/** Products in the field of 256 elements with the polynomial 0x11d. */
+/** The product of two elements of the field of 256 elements with the polynomial 0x11d. */
 function product(a: number, b: number): number {
   let result = 0;
   for (let bit = 7; bit >= 0; bit -= 1) {
@@ -64,10 +64,10 @@ function codewords(bytes: Uint8Array, version: number): number[] | null {
   const shortLength = Math.floor(capacity / blocks);
   const longBlocks = capacity % blocks;
   const parts: number[][] = [];
-  for (let i = 0, at = 0; i < blocks; i += 1) {
+  for (let i = 0, offset = 0; i < blocks; i += 1) {
     const length = shortLength + (i >= blocks - longBlocks ? 1 : 0);
-    parts.push(data.slice(at, at + length));
-    at += length;
+    parts.push(data.slice(offset, offset + length));
+    offset += length;
   }
   const corrections = parts.map((part) => correction(part, perBlock));
   const result: number[] = [];
@@ -159,7 +159,7 @@ export function qrCode(text: string): readonly (readonly boolean[])[] | null {
     }
   }
 
-  let at = 0;
+  let bitIndex = 0;
   for (let right = size - 1; right >= 1; right -= 2) {
     if (right === 6) right = 5;
     for (let vertical = 0; vertical < size; vertical += 1) {
@@ -167,9 +167,9 @@ export function qrCode(text: string): readonly (readonly boolean[])[] | null {
         const y = ((right + 1) & 2) === 0 ? size - 1 - vertical : vertical;
         const row = rows[y];
         if (row === undefined || fixed[y]?.[x]) continue;
-        const dark = at < words.length * 8 && bit(words[at >>> 3] ?? 0, 7 - (at & 7));
+        const dark = bitIndex < words.length * 8 && bit(words[bitIndex >>> 3] ?? 0, 7 - (bitIndex & 7));
         row[x] = dark !== ((x + y) % 2 === 0);
-        at += 1;
+        bitIndex += 1;
       }
     }
   }

@@ -31,7 +31,10 @@ function canonicalTag(language: string): string {
   }
 }
 
-/** The texts of a language: your own, else the built-in ones, else English. Texts for a region, such as `es-MX`, replace those of the language. */
+/**
+ * The texts of a language: your own, else the built-in ones, else English. Texts for a region, such as `es-MX`, replace
+ * those of the language.
+ */
 export async function wordsOf<W extends Words>(
   language: string,
   english: W,

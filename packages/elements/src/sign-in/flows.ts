@@ -5,7 +5,10 @@ import { createForm, type FieldOptions, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { type Context, card, type Flow, link, type View } from './views.js';
 
-/** The view of a recovery or a registration. Its first form asks for an address, its second one for the code and the new values. */
+/**
+ * The view of a recovery or a registration. Its first form asks for an address, and its second form for the code and the
+ * new values.
+ */
 export function flowView(context: Context, flow: Flow): View {
   return flow === 'register'
     ? registrationView(context)

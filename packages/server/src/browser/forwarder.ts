@@ -127,8 +127,8 @@ export function createForwarder({
 
     const mayContainToken = method !== 'GET' && answer.ok && /\bjson\b/.test(answer.headers.get('content-type') ?? '');
     if (!mayContainToken) {
-      const empty = method === 'HEAD' || [204, 205, 304].includes(answer.status);
-      return new Response(empty ? null : answer.body, { status: answer.status, headers: pageHeaders });
+      const hasNoBody = method === 'HEAD' || [204, 205, 304].includes(answer.status);
+      return new Response(hasNoBody ? null : answer.body, { status: answer.status, headers: pageHeaders });
     }
     const { text, token, seconds, device } = withoutToken(await answer.text());
     if (token !== undefined) {

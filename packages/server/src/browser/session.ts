@@ -53,7 +53,7 @@ export interface BrowserSession {
    */
   readonly session: (request: RequestLike) => Promise<Session | null>;
   /**
-   * The same, with data for the first rendering of a page: JSON without tokens, such as for `PosternProvider` of `@postern/react`.
+   * Like `session`, with data for the first rendering of a page: JSON without tokens, such as for `PosternProvider` of `@postern/react`.
    * Only the parts that you name are read.
    */
   readonly snapshot: <Parts extends SnapshotParts>(request: RequestLike, parts: Parts) => Promise<Snapshot<Parts>>;
@@ -94,8 +94,8 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     login: createCookie(isSecure, 'login', cookie),
     device: createCookie(isSecure, 'device', cookie),
   });
-  const secure = cookiesOf(true);
-  const insecure = cookiesOf(false);
+  const secureCookies = cookiesOf(true);
+  const insecureCookies = cookiesOf(false);
   const forward = createForwarder({
     connection,
     basePath,
@@ -112,16 +112,17 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     }
     return forward(request, context, {
       path: path + url.search,
-      cookies: origin.startsWith('https:') ? secure : insecure,
+      cookies: origin.startsWith('https:') ? secureCookies : insecureCookies,
     });
   };
-  const method = (request: Request) => handler(request);
+  const route = (request: Request) => handler(request);
 
   /** Creates a session for the cookie of a request. Null without a valid cookie. */
   async function createSessionOf(request: RequestLike): Promise<HeldSession | null> {
     const header = headersOf(request)('cookie');
     const origin = ownOrigin ?? shownOrigin(request);
-    const token = secure.login.read(header) ?? (mayBeInsecure(origin) ? insecure.login.read(header) : undefined);
+    const token =
+      secureCookies.login.read(header) ?? (mayBeInsecure(origin) ? insecureCookies.login.read(header) : undefined);
     if (token === undefined) return null;
     try {
       const authorization = `Basic ${btoa(`${token}:`)}`;
@@ -135,7 +136,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     basePath,
     origin: ownOrigin,
     handler,
-    routes: { GET: method, POST: method, PUT: method, PATCH: method, DELETE: method },
+    routes: { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route },
     async session(request) {
       const newSession = await createSessionOf(request);
       return newSession && withoutToken(newSession);
@@ -166,7 +167,10 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
 
 const withoutToken = ({ token: _, ...session }: HeldSession): Session => session;
 
-/** As far as a request shows how it came: a `Request` by its URL, and one of Node.js by its socket. */
+/**
+ * The origin, as far as a request shows it: a `Request` shows it by its URL. A request of Node.js shows by its socket only
+ * whether it used TLS.
+ */
 function shownOrigin(request: RequestLike): string | undefined {
   const { url, socket } = request as RequestLike & { readonly url?: unknown; readonly socket?: unknown };
   if (typeof url === 'string' && /^https?:/.test(url)) return url;

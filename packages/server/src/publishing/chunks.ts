@@ -3,7 +3,7 @@ export type Source<T> = Iterable<T> | AsyncIterable<T> | ReadableStream<T>;
 
 /** A value with its JSON and its place in the source. */
 export interface Line<T> {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number;
   readonly value: T;
   readonly json: string;

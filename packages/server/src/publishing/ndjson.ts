@@ -2,7 +2,7 @@ import { NetworkError } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 import type { Line } from './chunks.js';
 
-/** Milliseconds without a byte of the answer after which the connection counts as lost. */
+/** The time in milliseconds without a byte of the answer after which the connection counts as lost. */
 const silenceMs = 60_000;
 
 /** The results of a request with one object on each line. `error`: why the last lines have no result. */

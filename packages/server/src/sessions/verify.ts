@@ -28,7 +28,7 @@ interface CachedSession {
   readonly age: () => number;
 }
 
-/** Milliseconds for a check, if the options do not say. A request of a user waits for it. */
+/** The default time limit of a check in milliseconds. It is short, because a request of a user waits for the check. */
 const defaultTimeoutMs = 2000;
 /** The maximum number of sessions that are cached for `maxAge`. The oldest are removed first. */
 const maxCached = 10_000;

@@ -94,7 +94,7 @@ export async function startPostern(options: TestPosternOptions = {}): Promise<Te
     return newClient;
   }
   async function stopAll(): Promise<void> {
-    for (const one of clients) one.close();
+    for (const openClient of clients) openClient.close();
     await stop();
   }
   return {

@@ -29,14 +29,14 @@ export function createNetwork() {
     fetch: send,
     /** Disturbs requests while the function runs. Requests and streams in progress are cut. */
     async disturb<T>(how: Disturbance, during: () => Promise<T>): Promise<T> {
-      const before = current;
+      const previous = current;
       current = how;
       cut.abort(new TypeError('fetch failed'));
       cut = new AbortController();
       try {
         return await during();
       } finally {
-        current = before;
+        current = previous;
       }
     },
   };

@@ -48,7 +48,7 @@ export async function startProcess(
   });
   const ended = once(child, 'exit');
   child.send({ env });
-  const answer = await answerOf(child, ended, (one) => one.ready !== undefined || one.failed !== undefined);
+  const answer = await answerOf(child, ended, ({ ready, failed }) => ready !== undefined || failed !== undefined);
   if (answer?.ready === undefined) {
     await ended;
     throw new Error(`Postern did not start: ${answer?.failed ?? ''}\n${output}`);
@@ -66,7 +66,7 @@ export async function startProcess(
       const id = requests;
       child.send({ id, offset });
       child.channel?.ref();
-      const answer = await answerOf(child, ended, (one) => one.id === id);
+      const answer = await answerOf(child, ended, (candidate) => candidate.id === id);
       child.channel?.unref();
       if (answer === undefined) throw new Error('Postern has ended.');
     },

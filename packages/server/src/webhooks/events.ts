@@ -15,7 +15,7 @@ type Resources<T extends WebhookEventType> = T extends `notification.${string}`
 /** The body of a webhook. Narrow it by `type`. */
 export type WebhookEvent<T extends WebhookEventType = WebhookEventType> = T extends WebhookEventType
   ? {
-      /** The same in every attempt: handle each once. */
+      /** The same in every attempt, so handle each id once. */
       readonly id: string;
       readonly type: T;
       readonly timestamp: string;

@@ -66,7 +66,7 @@ export type WebhookVerifier = <T = WebhookEvent>(
   request: Request | { readonly headers: HeadersLike; readonly body: string | Uint8Array<ArrayBuffer> },
 ) => Promise<WebhookMessage<T>>;
 
-/** Milliseconds between two look-ups of the keys, however many messages with a wrong signature arrive. */
+/** The least time in milliseconds between two look-ups of the keys, however many messages with a wrong signature arrive. */
 const keysPauseMs = 30_000;
 
 const utf8 = new TextEncoder();
@@ -161,7 +161,7 @@ export function createReplaySet(): ReplaySet {
   return {
     add(id, seconds) {
       const now = Date.now();
-      // The oldest are first.
+      // The ids that were added first are first in the map.
       for (const [oldId, end] of expiryTimes) {
         if (end > now) break;
         expiryTimes.delete(oldId);
@@ -235,8 +235,8 @@ function createPublicKeys(jwks: NonNullable<WebhookVerifierOptions['jwks']>) {
 
 /** The signatures in a header such as `v1,… v1a,…`. Entries that are not base64 are skipped. */
 function signaturesIn(header: string): [string, Uint8Array<ArrayBuffer>][] {
-  return header.split(' ').flatMap((one) => {
-    const [version = '', text = ''] = one.split(',', 2);
+  return header.split(' ').flatMap((entry) => {
+    const [version = '', text = ''] = entry.split(',', 2);
     const bytes = fromBase64(text);
     return bytes === undefined ? [] : [[version, bytes]];
   });

@@ -42,12 +42,12 @@ test('a delivery of Postern passes the verifier, by the secret and by the public
   const [delivery] = (await server.webhooks.deliveries(id).page()).data;
   await server.webhooks.replay(id, { delivery_ids: [delivery?.id ?? ''] });
   await eventually('the replay', async () => {
-    const all = receiver.received.filter((one) => one.path === path && one.id === delivery?.event_id);
+    const all = receiver.received.filter((message) => message.path === path && message.id === delivery?.event_id);
     return all.length === 2 ? all : undefined;
   });
   await server.webhooks.replay(id, { from: new Date(Date.now() - 3_600_000) });
   await eventually('the replay of an hour', async () => {
-    const all = receiver.received.filter((one) => one.path === path && one.id === delivery?.event_id);
+    const all = receiver.received.filter((message) => message.path === path && message.id === delivery?.event_id);
     return all.length === 3 ? all : undefined;
   });
   await server.webhooks.delete(id);

@@ -28,7 +28,7 @@ test('the session of a request is found in the headers of any framework', async 
 test('a text that is not a session token gives no session, and is not sent to Postern', async () => {
   const { server, network } = backendOf(app);
   const { token } = await visitor(app);
-  const headers = [
+  const headersWithoutToken = [
     {},
     { authorization: '' },
     { authorization: 'Bearer' },
@@ -40,7 +40,8 @@ test('a text that is not a session token gives no session, and is not sent to Po
     { authorization: `Bearer ${token}\u00e9` },
     { Authorization: `Bearer ${token}` },
   ];
-  for (const one of headers) expect(await server.verify({ headers: one }), JSON.stringify(one)).toBeNull();
+  for (const headers of headersWithoutToken)
+    expect(await server.verify({ headers }), JSON.stringify(headers)).toBeNull();
   expect(network.sent).toEqual([]);
 });
 
@@ -144,10 +145,10 @@ test('a caller that aborts does not abort the check of the others', async () => 
   const { server, network } = backendOf(app);
   const { token } = await visitor(app);
   const controller = new AbortController();
-  const given = server.verify(token, { signal: controller.signal });
+  const aborted = server.verify(token, { signal: controller.signal });
   const other = server.verify(token);
   controller.abort(new Error('gone'));
-  await expect(given).rejects.toThrow('gone');
+  await expect(aborted).rejects.toThrow('gone');
   expect(await other).not.toBeNull();
   expect(network.count(verifying)).toBe(1);
   await expect(server.verify(token, { signal: controller.signal })).rejects.toThrow('gone');

@@ -16,7 +16,7 @@ type QueueItem =
   | 'lost'
   | { error: unknown };
 
-/** Milliseconds without a message after which the worker counts as gone: before its first message, and later. */
+/** The times in milliseconds without a message after which the worker counts as gone: before its first message, and later. */
 const [firstMessageTimeoutMs, silenceTimeoutMs] = [10_000, 3.5 * heartbeatMs];
 
 /** Follows an inbox through the worker that all tabs share. Without a worker, it opens its own stream. */

@@ -24,9 +24,9 @@ interface Stream {
   beat(): void;
 }
 
-/** Heartbeats without an answer after which a tab counts as closed. */
+/** The maximum number of heartbeats without an answer. After that, a tab counts as closed. */
 const maxUnanswered = 3;
-/** Milliseconds that a tab has to send its session. */
+/** The time in milliseconds that a tab has to send its session. */
 const answerTimeoutMs = 5000;
 
 /** Holds one stream for all tabs that follow the same inbox. It runs in the shared worker. */
@@ -78,7 +78,7 @@ function createStream({ transport, filter }: StreamRequest, onEnd: () => void): 
   let isStarted = false;
 
   /** The session of a tab. The worker asks the newest tab first, because the browser may have frozen older tabs. */
-  async function session(fresh: boolean): Promise<string> {
+  async function requestSession(fresh: boolean): Promise<string> {
     for (const tab of [...tabs].reverse()) {
       const token = await new Promise<string | null>((resolve) => {
         const timer = setTimeout(resolve, answerTimeoutMs, null);
@@ -94,7 +94,7 @@ function createStream({ transport, filter }: StreamRequest, onEnd: () => void): 
   }
 
   async function withSession(call: Call): Promise<Response> {
-    const send = async (fresh: boolean) => raw({ ...call, authorization: `Bearer ${await session(fresh)}` });
+    const send = async (fresh: boolean) => raw({ ...call, authorization: `Bearer ${await requestSession(fresh)}` });
     try {
       return await send(false);
     } catch (error) {

@@ -29,5 +29,5 @@ export type ToTab =
   /** A heartbeat. A tab that does not answer counts as closed. */
   | { readonly beat: true };
 
-/** Milliseconds between two messages `beat`. */
+/** The time in milliseconds between two messages `beat`. */
 export const heartbeatMs = 10_000;
