@@ -43,11 +43,11 @@ ${await measureArchive({ dataDir, pool, publish, archiver: keep(await startArchi
 async function fillUp(pool) {
   const { rows } = await pool.query('select pg_database_size(current_database())::float8 as bytes');
   await pool.query('create table bench.ballast (part int, value text)');
-  const missing = Math.ceil((databaseBytes - rows[0].bytes) / 1120);
+  const missingRows = Math.ceil((databaseBytes - rows[0].bytes) / 1120);
   await pool.query(
     `insert into bench.ballast
      select n, (select string_agg(md5(n || '-' || m), '') from generate_series(1, 32) m) from generate_series(1, $1::int) n`,
-    [missing],
+    [missingRows],
   );
   await pool.query('vacuum analyze');
   await pool.query('checkpoint');
@@ -131,7 +131,7 @@ async function measureArchive({ dataDir, pool, publish, archiver }) {
         dataDir,
         async run() {
           await archiver.begin();
-          await archived(pool);
+          await waitForArchive(pool);
           const result = await publish(seconds);
           await archiver.end();
           return result;
@@ -150,7 +150,7 @@ ${table([
 }
 
 /** Waits until the archive contains all that was written before this call. */
-async function archived(pool) {
+async function waitForArchive(pool) {
   const { rows } = await pool.query('select pg_current_wal_flush_lsn()::text as lsn');
   for (;;) {
     const { rows: slots } = await pool.query(

@@ -81,10 +81,10 @@ process.on('message', async ({ kind, seconds, ...sizes }) => {
   const until = since + seconds * 1000;
   const loop = async () => {
     for (let now = performance.now(); now < until; ) {
-      const begun = now;
+      const startedAt = now;
       await work(sizes);
       now = performance.now();
-      times.push(now - begun);
+      times.push(now - startedAt);
     }
   };
   await Promise.all(Array.from({ length: width }, loop));

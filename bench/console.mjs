@@ -12,11 +12,11 @@ import { shown, summarise, table } from './measure.mjs';
 import { record } from './results.mjs';
 import { openPostgres, startPostern } from './service.mjs';
 
-/** Rows of each list. */
+/** The number of rows of each list. */
 const rows = 100_000;
 const loads = 7;
 const secondsOpen = 15;
-/** Frames of one scroll, and pixels for each: 3,000 pixels a second is a fast turn of the wheel. */
+/** The number of frames of one scroll, and of pixels of each frame: 3,000 pixels a second is a fast turn of the wheel. */
 const frames = 480;
 const step = 50;
 
@@ -39,8 +39,8 @@ const fills = {
     from generate_series(1, ${rows}) n, lateral (select now() - interval '20 days' + n * interval '10 seconds' as at)`,
 };
 
-const [given] = process.argv.slice(2);
-const folder = given === undefined ? await mkdtemp(join(tmpdir(), 'postern-console-')) : resolve(given);
+const [keptFolder] = process.argv.slice(2);
+const folder = keptFolder === undefined ? await mkdtemp(join(tmpdir(), 'postern-console-')) : resolve(keptFolder);
 const say = (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
 const stops = [];
 
@@ -82,8 +82,7 @@ async function main() {
     lists.push(...(await scroll(open, title, path, count)));
     say(lists.slice(-2).join('\n'));
   }
-  const { version } = { version: browser.version() };
-  const text = `Chromium ${version}, without a screen, at 1280 by 800 pixels. The browser, the service and PostgreSQL share the cores. The database has ${rows.toLocaleString('en')} users, events and messages.
+  const text = `Chromium ${browser.version()}, without a screen, at 1280 by 800 pixels. The browser, the service and PostgreSQL share the cores. The database has ${rows.toLocaleString('en')} users, events and messages.
 
 The first load has an empty cache, and ends when the overview shows its figures: medians of ${loads} loads, and the slowest. Its size is what the service sends for the pages' files. Layout shift is the sum of Chromium's scores until the page has made no request for half a second.
 
@@ -128,7 +127,7 @@ async function settled(page) {
   }
 }
 
-/** What has moved since the page was opened. */
+/** The layout shift since the page was opened. */
 const layoutShift = `new Promise((resolve) => {
   let sum = 0;
   new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value; })
@@ -153,7 +152,7 @@ async function firstLoads(open) {
     });
     const since = performance.now();
     await go();
-    await page.getByRole('region', { name: 'Sign-ins' }).locator('svg').first().waitFor();
+    await page.getByRole('region', { name: 'Logins', exact: true }).locator('svg').first().waitFor();
     const time = performance.now() - since;
     await settled(page);
     shift = Math.max(shift, await page.evaluate(layoutShift));
@@ -190,7 +189,7 @@ async function cpuOf(browser, open, postern, title, path) {
   const seconds = (performance.now() - since) / 1000;
   const after = await cpuTimes(browser);
   const used = after.map(({ id, type, cpuTime }) => {
-    const old = before.find((one) => one.id === id)?.cpuTime ?? 0;
+    const old = before.find((process) => process.id === id)?.cpuTime ?? 0;
     return { type, share: (cpuTime - old) / seconds };
   });
   const all = used.reduce((sum, { share }) => sum + share, 0);
@@ -264,5 +263,5 @@ try {
   await main();
 } finally {
   for (const stop of stops) await stop();
-  if (given === undefined) await rm(folder, { recursive: true, force: true });
+  if (keptFolder === undefined) await rm(folder, { recursive: true, force: true });
 }

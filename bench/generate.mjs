@@ -73,7 +73,8 @@ const blocks = `select user_id, sequence / 1024, notification_type, count(*) fro
 
 /**
  * @param {import('pg').Pool} pool
- * @param {{ users: number, notifications: number, inbox: number }} sizes `inbox`: notifications of the first user
+ * @param {{ users: number, notifications: number, inbox: number }} sizes `inbox`: the number of notifications of the
+ *   first user
  */
 export async function generate(pool, sizes, report = (_line) => undefined) {
   const { users, notifications, inbox } = sizes;

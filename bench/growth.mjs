@@ -38,8 +38,8 @@ const titles = {
   users: 'List users, page 1',
 };
 
-const [given, ...only] = process.argv.slice(2);
-const folder = given === undefined ? await mkdtemp(join(tmpdir(), 'postern-growth-')) : resolve(given);
+const [keptFolder, ...only] = process.argv.slice(2);
+const folder = keptFolder === undefined ? await mkdtemp(join(tmpdir(), 'postern-growth-')) : resolve(keptFolder);
 const stops = [];
 let cleaning;
 const say = (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
@@ -58,7 +58,7 @@ async function cleanUp() {
 
 async function stopAll() {
   for (const stop of stops) await stop();
-  if (given === undefined) await rm(folder, { recursive: true, force: true });
+  if (keptFolder === undefined) await rm(folder, { recursive: true, force: true });
 }
 
 async function main() {

@@ -59,16 +59,16 @@ async function send({ url, adminKey }, members, query = '') {
 const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'));
 const service = await startPostern(folder);
 try {
-  const all = undefined;
-  say(`dry run:                     ${await send(service, all, '?dry_run=true')}`);
-  say(`three identities each:       ${await send(service, all)}`);
-  say(`the same again:              ${await send(service, all)}`);
+  const allMembers = undefined;
+  say(`dry run:                     ${await send(service, allMembers, '?dry_run=true')}`);
+  say(`three identities each:       ${await send(service, allMembers)}`);
+  say(`the same again:              ${await send(service, allMembers)}`);
   for (const user of users) {
     user.id = randomUUID();
     user.email = `again-${user.email}`;
   }
-  const one = ['id', 'email', 'name', 'password_hash', 'created_at'];
-  say(`one identity each:           ${await send(service, one)}`);
+  const oneIdentity = ['id', 'email', 'name', 'password_hash', 'created_at'];
+  say(`one identity each:           ${await send(service, oneIdentity)}`);
 } finally {
   await service.stop();
   await rm(folder, { recursive: true });

@@ -24,7 +24,7 @@ const explanation =
 
 /**
  * @param {{ postern: object, naive?: object, pool: import('pg').Pool, dataDir: string, rows: number, rounds: number }} options
- *   rows: notifications of the first user
+ *   rows: the number of notifications of the first user
  * @returns a page of Markdown, and the figures of each cell
  */
 export async function lists({ postern, naive, pool, dataDir, rows, rounds }) {

@@ -32,10 +32,10 @@ export async function closedLoop({ url, next, connections, seconds, atLeast = 0,
       const connection = await open(url);
       try {
         for (let now = performance.now(); now < until || times.length < atLeast; ) {
-          const sent = now;
+          const sentAt = now;
           const answer = await connection.ask(next(), mayRefuse);
           now = performance.now();
-          times.push(now - sent);
+          times.push(now - sentAt);
           if (statusOf(answer) === 503) refused += 1;
         }
       } finally {
@@ -104,18 +104,18 @@ async function open(url) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay(true);
   let chunks = [];
-  let asked;
-  const fail = (error) => asked?.reject(error);
+  let pending;
+  const fail = (error) => pending?.reject(error);
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('the connection was closed')));
   await new Promise((resolve, reject) => {
-    asked = { reject };
+    pending = { reject };
     socket.once('connect', resolve);
   });
   socket.on('data', (chunk) => {
     chunks.push(chunk);
     if (!isWhole(chunks)) return;
-    const { resolve, reject, mayRefuse } = asked;
+    const { resolve, reject, mayRefuse } = pending;
     const message = joined(chunks);
     chunks = [];
     const status = statusOf(message);
@@ -125,11 +125,11 @@ async function open(url) {
   return {
     ask: (message, mayRefuse = false) =>
       new Promise((resolve, reject) => {
-        asked = { resolve, reject, mayRefuse };
+        pending = { resolve, reject, mayRefuse };
         socket.write(message);
       }),
     close() {
-      asked = undefined;
+      pending = undefined;
       socket.destroy();
     },
   };

@@ -44,7 +44,7 @@ concurrent checks of sessions: p50 ${shown(checks.p50)} ms, p99 ${shown(checks.p
   }
 });
 
-/** Microseconds of CPU that the main thread of a process has used. */
+/** The CPU time in microseconds that the main thread of a process has used. */
 function mainThreadCpu(pid) {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1000;
 }

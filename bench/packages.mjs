@@ -12,7 +12,7 @@ import { startProcess, withFilledPostern } from './service.mjs';
 
 const [rounds = 7, seconds = 2] = process.argv.slice(2).map(Number);
 const sizes = { users: 10_000, notifications: 40_000, inbox: 10_000 };
-/** Users with a token of each kind. */
+/** The number of users with a token of each kind. */
 const logins = 100;
 const connections = 32;
 

@@ -10,7 +10,7 @@ import { shown, summarise, table } from './measure.mjs';
 import { record } from './results.mjs';
 import { openPostgres, startPostern } from './service.mjs';
 
-/** Requests of each kind. */
+/** The number of measured requests of each kind. */
 const samples = 300;
 const warmUps = 30;
 
@@ -53,8 +53,8 @@ const fills = (users) => ({
       'token' || n, null, null, now(), now(), now() - (n % 900) * interval '1 day'
     from generate_series(1, ${users}) n`,
 });
-const [given, count = '10000000'] = process.argv.slice(2);
-const folder = given === undefined ? await mkdtemp(join(tmpdir(), 'postern-search-')) : resolve(given);
+const [keptFolder, count = '10000000'] = process.argv.slice(2);
+const folder = keptFolder === undefined ? await mkdtemp(join(tmpdir(), 'postern-search-')) : resolve(keptFolder);
 const users = Number(count);
 const say = (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
 const stops = [];
@@ -62,7 +62,7 @@ try {
   await main();
 } finally {
   for (const stop of stops) await stop();
-  if (given === undefined) await rm(folder, { recursive: true, force: true });
+  if (keptFolder === undefined) await rm(folder, { recursive: true, force: true });
 }
 
 async function main() {
@@ -129,8 +129,8 @@ function operations(people) {
   const any = (list) => list[Math.floor(Math.random() * list.length)];
   const having = (field) => any(people.filter((person) => person[field] !== null));
   const part = (text, length) => {
-    const at = Math.floor(Math.random() * (text.length - length + 1));
-    return text.slice(at, at + length);
+    const start = Math.floor(Math.random() * (text.length - length + 1));
+    return text.slice(start, start + length);
   };
   const search = (text, filter) =>
     `search=${encodeURIComponent(text)}${filter === undefined ? '' : `&filter=${encodeURIComponent(filter)}`}`;

@@ -92,7 +92,7 @@ async function startOn(version, names) {
   const service = await startProcess([join(version, 'dist/cli/bin.js'), 'serve'], {
     ...{ PORT: '0', DATABASE_URL: main, SECRET_KEY: 'ab'.repeat(32), ADMIN_API_KEY: adminKey },
     ...{ LOGIN_LIMIT_PER_ADDRESS: '0', LOG_LEVEL: 'warn' },
-    ...(others.length > 0 && { SHARDS: others.map((url, at) => `${names[at + 1]}=${url}`).join(';') }),
+    ...(others.length > 0 && { SHARDS: others.map((url, index) => `${names[index + 1]}=${url}`).join(';') }),
   });
   stops.unshift(() => service.stop());
   return { ...service, dataDir: servers.map(({ dataDir }) => dataDir) };
@@ -152,8 +152,8 @@ async function prepare({ url }) {
     session: perPerson(({ basic }) => post('/v1/sessions', undefined, { authorization: basic })),
     login: perPerson(({ username, device }) => post('/v1/tokens', { ...loginOf(username), device: { id: device } })),
     publish: perPerson(({ id }) => publishTo({ user_id: id })),
-    'publish to 50 users': perPerson((_, at) =>
-      publishTo({ user_ids: Array.from({ length: 50 }, (_, nth) => all[(at + nth) % users].id) }),
+    'publish to 50 users': perPerson((_, index) =>
+      publishTo({ user_ids: Array.from({ length: 50 }, (_, nth) => all[(index + nth) % users].id) }),
     ),
     'create a user': () => post('/admin/v1/users', { username: `new${++created}` }, admin),
   };

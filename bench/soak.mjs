@@ -27,7 +27,7 @@ const [hours, rate, users, streams] = ['hours', 'rate', 'users', 'streams'].map(
   return value;
 });
 
-/** One a minute, so that a short run can be compared too. */
+/** The number of samples an hour: one a minute, so that a short run can be compared too. */
 const samplesAnHour = 60;
 const say = (line) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
@@ -136,7 +136,7 @@ function reportOf(samples) {
 
 ${table([head, ...rows])}
 
-${grown.map((one) => `- ${one.text}`).join('\n') || '- Nothing has grown.'}
+${grown.map(({ text }) => `- ${text}`).join('\n') || '- Nothing has grown.'}
 ${failures.length > 0 ? `\nFAILED:\n${failures.map((failure) => `- ${failure}`).join('\n')}` : ''}`.trimEnd();
   return { text, failures };
 }

@@ -156,10 +156,10 @@ async function openStream(token) {
   };
   const socket = connect({ port: Number(address.port), host: address.hostname, onread });
   socket.once('close', () => fail());
-  const begun = next('HTTP/1.1 200');
+  const opened = next('HTTP/1.1 200');
   socket.write(
     `GET /v1/notifications HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${token}\r\n\r\n`,
   );
-  await begun;
+  await opened;
   return { socket, arrival: () => next('data: ') };
 }

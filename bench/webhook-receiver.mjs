@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 
 const endOfHead = '\r\n\r\n';
 const answer = 'HTTP/1.1 204 No Content\r\n\r\n';
-/** Requests of each path. */
+/** The number of requests of each path. */
 const counts = new Map();
 
 const server = createServer((socket) => {

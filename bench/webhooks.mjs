@@ -16,9 +16,9 @@ const [events = 10_000_000, rounds = 5, seconds = 3] = process.argv.slice(2, 5).
 const only = process.argv[5];
 const sizes = { users: 200_000, notifications: 1_000_000, inbox: 250_000 };
 const owners = (sizes.notifications - sizes.inbox) / 20;
-/** Events of one round of deliveries. */
+/** The number of events of one round of deliveries. */
 const burst = 10_000;
-/** The key of the advisory lock that the process holds which numbers events (src/webhooks). */
+/** The key of the advisory lock of the process that numbers events (src/webhooks). */
 const numberingLock = 7203415045;
 const settings = { ALLOW_PRIVATE_NETWORK_TARGETS: 'true' };
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -78,7 +78,7 @@ async function measureCosts({ postern, pool, dataDir, api, endpoint, ops }) {
           name: 'numbered',
           async run() {
             const result = await load();
-            await drained(pool);
+            await waitUntilDrained(pool);
             return result;
           },
         },
@@ -104,7 +104,7 @@ async function withoutWebhooks(pool, work) {
   }
 }
 
-/** Nothing reads the outbox meanwhile. It is empty afterwards. */
+/** Runs `work` while nothing reads the outbox. It is empty afterwards. */
 async function withoutNumbering(pool, work) {
   const client = await pool.connect();
   try {
@@ -168,11 +168,11 @@ async function deliver(pool, receiver) {
     await pause(2);
   }
   const elapsed = (performance.now() - since) / 1000;
-  await drained(pool);
+  await waitUntilDrained(pool);
   return { count: burst, rate: burst / elapsed };
 }
 
-async function drained(pool) {
+async function waitUntilDrained(pool) {
   for (;;) {
     const { rows } = await pool.query('select exists (select from webhook_outbox) as more');
     if (!rows[0].more) return;

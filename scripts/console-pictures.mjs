@@ -2,7 +2,7 @@
 //   npm run console:pictures
 //   npm run console:pictures -- overview sign-in    only these pages
 //   npm run console:pictures -- --docs              also the pictures of the documents, in docs/images/
-// Starts a service of its own with example data. Needs Chromium in the path.
+// Starts a separate service with example data. Needs Chromium in the path.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -19,8 +19,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'console/pictures');
 const key = 'admin-key-of-the-console-pictures-0123456789';
 const sizes = { 1280: 800, 390: 844 };
-/** The height of the pictures in the documents, at most. */
-const mostOfGuide = 1250;
+/** The maximum height of the pictures in the documents. */
+const maxGuideHeight = 1250;
 
 /**
  * A picture. `entrance`: shown without a login. `guide`: its name in the documents. `prepare` brings the page into the state
@@ -183,7 +183,7 @@ async function startService(data) {
   return { child, url: String(url) };
 }
 
-/** Gets webhooks. */
+/** A server that receives webhooks. */
 async function startReceiver() {
   const server = createServer((request, response) => {
     request.resume();
@@ -197,7 +197,7 @@ async function startReceiver() {
 }
 
 /** Waits until the page makes no further requests. An open stream of events does not count. @param {import('playwright-core').Page} page */
-async function quiet(page) {
+async function waitUntilQuiet(page) {
   // An answer may have led to another request, such as for names.
   for (let times = 0; times < 2; times += 1) {
     const requests = await page.evaluate('performance.getEntriesByType("resource").length');
@@ -232,7 +232,7 @@ async function take(browser, url, { name, path, entrance = false, guide, hasSkel
       await page.waitForSelector('h1', { state: 'attached' });
       await prepare?.(page);
       if (!hasSkeleton) await page.getByText('Loading…').first().waitFor({ state: 'detached' });
-      await quiet(page);
+      await waitUntilQuiet(page);
       // As high as the page, unless a dialog covers it.
       const isCovered = (await page.locator('dialog[open]').count()) > 0;
       const whole = await page.evaluate('document.documentElement.scrollHeight');
@@ -240,7 +240,7 @@ async function take(browser, url, { name, path, entrance = false, guide, hasSkel
       const picture = await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
       if (forDocs && guide !== undefined && width === 1280 && colorScheme === 'light') {
         await sharp(picture)
-          .extract({ left: 0, top: 0, width, height: Math.min(Math.max(height ?? 0, Number(whole)), mostOfGuide) })
+          .extract({ left: 0, top: 0, width, height: Math.min(Math.max(height ?? 0, Number(whole)), maxGuideHeight) })
           .png({ palette: true, colours: 64 })
           .toFile(join(root, 'docs/images', `${guide}.png`));
       }

@@ -105,9 +105,9 @@ export async function createPopulation({ url, adminKey }, receiver, { users, str
     async leave(person) {
       // Users with a stream do not leave, so the number of streams does not change.
       if (person.hasStream) return;
-      const at = people.indexOf(person);
+      const index = people.indexOf(person);
       await admin('DELETE', `/admin/v1/users/${person.id}`);
-      people[at] = await join();
+      people[index] = await join();
     },
   };
 

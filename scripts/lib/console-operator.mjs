@@ -30,7 +30,7 @@ function totp(base32) {
 }
 
 /**
- * Makes the first operator as a person does, and returns the cookies of the login.
+ * Creates the first operator as a person does, and returns the cookies of the login.
  * @param {import('playwright-core').Browser} browser
  * @param {string} link
  */

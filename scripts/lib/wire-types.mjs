@@ -43,8 +43,8 @@ function typeOf(schema, onReference, indent = '') {
   }
   const all = schema.anyOf ?? schema.oneOf;
   if (all !== undefined)
-    return [...new Set(all.map((/** @type {any} */ one) => typeOf(one, onReference, indent)))].join(' | ');
-  if (schema.enum !== undefined) return schema.enum.map((/** @type {unknown} */ one) => literal(one)).join(' | ');
+    return [...new Set(all.map((/** @type {any} */ member) => typeOf(member, onReference, indent)))].join(' | ');
+  if (schema.enum !== undefined) return schema.enum.map((/** @type {unknown} */ value) => literal(value)).join(' | ');
   if (schema.const !== undefined) return literal(schema.const);
   return [schema.type ?? 'unknown']
     .flat()
