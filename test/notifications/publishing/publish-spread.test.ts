@@ -36,7 +36,11 @@ test('users who move while a publication begins are not reported as unknown', as
     ...{ pushes: false, divide },
   };
   const request = { user_ids: users.map(({ id }) => id), notification_type: 'payment', description: 'You were paid' };
-  const publishToAll = () => app.database.spanning.transaction((tx) => publish(tx, rules, request, []));
-  await expect(publishToAll()).rejects.toMatchObject({ code: 'storage_unavailable' });
-  expect(await publishToAll()).toHaveLength(3);
+  let runs = 0;
+  const published = await app.database.spanning.transaction((tx) => {
+    runs += 1;
+    return publish(tx, rules, request, []);
+  });
+  expect(published).toHaveLength(3);
+  expect(runs).toBe(2);
 });
