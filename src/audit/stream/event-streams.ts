@@ -19,6 +19,7 @@ import { matches } from '../../lib/filter/match.js';
 import { Problem } from '../../lib/problem.js';
 import { withNames } from '../event-list.js';
 import { createEventFeed, type EventFeed, type FeedEvent } from './feed.js';
+import { createFindMoved } from './moved-events.js';
 import { type Places, placesText } from './places.js';
 import { type Position, positionText, type Snapshot } from './position.js';
 
@@ -78,8 +79,14 @@ const pageSize = 200;
  */
 export function createEventStreams({ database, log, ...options }: EventStreamsOptions): EventStreams {
   const times = { ...defaultTimes, ...options.times };
+  const findMoved = createFindMoved(database);
   const feeds = database.shards.map(
-    (shard): ServerFeed => ({ ...createEventFeed(shard), name: shard.name, reading: undefined, hasFailed: false }),
+    (shard): ServerFeed => ({
+      ...createEventFeed(shard, findMoved),
+      name: shard.name,
+      reading: undefined,
+      hasFailed: false,
+    }),
   );
   const slots = createSlots();
   const callers = new Map<EventStream, string>();

@@ -2,6 +2,7 @@ import { arrayText } from '../../database/arrays/array-text.js';
 import type { Database } from '../../database/database.js';
 import { everyoneStatement, sql, unprepared } from '../../database/sql.js';
 import { eventColumns, type StoredEvent } from '../event-list.js';
+import type { EventKey, FindMoved } from './moved-events.js';
 import { type Position, parseSnapshot, positionAfter, type Snapshot, snapshotText } from './position.js';
 
 /** An event and the position after it. */
@@ -49,7 +50,7 @@ interface ReadRow extends Omit<StoredEvent, 'id'> {
   readonly seen: string;
   readonly transaction: string | null;
   readonly fed_id: string;
-  /** Null: the event was deleted since. */
+  /** Null: the event was deleted since, or moved to another server. */
   readonly id: string | null;
 }
 
@@ -121,8 +122,29 @@ const startRun = everyoneStatement<object>(
   delete from event_feed using started`,
 );
 
-/** Creates the feed of a database. */
-export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed {
+const selectKeys = everyoneStatement<{ transactions: string; ids: readonly string[] }, EventKey>(
+  'event_feed_keys',
+  (p) => sql`
+  select user_id, id, created_at from event_feed
+  where transaction = any (${p.transactions}::xid8[]) and id = any (${p.ids}::uuid[])`,
+);
+
+/**
+ * Creates the feed of a database.
+ * @param findMoved finds events that are no longer there, because their users moved to another server. Undefined: with one
+ *   server
+ */
+export function createEventFeed(database: Pick<Database, 'everyone'>, findMoved?: FindMoved): EventFeed {
+  /** Adds the events that have moved. Those that were deleted stay undefined. */
+  async function addMoved(fed: readonly Fed[]): Promise<readonly Fed[]> {
+    const missing = fed.filter(({ event }) => event === undefined);
+    if (findMoved === undefined || missing.length === 0) return fed;
+    const transactions = arrayText(missing.map(({ transaction }) => transaction));
+    const keys = await database.everyone.query(selectKeys({ transactions, ids: missing.map(({ id }) => id) }));
+    const moved = new Map((await findMoved(keys)).map((event) => [event.id, event]));
+    return fed.map((each) => ({ ...each, event: each.event ?? moved.get(each.id) }));
+  }
+
   async function now(): Promise<Position> {
     for (;;) {
       const [row] = await database.everyone.query(selectSnapshot({}));
@@ -154,7 +176,7 @@ export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed
         return { events: [], next, hasMore: false, isReset: true, snapshot: next };
       }
       const snapshot = parseSnapshot(first.seen);
-      const feedEvents = rows.flatMap((row) => (row.transaction === null ? [] : [eventOf(row)]));
+      const feedEvents = await addMoved(rows.flatMap((row) => (row.transaction === null ? [] : [eventOf(row)])));
       const lastEvent = feedEvents.at(-1);
       const hasMore = rows.length === limit && lastEvent !== undefined;
       return {
@@ -170,7 +192,15 @@ export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed
   };
 }
 
-function eventOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow) {
+/** A row of the feed. */
+interface Fed {
+  readonly transaction: number;
+  readonly id: string;
+  /** Undefined: the event is not on this server. */
+  readonly event: StoredEvent | undefined;
+}
+
+function eventOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow): Fed {
   const { id } = event;
   return { transaction: Number(transaction), id: fed_id, event: id === null ? undefined : { ...event, id } };
 }

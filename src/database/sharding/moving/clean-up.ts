@@ -25,7 +25,6 @@ export async function cleanUp(
   times: MoveTimes,
 ): Promise<void> {
   const from = of(source);
-  await from.query(raiseFeedFloor, [bucket]);
   await deleteRows(from, all.filter(isEvents), await usersOf(from, bucket), times);
   await forget(from, [bucket]);
   await directory.query('delete from shard_moves where bucket = $1', [bucket]);
@@ -48,12 +47,3 @@ function forget(client: pg.Client, buckets: readonly number[]): Promise<void> {
     for (const table of notes) await client.query(`delete from ${table} where bucket = any ($1)`, [buckets]);
   });
 }
-
-/** An audit stream that has not read the events of the bucket yet is told that events are missing. */
-const raiseFeedFloor = `
-  update event_feed_state s
-  set floor = greatest(s.floor, moved.next), next_floor = greatest(s.next_floor, moved.next),
-      written_by = pg_current_xact_id()
-  from (select (max(transaction::text::bigint) + 1)::text::xid8 as next from event_feed
-        where user_id in (select user_id from shard_moving_users where bucket = $1)) moved
-  where moved.next is not null and s.xmin = s.written_by::xid`;
