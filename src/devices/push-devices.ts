@@ -167,6 +167,7 @@ const claimTokens = userStatement<ClaimValues, { changed: boolean | null }>(
  * Gives tokens to a device and removes them from all other devices, also those of other users: a token belongs to one app
  * on one device. A job removes them from devices on other servers.
  *
+ * @param isStored whether the device may have stored the tokens without a claim before, as a login does
  * @returns whether a token is new to the device; undefined when there is no such device
  */
 export async function claimPushTokens(
@@ -174,6 +175,7 @@ export async function claimPushTokens(
   userId: string,
   deviceId: string,
   { apn_device_token, gcm_device_token, web_push_subscription: web }: PushTokens,
+  isStored = false,
 ): Promise<boolean | undefined> {
   const handle = database.spanningFor(userId);
   const [apn, gcm] = [apn_device_token || null, gcm_device_token || null];
@@ -182,7 +184,7 @@ export async function claimPushTokens(
   return handle.transaction(async (tx) => {
     const isNew = (await tx.query(claim))[0]?.changed ?? undefined;
     if (isNew !== undefined)
-      await queueClaim(tx, userId, deviceId, { apn, gcm, endpoint: web?.endpoint ?? null }, isNew);
+      await queueClaim(tx, userId, deviceId, { apn, gcm, endpoint: web?.endpoint ?? null }, isNew || isStored);
     return isNew;
   });
 }

@@ -83,7 +83,7 @@ const digestsOf = (tokens: ClaimedTokens) =>
 /**
  * Queues the removal of claimed tokens from the devices of users on other servers, which may be down now. Call it in
  * the transaction that gave the tokens to the device.
- * @param isNew whether at least one token is new to the device. If not, the function only replaces an existing claim of
+ * @param isNew whether at least one token may be new to the device. If not, the function only replaces an existing claim of
  *   these tokens, and does nothing if there is none
  */
 export async function queueClaim(

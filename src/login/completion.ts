@@ -75,7 +75,8 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
   async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
     const { apn_device_token, gcm_device_token } = device;
     if (!apn_device_token && !gcm_device_token) return;
-    await claimPushTokens(database, userId, device.id, { apn_device_token, gcm_device_token });
+    // The approval has stored them with the device.
+    await claimPushTokens(database, userId, device.id, { apn_device_token, gcm_device_token }, true);
   }
 
   /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */

@@ -67,6 +67,17 @@ test('a token belongs to the device that claimed it last, on any server', async 
   }
 });
 
+test('a token that a login sends leaves the device of another server', async () => {
+  const token = hexToken();
+  await claim('east', token);
+  expect(await settled(token)).toEqual(['east']);
+  let user: User;
+  do user = await createUser(app);
+  while (app.database.shardOf(user.id).name !== 'west');
+  await signIn(app, user, { apn_device_token: token });
+  expect(await settled(token)).toEqual(['west']);
+});
+
 test('if several devices claim a token at the same time, exactly one of them has it in the end', async () => {
   const token = hexToken();
   for (let round = 0; round < 3; round += 1) {

@@ -131,11 +131,16 @@ async function bringHome({ shardOf }: Database, [main, ...others]: readonly Part
   await main.query(testSql('delete from users where id = any($1::uuid[])', [strangers]));
 }
 
+const isDistinct = (text: string) => /^\s*select distinct\b/.test(text);
+
 /** Rows of no table are those of the first server. Counts are added. All other rows are put together. */
 function merge<Row extends object>(text: string, answers: readonly Row[][]): Row[] {
   if (!/\b(?:from|update|into|table)\s+(?!\s|unnest|generate_series)/.test(text)) return answers[0] ?? [];
   const isAggregate = /\b(?:count|sum|max|min|bool_or|string_agg|exists) ?\(/.test(text) && !/\bgroup by\b/.test(text);
-  if (!isAggregate || answers.some((rows) => rows.length !== 1)) return answers.flat();
+  if (!isAggregate || answers.some((rows) => rows.length !== 1)) {
+    const rows = new Map(answers.flat().map((row, place) => [isDistinct(text) ? JSON.stringify(row) : place, row]));
+    return [...rows.values()];
+  }
   const merged: Record<string, unknown> = {};
   for (const row of answers.flat()) {
     for (const [column, value] of Object.entries(row)) merged[column] = add(merged[column], value);

@@ -69,6 +69,13 @@ export function createPushSteps(app: () => TestApp) {
       return push?.state === 'queued' && push.attempts >= attempts ? push : undefined;
     });
 
+  /** Waits until tokens have left their former devices on other servers. On one server, they leave at once. */
+  const tokensMoved = () =>
+    eventually('the tokens to leave their former devices', async () => {
+      const claims = await app().database.everyone.query(testSql('select from push_token_claims'));
+      return claims.length === 0 ? true : undefined;
+    });
+
   /** Makes all queued jobs due now. */
   async function makeJobsDue(): Promise<void> {
     await app().database.everyone.query(
@@ -87,5 +94,5 @@ export function createPushSteps(app: () => TestApp) {
     expect(rows).toHaveLength(1);
     return rows[0]?.seconds ?? 0;
   }
-  return { register, newPhone, publish, trace, pushIn, retried, makeJobsDue, secondsToNextAttempt };
+  return { register, newPhone, publish, trace, pushIn, retried, makeJobsDue, tokensMoved, secondsToNextAttempt };
 }
