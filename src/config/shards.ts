@@ -18,7 +18,8 @@ export function shards(text: string): Parsed<readonly ShardSetting[]> {
   const entries = text.split(';').filter((entry) => entry.trim() !== '');
   for (const entry of entries) {
     const [, name, url = ''] = /^([^=:/]*)=(.*)$/s.exec(entry.trim()) ?? [];
-    if (name === undefined) return invalid(`must be names with URLs, joined by semicolons, ${example}`);
+    if (name === undefined || /[,\s][^,]*=postgres(?:ql)?:/.test(url))
+      return invalid(`must be names with URLs, joined by semicolons, ${example}`);
     if (!/^[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?$/.test(name)) {
       return invalid(`must have names of 1 to 32 lower-case letters, digits and hyphens, not "${name}"`);
     }

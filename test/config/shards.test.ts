@@ -17,6 +17,7 @@ const example = 'such as east=postgres://postern@a/postern;west=postgres://poste
 test.each([
   [';', `SHARDS must name a server, ${example}`],
   ['postgres://postern@a/postern', `SHARDS must be names with URLs, joined by semicolons, ${example}`],
+  ['east=postgres://a/b,west=postgres://c/d', `SHARDS must be names with URLs, joined by semicolons, ${example}`],
   [
     'East=postgres://postern@a/postern',
     'SHARDS must have names of 1 to 32 lower-case letters, digits and hyphens, not "East"',
