@@ -5,6 +5,7 @@ import { oldMapMessage, recordVersion } from './map-renewal.js';
 import {
   destroy,
   type MapCheck,
+  nameWithMap,
   OldMapError,
   prepareSession,
   type ServerState,
@@ -141,7 +142,8 @@ export function createServers(target: string | ServerFields): Servers {
     },
     async admit(client, settings, map) {
       const version = map?.version() ?? 0;
-      const state = await prepareSession(client, settings, map && version);
+      const named = map?.onChange && { ...settings, application_name: nameWithMap(version) };
+      const state = await prepareSession(client, named ?? settings, map !== undefined);
       assertPrimary(client, state);
       if (map !== undefined && state.mapVersion > version) {
         map.onRefused();

@@ -31,7 +31,7 @@ export interface MapCheck {
   version(): number;
   /** Called when a server has refused this version. */
   onRefused(): void;
-  /** Calls the listener after each change of the version. */
+  /** Calls the listener after each change of the version. Absent: the process has no SHARDS. */
   onChange?(listener: () => void): void;
 }
 
@@ -63,21 +63,20 @@ interface StateRow {
 /**
  * Sets the settings of the session and reads the state of the server, in one statement. It does not use the startup
  * parameter `options`, because PgBouncer refuses it. Closes the connection if there is no answer.
- * @param mapVersion the version of the map of users in this process. It becomes a part of the connection's name (see
- *   `map-renewal.ts`), and the server's version is read too. A database that is not migrated yet has no version.
+ * @param readsMap whether to read the server's version of the map of users too. A database that is not migrated yet has
+ *   no version.
  */
 export async function prepareSession(
   client: pg.ClientBase,
   settings: SessionSettings,
-  mapVersion?: number,
+  readsMap = false,
 ): Promise<ServerState> {
-  const named = mapVersion ? { ...settings, application_name: nameWithMap(mapVersion) } : settings;
-  const settingColumns = Object.entries(named).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  const settingColumns = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
   const columns = [stateColumns, ...settingColumns];
   const read = (texts: readonly string[]) => client.query<StateRow>(`select ${texts.join(', ')}`);
   const timer = setTimeout(() => destroy(client, 'the server does not answer'), answerTimeoutMs);
   try {
-    const { rows } = await (mapVersion !== undefined
+    const { rows } = await (readsMap
       ? read([...columns, mapColumn]).catch((error: { readonly code?: string }) => {
           if (error.code === missingTableCode) return read(columns);
           throw error;
@@ -94,7 +93,10 @@ export async function prepareSession(
   }
 }
 
-/** The `application_name` of a connection that was last checked with this version of the map of users. */
+/**
+ * The `application_name` of a connection that was last checked with this version of the map of users. Connections of
+ * processes without SHARDS keep the name `postern`.
+ */
 export const nameWithMap = (version: number) => `postern map ${version}`;
 
 /** Closes a connection at once. Its running statement fails. */

@@ -127,6 +127,12 @@ async function addToMap(directory: pg.Client, names: readonly string[]): Promise
     await directory.query('update shard_map set version = 1');
   }
   await directory.query('commit');
+  if (added.length === 0) return;
+  // A process without SHARDS would create users on `main` only. It cannot open other connections.
+  await directory.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity, shard_map
+     where application_name = 'postern' and datname = current_database() and version > 0`,
+  );
 }
 
 /** A transaction over several servers is prepared on all but one of them. */

@@ -16,6 +16,9 @@ import { copyBucket, finishSwitch, stopAndSwitch } from './switch.js';
 /** The key of an advisory lock in the directory: any fixed number. One move runs at a time. */
 const moveLock = 7_203_415_003;
 
+/** Milliseconds in which a new connection is checked. */
+const checkMs = 3000;
+
 /**
  * Moves buckets of users while the service runs (decision 120). First it completes the moves of a command that has ended.
  * @throws MoveError
@@ -37,6 +40,7 @@ export async function moveBuckets(move: Move): Promise<void> {
       moveLock,
     ]);
     if (rows[0]?.locked !== true) throw new MoveError('Another `postern shards move` runs now.');
+    await refuseWithoutShards(directory);
     const times = { ...defaultTimes, ...move.times };
     await moveAll({ directory, of }, await plan(directory, move), move, times);
   } finally {
@@ -56,6 +60,32 @@ async function connect({ name, target }: ShardTarget): Promise<pg.Client> {
   } catch (error) {
     const reason = error instanceof AggregateError ? error.errors[0] : error;
     throw new MoveError(`The server ${name} cannot be reached: ${(reason as Error).message}`, { cause: error });
+  }
+}
+
+/**
+ * Before the first move: refuses while a process without SHARDS runs, because it could not use its server any more. The
+ * connections of other processes have the name `postern` only until they are checked.
+ * @throws MoveError
+ */
+async function refuseWithoutShards(directory: pg.Client): Promise<void> {
+  const find = async (known: readonly number[] | null) => {
+    const { rows } = await directory.query<{ pid: number }>(
+      `select pid from pg_stat_activity
+       where application_name = 'postern' and datname = current_database() and ($1::int[] is null or pid = any ($1))
+         and (select version from shard_map) = 0`,
+      [known],
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  const end = performance.now() + checkMs;
+  for (let found = await find(null); found.length > 0; found = await find(found)) {
+    if (performance.now() > end) {
+      throw new MoveError(
+        `A process without SHARDS uses the server main: in pg_stat_activity it has the pid ${found[0]}. Set SHARDS on all instances, restart them, and run the command again.`,
+      );
+    }
+    await wait(50);
   }
 }
 

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServers } from '../../../../src/database/connections/servers.js';
+import { migrateAll } from '../../../../src/database/sharding/open.js';
+import { startShardedApp } from '../../../support/app.js';
+import { eventually } from '../../../support/eventually.js';
+import { moveUsers } from '../../../support/moves.js';
+import { createTestShards, type TestShards } from '../../../support/shards.js';
+import { createUser } from '../../../support/users.js';
+
+let shards: TestShards;
+beforeAll(async () => {
+  shards = await createTestShards(2);
+});
+afterAll(() => shards.drop());
+
+const urlOf = (server: string) => shards.databases.get(server)?.url ?? '';
+const keep = async () => undefined;
+const startWithout = () =>
+  startShardedApp({ ...shards, env: { DATABASE_URL: urlOf('main') }, drop: keep }, { SECRET_KEY: 'ab'.repeat(32) });
+const startWith = () => startShardedApp({ ...shards, drop: keep }, { SECRET_KEY: 'ab'.repeat(32) });
+
+/** As `postern shards add`. */
+const register = () =>
+  migrateAll(
+    {
+      target: createServers(urlOf('main')),
+      shards: [{ name: 'east', target: createServers(urlOf('east')) }],
+      close: keep,
+    },
+    { warn: keep },
+  );
+
+test('users do not move while an instance runs that does not know the servers', async () => {
+  const old = await startWithout();
+  const user = await createUser(old);
+  await register();
+  await expect(moveUsers(shards, [user.id], 'east')).rejects.toThrow('A process without SHARDS uses the server main');
+  expect((await old.api('GET', `/admin/v1/users/${user.id}`, { bearer: old.adminKey })).status).toBe(200);
+  await old.close();
+  const app = await startWith();
+  expect(await moveUsers(shards, [user.id], 'east')).toHaveLength(1);
+  await eventually('the user on the new server', async () => {
+    const { status } = await app.api('GET', `/admin/v1/users/${user.id}`, { bearer: app.adminKey });
+    return status === 200 || undefined;
+  });
+  await app.close();
+});
