@@ -23,8 +23,8 @@ Object.assign(pg.Client.prototype, {
   },
 });
 
-/** The end of a transaction, also of one that was prepared. */
-const ofEnd = /^(?:commit|rollback)(?: prepared .*)?$/;
+/** The end of a transaction, also of one that was prepared, or in one round trip with its last statement. */
+const ofEnd = /(?:^|; )(?:commit|rollback)(?: prepared .*)?$/;
 /** Statements of the jobs that send messages and notices, and of the relay of webhooks. */
 const ofSending = /^(?:message_(?!enqueue|last_code)|notice_(?!insert)|webhook_)/;
 
