@@ -70,8 +70,11 @@ export function createShardedDatabase(options: ShardedOptions): ShardedDatabase 
       return statement.isDivisible === true ? repeatMoved(router, runParts) : runParts();
     }
     if (statement.scope === 'everyone') throw new Error('a statement about everyone runs on each of database.shards');
-    const parts = serversOfSpanning(router, statement).map((server) => runPart(statement, () => server));
-    return statement.users === undefined ? firstFound(parts) : allRows(parts);
+    const runParts = () => serversOfSpanning(router, statement).map((server) => runPart(statement, () => server));
+    if (statement.users !== undefined) return allRows(runParts());
+    const found = await firstFound(runParts());
+    // A row may move to another server while the servers are read, and so be found on none: a login that gets its user does.
+    return found.length > 0 ? found : firstFound(runParts());
   }
 
   const spanning = traced({

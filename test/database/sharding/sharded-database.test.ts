@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NotificationPage } from '../../../src/contract/notification.js';
 import type { User } from '../../../src/contract/user.js';
+import { findAuthenticationOwner } from '../../../src/login/open-authentications.js';
 import { startShardedApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { createTestShards } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
 import { createUser, login, newEmail, password, passwordLogin, signIn } from '../../support/users.js';
@@ -71,6 +73,35 @@ test('notifications are published to each user, and listed', async () => {
     const { body: page } = await app.api<NotificationPage>('GET', '/v1/notifications', { bearer: session.token });
     expect(JSON.stringify(page)).toContain(published.body.id);
   }
+});
+
+test('a login that moves to the server of its user is found while the servers are read', async () => {
+  const [from, to] = ['east', 'west'].map((name) => app.database.shards.find((shard) => shard.name === name));
+  const user = users.find(({ id }) => serverOf(id) === 'east');
+  if (from === undefined || to === undefined || user === undefined) throw new Error('the users are not spread');
+  const { id } = (await login(app, user)).body;
+  const [moving] = await from.everyone.query<{ row: object }>(
+    testSql('select to_jsonb(a) as row from authentications a where id = $1', [id]),
+  );
+  let finding: Promise<{ userId: string } | undefined> | undefined;
+  await from.everyone.transaction(async (tx) => {
+    await tx.query(testSql('lock table authentications in access exclusive mode'));
+    await tx.query(testSql('delete from authentications where id = $1', [id]));
+    finding = findAuthenticationOwner(app.database.spanning, id);
+    // The other servers have answered before this one, on which the look-up waits.
+    await eventually('the look-up to wait', async () => {
+      const waiting = testSql(`select from pg_stat_activity where datname = current_database()
+                               and wait_event_type = 'Lock' and query like '%authentications where id%'`);
+      return (await from.everyone.query(waiting)).length > 0 ? true : undefined;
+    });
+    await to.everyone.query(
+      testSql('insert into authentications select * from jsonb_populate_record(null::authentications, $1::jsonb)', [
+        JSON.stringify(moving?.row),
+      ]),
+    );
+  });
+  expect(await finding).toMatchObject({ userId: user.id });
+  await to.everyone.query(testSql('delete from authentications where id = $1', [id]));
 });
 
 test('an identity changes in the directory and at the user together', async () => {
