@@ -171,7 +171,7 @@ function useSize() {
   return (bytes: number) => `${number(Math.round(mebibytes(bytes) * 10) / 10)} MiB`;
 }
 
-/** The servers of `SHARDS`. Without it there are none. */
+/** The database servers. The list is empty without the setting `SHARDS`. */
 function Servers({ servers }: { servers: System['servers'] }) {
   const { system } = useText();
   const { number } = useFormats();
@@ -188,29 +188,29 @@ function Servers({ servers }: { servers: System['servers'] }) {
           ...[system.size, system.connections, system.migrations, 'PostgreSQL'],
         ]}
       >
-        {servers.map((one) => (
-          <tr key={one.name}>
-            <th scope="row">{one.name}</th>
+        {servers.map((server) => (
+          <tr key={server.name}>
+            <th scope="row">{server.name}</th>
             <td data-head={system.seen}>
-              {one.answers ? system.answers : <Badge kind="bad">{system.doesNotAnswer}</Badge>}
+              {server.answers ? system.answers : <Badge kind="bad">{system.doesNotAnswer}</Badge>}
             </td>
-            <td data-head={system.users}>{one.users === null ? <None /> : <Num value={one.users} />}</td>
+            <td data-head={system.users}>{server.users === null ? <None /> : <Num value={server.users} />}</td>
             <td data-head={system.buckets}>
-              <Num value={one.buckets} />
-              {one.moves_to_complete > 0 && ` ${system.moving(number(one.moves_to_complete))}`}
+              <Num value={server.buckets} />
+              {server.moves_to_complete > 0 && ` ${system.moving(number(server.moves_to_complete))}`}
             </td>
-            <td data-head={system.size}>{one.bytes === null ? <None /> : size(one.bytes)}</td>
+            <td data-head={system.size}>{server.bytes === null ? <None /> : size(server.bytes)}</td>
             <td data-head={system.connections}>
-              {one.connections === null || one.max_connections === null ? (
+              {server.connections === null || server.max_connections === null ? (
                 <None />
               ) : (
-                system.of(number(one.connections), number(one.max_connections))
+                system.of(number(server.connections), number(server.max_connections))
               )}
             </td>
             <td data-head={system.migrations}>
-              <Pending count={one.pending_migrations} />
+              <Pending count={server.pending_migrations} />
             </td>
-            <td data-head="PostgreSQL">{one.version ?? <None />}</td>
+            <td data-head="PostgreSQL">{server.version ?? <None />}</td>
           </tr>
         ))}
       </Grid>
@@ -282,10 +282,10 @@ function Storage({ system: { database, servers } }: { system: System }) {
           />
         )}
         <Tables label={system.tables} tables={database.tables} />
-        {others.map((one) => (
-          <details key={one.name} className={styles.group}>
-            <summary>{system.tablesOf(one.name)}</summary>
-            <Tables label={system.tablesOf(one.name)} tables={one.tables} />
+        {others.map((server) => (
+          <details key={server.name} className={styles.group}>
+            <summary>{system.tablesOf(server.name)}</summary>
+            <Tables label={system.tablesOf(server.name)} tables={server.tables} />
           </details>
         ))}
       </div>
