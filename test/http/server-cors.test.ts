@@ -4,15 +4,15 @@ import { startTestApp, type TestApp } from '../support/app.js';
 const origin = 'https://app.example.com';
 
 let postern: TestApp;
-/** Without CORS_ORIGINS. */
-let closed: TestApp;
+/** An app without CORS_ORIGINS. */
+let withoutCors: TestApp;
 beforeAll(async () => {
   postern = await startTestApp({ CORS_ORIGINS: `${origin},https://admin.example.com:8443` });
-  closed = await startTestApp();
+  withoutCors = await startTestApp();
 });
 afterAll(async () => {
   await postern.close();
-  await closed.close();
+  await withoutCors.close();
 });
 
 const preflight = (url: string, origin: string) =>
@@ -26,12 +26,12 @@ const preflight = (url: string, origin: string) =>
   });
 
 describe('a page of another origin', () => {
-  test('can call if its origin is configured, and can read the headers that it needs', async () => {
-    const asked = await preflight(postern.url, origin);
-    expect(asked.status).toBe(204);
-    expect(asked.headers.get('access-control-allow-origin')).toBe(origin);
-    expect(asked.headers.get('access-control-allow-headers')).toBe('authorization, idempotency-key');
-    expect(asked.headers.get('access-control-allow-methods')).toContain('DELETE');
+  test('can call the API if its origin is configured, and can read the headers that it needs', async () => {
+    const preflightAnswer = await preflight(postern.url, origin);
+    expect(preflightAnswer.status).toBe(204);
+    expect(preflightAnswer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(preflightAnswer.headers.get('access-control-allow-headers')).toBe('authorization, idempotency-key');
+    expect(preflightAnswer.headers.get('access-control-allow-methods')).toContain('DELETE');
     const { headers } = await fetch(`${postern.url}/livez`, { headers: { origin } });
     expect(headers.get('access-control-allow-origin')).toBe(origin);
     for (const name of ['Link', 'X-Total-Count', 'Request-ID', 'ETag', 'Retry-After', 'Idempotency-Key']) {
@@ -42,9 +42,9 @@ describe('a page of another origin', () => {
   test('cannot call from any other origin, and from no origin by default', async () => {
     const other = await preflight(postern.url, 'https://evil.example');
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
-    const asked = await preflight(closed.url, origin);
-    expect(asked.headers.get('access-control-allow-origin')).toBeNull();
-    const { headers } = await fetch(`${closed.url}/livez`, { headers: { origin } });
+    const preflightAnswer = await preflight(withoutCors.url, origin);
+    expect(preflightAnswer.headers.get('access-control-allow-origin')).toBeNull();
+    const { headers } = await fetch(`${withoutCors.url}/livez`, { headers: { origin } });
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
@@ -55,9 +55,9 @@ describe('a page of another origin', () => {
       ['/nothing', origin],
     ] as const) {
       const headers = { origin: from, 'access-control-request-method': 'GET' };
-      const asked = await fetch(postern.url + path, { method: 'OPTIONS', headers });
-      expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, from]);
-      expect(asked.headers.get('access-control-max-age')).toBe('600');
+      const preflightAnswer = await fetch(postern.url + path, { method: 'OPTIONS', headers });
+      expect([preflightAnswer.status, preflightAnswer.headers.get('access-control-allow-origin')]).toEqual([204, from]);
+      expect(preflightAnswer.headers.get('access-control-max-age')).toBe('600');
       const answer = await fetch(postern.url + path, { headers: { origin: from } });
       expect(answer.headers.get('access-control-allow-origin')).toBe(from);
     }
@@ -71,14 +71,17 @@ describe('a page of another origin', () => {
       `${origin}/`,
       undefined,
     ]) {
-      for (const [method, wanted] of [
+      for (const [method, requestedMethod] of [
         ['GET', undefined],
         ['OPTIONS', undefined],
         ['OPTIONS', 'POST'],
       ] as const) {
         const { headers } = await fetch(`${postern.url}/v1/sessions/verify`, {
           method,
-          headers: { ...(from && { origin: from }), ...(wanted && { 'access-control-request-method': wanted }) },
+          headers: {
+            ...(from && { origin: from }),
+            ...(requestedMethod && { 'access-control-request-method': requestedMethod }),
+          },
         });
         expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
         expect(headers.get('vary')).toMatch(/^Origin\b/);
@@ -108,15 +111,15 @@ describe('an OPTIONS request that is not a preflight', () => {
   };
 
   test.each(Object.entries(kinds))('%s gets the same response as without CORS_ORIGINS', async (_, headers) => {
-    const seen = async (on: TestApp, path: string) => {
+    const answerOf = async (on: TestApp, path: string) => {
       const answer = await fetch(on.url + path, { method: 'OPTIONS', headers });
       const [allow, type] = ['allow', 'content-type'].map((name) => answer.headers.get(name));
       const text = await answer.text();
       return { path, status: answer.status, allow, type, code: text === '' ? '' : JSON.parse(text).errors[0].code };
     };
-    for (const path of paths) expect(await seen(postern, path)).toEqual(await seen(closed, path));
-    expect(await seen(postern, '/v1/sessions')).toMatchObject({ status: 204, allow: 'OPTIONS, POST', type: null });
-    expect(await seen(postern, '/nothing')).toMatchObject({
+    for (const path of paths) expect(await answerOf(postern, path)).toEqual(await answerOf(withoutCors, path));
+    expect(await answerOf(postern, '/v1/sessions')).toMatchObject({ status: 204, allow: 'OPTIONS, POST', type: null });
+    expect(await answerOf(postern, '/nothing')).toMatchObject({
       ...{ status: 404, allow: null, type: 'application/problem+json; charset=utf-8', code: 'not_found' },
     });
   });

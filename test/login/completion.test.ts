@@ -26,7 +26,7 @@ async function failAfterApproval() {
 }
 
 /** How many devices have the push token. It belongs to the last one that has sent it. */
-const owners = async (token: string) => {
+const countDevicesWith = async (token: string) => {
   const [row] = await postern.database.everyone.query<{ count: number }>(
     testSql('select count(*)::int as count from devices where apn_device_token = $1', [token]),
   );
@@ -39,7 +39,7 @@ async function usedToken(): Promise<string> {
   await postern.api('POST', '/v1/tokens', {
     body: { ...passwordLogin(username), device: { apn_device_token: token } },
   });
-  expect(await owners(token)).toBe(1);
+  expect(await countDevicesWith(token)).toBe(1);
   return token;
 }
 const warnings = () => postern.logged.filter((line) => line.includes('the login stays approved')).length;
@@ -74,12 +74,12 @@ test('a login in one step stays approved when the work after it fails, and the n
   expect((await postern.api('POST', '/v1/sessions', { basic: body.token ?? '' })).status).toBe(201);
   expect(warnings() - before).toBe(3);
   expect(await stateOf(user.id)).toEqual({ pin: false, rehashed: false });
-  expect(await owners(device.apn_device_token)).toBe(2);
+  expect(await countDevicesWith(device.apn_device_token)).toBe(2);
 
   expect((await logIn()).body.status).toBe('approved');
   expect(await stateOf(user.id)).toEqual({ pin: true, rehashed: true });
   // If the devices are on different servers, a job removes the token from the other one.
-  await expect.poll(() => owners(device.apn_device_token)).toBe(1);
+  await expect.poll(() => countDevicesWith(device.apn_device_token)).toBe(1);
 });
 
 test('a login in two steps stays approved when the work after it fails', async () => {

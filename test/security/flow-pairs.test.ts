@@ -35,7 +35,7 @@ afterAll(async () => {
   await attic.close();
 });
 
-const { person, again, ask } = createSelfService(() => postern);
+const { person, signInAgain, ask } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
 const { enrolTotp, enrolPasskey, appOf } = createFactors(() => postern);
 const recoveries = createRecoverySteps(() => postern);
@@ -56,7 +56,7 @@ type Factor = 'none' | 'totp' | 'passkey';
 
 async function scene(factor: Factor): Promise<Scene> {
   const who = await person({ pin, email: newEmail(), phone: newPhone() });
-  const elsewhere = await again(who.user, pin);
+  const elsewhere = await signInAgain(who.user, pin);
   const passkey = factor === 'passkey' ? await enrolPasskey(who) : undefined;
   const codes = factor === 'totp' ? (await enrolTotp(who)).recoveryCodes : [];
   return {
@@ -70,7 +70,7 @@ type Complete = (bearer: string) => Promise<number>;
 
 interface Flow {
   readonly begin: (scene: Scene) => Promise<Complete>;
-  /** Whether the flow does not exist for every account. */
+  /** The second factor that the account must have for this flow, or must not have. */
   readonly needs?: Factor;
   readonly unless?: Factor;
 }
@@ -164,9 +164,9 @@ interface Happening {
   readonly act: (scene: Scene) => Promise<unknown>;
   readonly factor?: Factor;
   /** The flows that can still complete; all others must be refused. */
-  readonly leaves?: readonly string[];
+  readonly unaffected?: readonly string[];
   /** The password afterwards, if the session has ended and its device logs in again. */
-  readonly ends?: string;
+  readonly passwordAfter?: string;
 }
 
 const all = Object.keys(flows);
@@ -181,9 +181,13 @@ const post =
     admin('POST', `/users/${who.user.id}/${act}`, body);
 
 const happenings: Readonly<Record<string, Happening>> = {
-  nothing: { act: async () => undefined, leaves: all },
-  'nothing, for a user with an app': { act: async () => undefined, factor: 'totp', leaves: allBut('a login by SMS') },
-  'nothing, for a user with a passkey': { act: async () => undefined, factor: 'passkey', leaves: all },
+  nothing: { act: async () => undefined, unaffected: all },
+  'nothing, for a user with an app': {
+    act: async () => undefined,
+    factor: 'totp',
+    unaffected: allBut('a login by SMS'),
+  },
+  'nothing, for a user with a passkey': { act: async () => undefined, factor: 'passkey', unaffected: all },
   'an app enrolled in another session': { act: ({ elsewhere, proof }) => enrolTotp(elsewhere, proof()) },
   'an app that replaces the former one': {
     factor: 'totp',
@@ -191,23 +195,23 @@ const happenings: Readonly<Record<string, Happening>> = {
   },
   'a passkey enrolled in another session': {
     act: ({ elsewhere, proof }) => enrolPasskey(elsewhere, { proof: proof() }),
-    leaves: ['a login by SMS'],
+    unaffected: ['a login by SMS'],
   },
   'an app enrolled in addition to a passkey': { factor: 'passkey', act: ({ elsewhere }) => enrolTotp(elsewhere) },
   'a removed app': {
     factor: 'totp',
     act: ({ elsewhere, proof }) => ask(elsewhere, 'DELETE', '/totp', { proof: proof() }),
-    leaves: ['a login by SMS'],
+    unaffected: ['a login by SMS'],
   },
   'a removed passkey': {
     factor: 'passkey',
     act: ({ elsewhere, passkeyId }) => ask(elsewhere, 'DELETE', `/passkeys/${passkeyId}`, { proof: byPassword }),
-    leaves: ['a login by SMS'],
+    unaffected: ['a login by SMS'],
   },
   'an app removed by an operator': {
     factor: 'totp',
     act: ({ who }) => admin('DELETE', `/users/${who.user.id}/second-factors`),
-    leaves: ['a login by SMS'],
+    unaffected: ['a login by SMS'],
   },
   'a passkey that becomes a second factor': {
     factor: 'passkey',
@@ -218,43 +222,43 @@ const happenings: Readonly<Record<string, Happening>> = {
   },
   'a new password in another session': {
     act: ({ elsewhere }) => ask(elsewhere, 'PUT', '/password', { password: newPassword, proof: byPassword }),
-    ends: newPassword,
+    passwordAfter: newPassword,
   },
-  'a new password by an operator': { act: change({ password: newPassword }), ends: newPassword },
+  'a new password by an operator': { act: change({ password: newPassword }), passwordAfter: newPassword },
   'a recovered password': {
     async act({ who: { user } }) {
       const { path, secret } = await recoveries.begin(user, 'password');
       await recoveries.complete(path, { secret, password: newPassword });
     },
-    ends: newPassword,
+    passwordAfter: newPassword,
   },
   'a deactivation and reactivation': {
     async act(current) {
       await change({ status: 'deactivated' })(current);
       await change({ status: 'active' })(current);
     },
-    ends: password,
+    passwordAfter: password,
   },
-  'an operator’s logout': { act: post('logout'), ends: password },
+  'an operator’s logout': { act: post('logout'), passwordAfter: password },
   'a lock and unlock': {
     async act(current) {
       await post('lock', { permanent: true })(current);
       await post('unlock')(current);
     },
-    leaves: all,
+    unaffected: all,
   },
   'a new PIN': {
     act: ({ elsewhere }) => ask(elsewhere, 'PUT', '/pin', { pin: '9876', proof: byPassword }),
-    leaves: allBut('a recovery of the password', 'a recovery of the PIN', 'a login by SMS'),
+    unaffected: allBut('a recovery of the password', 'a recovery of the PIN', 'a login by SMS'),
   },
   'a pending recovered PIN': {
     act: ({ who }) => recoveries.recoverPin(who.user, '9876'),
-    leaves: all,
+    unaffected: all,
   },
   'new recovery codes': {
     factor: 'totp',
     act: ({ elsewhere, proof }) => ask(elsewhere, 'POST', '/recovery-codes', { proof: proof() }),
-    leaves: allBut('a login by SMS'),
+    unaffected: allBut('a login by SMS'),
   },
 };
 
@@ -282,14 +286,14 @@ const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none' 
 
 describe('a started flow', () => {
   test.each(pairs)('$flow, then $happening', async ({ flow, happening }) => {
-    const { act, factor = 'none', leaves = [], ends } = happenings[happening] as Happening;
+    const { act, factor = 'none', unaffected = [], passwordAfter } = happenings[happening] as Happening;
     const current = await scene(factor);
     const complete = await (flows[flow] as Flow).begin(current);
     await act(current);
-    const bearer = await sessionOf(current.who, ends);
+    const bearer = await sessionOf(current.who, passwordAfter);
     const before = await stateOf(current.who);
     const status = await complete(bearer);
-    if (leaves.includes(flow)) {
+    if (unaffected.includes(flow)) {
       expect(status).toBeLessThan(300);
     } else {
       expect([400, 422]).toContain(status);
@@ -299,7 +303,7 @@ describe('a started flow', () => {
 });
 
 describe('a completion while a second factor is enrolled', () => {
-  const marks: Readonly<Record<string, string>> = {
+  const eventOfFlow: Readonly<Record<string, string>> = {
     'a new phone number': 'user.changed',
     'a new mail address': 'user.changed',
     'an external identity': 'external_identity.linked',
@@ -307,7 +311,7 @@ describe('a completion while a second factor is enrolled', () => {
     'a proof by code': 'user.changed',
   };
 
-  test.each(Object.keys(marks))('of %s takes effect before the enrolment, or not at all', async (flow) => {
+  test.each(Object.keys(eventOfFlow))('of %s takes effect before the enrolment, or not at all', async (flow) => {
     for (let round = 0; round < 6; round += 1) {
       const current = await scene('none');
       const complete = await (flows[flow] as Flow).begin(current);
@@ -318,11 +322,11 @@ describe('a completion while a second factor is enrolled', () => {
         complete(current.who.bearer),
       ]);
       const types = (await eventsOf(current.who.user.id)).map(({ type }) => type);
-      const [at, enrolledAt] = [types.indexOf(marks[flow] as never), types.indexOf('totp.enrolled')];
-      expect(at !== -1).toBe(completed < 300);
+      const [completedAt, enrolledAt] = [types.indexOf(eventOfFlow[flow] as never), types.indexOf('totp.enrolled')];
+      expect(completedAt !== -1).toBe(completed < 300);
       // A passkey that was enrolled first has ended the enrolment of the app.
       expect(enrolled.status).toBe(enrolledAt === -1 ? 400 : 200);
-      if (at !== -1 && enrolledAt !== -1) expect(at).toBeLessThan(enrolledAt);
+      if (completedAt !== -1 && enrolledAt !== -1) expect(completedAt).toBeLessThan(enrolledAt);
     }
   });
 

@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { person, again, ask, isIn } = createSelfService(() => postern);
+const { person, signInAgain, ask, isLoggedIn } = createSelfService(() => postern);
 const rounds = Array.from({ length: 20 }, (_, round) => round);
 
 /** How many of these authentication tokens can still create a session. */
-async function alive(authentications: readonly Authentication[]): Promise<number> {
+async function countUsable(authentications: readonly Authentication[]): Promise<number> {
   const tokens = authentications.flatMap(({ token }) => token ?? []);
   const answers = await Promise.all(tokens.map((basic) => postern.api('POST', '/v1/sessions', { basic })));
   return answers.filter(({ status }) => status === 201).length;
@@ -30,8 +30,8 @@ test('no login with the old password survives its change, whenever it was approv
       ...logins,
     ]);
     expect(changed?.status).toBe(200);
-    expect(await alive(others.map(({ body }) => body as unknown as Authentication))).toBe(0);
-    expect(await isIn(who)).toBe(true);
+    expect(await countUsable(others.map(({ body }) => body as unknown as Authentication))).toBe(0);
+    expect(await isLoggedIn(who)).toBe(true);
     const renewed = await postern.api<Authentication>('POST', '/v1/tokens', {
       body: passwordLogin(who.user.username, password),
     });
@@ -42,7 +42,7 @@ test('no login with the old password survives its change, whenever it was approv
 test('if two devices change the password in parallel, one stays logged in and the other is logged out', async () => {
   for (const round of rounds) {
     const who = await person();
-    const other = await again(who.user);
+    const other = await signInAgain(who.user);
     const change = (n: number) => ({ password: `nine dull horses ${round} ${n}`, proof: byPassword });
     const answers = await Promise.all([
       ask(who, 'PUT', '/password', change(1)),
@@ -50,14 +50,14 @@ test('if two devices change the password in parallel, one stays logged in and th
     ]);
     const won = answers.map(({ status }) => status === 200);
     expect(won.filter(Boolean)).toHaveLength(1);
-    expect([await isIn(who), await isIn(other)]).toEqual(won);
+    expect([await isLoggedIn(who), await isLoggedIn(other)]).toEqual(won);
   }
 });
 
-test('a session that is logged out in parallel changes nothing', async () => {
+test('a change in parallel with the logout of its session is either made and answered with 200, or refused', async () => {
   for (const _ of rounds) {
     const who = await person();
-    const other = await again(who.user);
+    const other = await signInAgain(who.user);
     const [changed, removed] = await Promise.all([
       ask(who, 'PUT', '/pin', { pin: '2468', proof: byPassword }),
       postern.api('DELETE', `/v1/tokens/${who.authenticationId}`, { bearer: other.bearer }),

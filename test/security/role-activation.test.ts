@@ -15,7 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { ask, person, again, appOf, enrolTotp, enrolPasskey, startWithPassword, answer } = createFactors(() => postern);
+const { ask, person, signInAgain, appOf, enrolTotp, enrolPasskey, startWithPassword, answer } = createFactors(
+  () => postern,
+);
 
 const inactive = [403, 'role_not_active'];
 const rejected = [400, 'enrollment_link_rejected'];
@@ -28,8 +30,8 @@ const isActive = async ({ user }: Person) => (await byAdmin<User>('GET', user.id
 const withRole = (role: User['role'] = 'operator') => person({ role });
 
 /** The status and the error code of a response. */
-const refusalOf = async (asked: Promise<{ status: number; body: unknown }>) => {
-  const { status, body } = await asked;
+const refusalOf = async (answering: Promise<{ status: number; body: unknown }>) => {
+  const { status, body } = await answering;
   return status < 300 ? [status] : [status, (body as ProblemAnswer).errors[0]?.code];
 };
 
@@ -46,8 +48,8 @@ async function enrolBy(who: Person, link: string, proof: object = byPassword) {
   return { app, confirm };
 }
 
-/** The admin API's response to a new login by password and app. */
-async function administers(who: Person, app: AuthenticatorApp) {
+/** Logs in by password and app. @returns how the admin API answers the new session */
+async function adminApiAnswer(who: Person, app: AuthenticatorApp) {
   await app.rewind();
   const { body } = await startWithPassword(who);
   const { body: approved } = await answer(body.id, await app.code());
@@ -60,7 +62,7 @@ describe('a role', () => {
   test('is not activated by a second factor that was enrolled without a link', async () => {
     const thief = await withRole();
     const { app } = await enrolTotp(thief);
-    expect(await administers(thief, app)).toEqual(inactive);
+    expect(await adminApiAnswer(thief, app)).toEqual(inactive);
     expect(await refusalOf(postern.api('GET', '/admin/v1/users', { bearer: thief.bearer }))).toEqual(inactive);
     const { body } = await ask<Account>(thief, 'GET', '');
     expect([body.role, body.role_active, await isActive(thief)]).toEqual(['operator', false, false]);
@@ -75,7 +77,7 @@ describe('a role', () => {
     expect(await isActive(who)).toBe(true);
     expect((await ask<Account>(who, 'GET', '')).body.role_active).toBe(true);
     if (app === undefined) throw new Error('nothing was enrolled');
-    expect(await administers(who, app)).toEqual([200]);
+    expect(await adminApiAnswer(who, app)).toEqual([200]);
     // The enrolling session has used one factor only, so it must log in again.
     expect(await refusalOf(postern.api('GET', '/admin/v1/users', { bearer: who.bearer }))).toEqual([
       ...[403, 'second_factor_required'],
@@ -104,7 +106,7 @@ describe('a role', () => {
     expect(await activate({ type: 'totp', secret: await app.code() }, `${link}x`)).toEqual(rejected);
     expect(await isActive(who)).toBe(false);
     expect(await activate({ type: 'totp', secret: await app.code() })).toEqual([200]);
-    expect(await administers(who, app)).toEqual([200]);
+    expect(await adminApiAnswer(who, app)).toEqual([200]);
     expect(await activate({ type: 'totp', secret: await app.code() })).toEqual(rejected);
   });
 
@@ -137,7 +139,7 @@ describe('a role', () => {
     const { status } = await byAdmin('DELETE', `${who.user.id}/second-factors`);
     expect([status, await isActive(who)]).toEqual([200, false]);
     const { app: next } = await enrolTotp(who);
-    expect(await administers(who, next)).toEqual(inactive);
+    expect(await adminApiAnswer(who, next)).toEqual(inactive);
     const proof = { type: 'totp', secret: await next.code() };
     const activation = { enrollment_secret: await linkFor(who), proof };
     expect((await ask(who, 'POST', '/role', activation)).status).toBe(200);
@@ -151,18 +153,19 @@ describe('a role', () => {
     const who = await withRole('support');
     const { confirm } = await enrolBy(who, await linkFor(who));
     await confirm?.();
-    const roleOf = async (role: User['role']) => (await byAdmin<User>('PATCH', who.user.id, { role })).body.role_active;
-    expect(await roleOf('support')).toBe(true);
+    const setRole = async (role: User['role']) =>
+      (await byAdmin<User>('PATCH', who.user.id, { role })).body.role_active;
+    expect(await setRole('support')).toBe(true);
     const link = await linkFor(who);
-    expect(await roleOf('operator')).toBe(false);
+    expect(await setRole('operator')).toBe(false);
     // The link was made for the former role.
     expect((await enrolBy(who, link)).refusal).toEqual(rejected);
     await postern.database.everyone.query(
       testSql('update users set role_active_since = db_now() where id = $1', [who.user.id]),
     );
-    expect(await roleOf('support')).toBe(true);
-    expect(await roleOf('user')).toBe(false);
-    expect(await roleOf('support')).toBe(false);
+    expect(await setRole('support')).toBe(true);
+    expect(await setRole('user')).toBe(false);
+    expect(await setRole('support')).toBe(false);
   });
 });
 
@@ -212,7 +215,7 @@ describe('a link', () => {
   test('activates once, for the first completed enrolment', async () => {
     const who = await withRole();
     const link = await linkFor(who);
-    const sessions = await Promise.all(Array.from({ length: 5 }, () => again(who.user)));
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => signInAgain(who.user)));
     const started = await Promise.all(sessions.map((session) => enrolBy(session, link)));
     const ends = await Promise.all(started.map(({ confirm }) => confirm?.()));
     expect(ends.filter((end) => end?.status === 200)).toHaveLength(1);
@@ -222,7 +225,7 @@ describe('a link', () => {
 
   test('does not help an attacker with the password who completes an enrolment first', async () => {
     const who = await withRole();
-    const thief = await again(who.user);
+    const thief = await signInAgain(who.user);
     const { confirm } = await enrolBy(who, await linkFor(who));
     await enrolTotp(thief);
     expect((await refusalOf(confirm?.() ?? Promise.reject()))[0]).toBe(400);

@@ -29,7 +29,7 @@ describe('the first key', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('goes into a private file without a terminal, and the file is named while the key is valid', async () => {
+  it('goes into a private file without a terminal, and each start returns the path while the key is valid', async () => {
     const dataDir = join(folder, 'not', 'there', 'yet');
     const file = join(dataDir, 'admin-key');
     expect(await ensure(false, dataDir)).toEqual({ file });

@@ -17,7 +17,7 @@ afterAll(() => app.close());
 const create = (token: string) => app.api<NewSession>('POST', '/v1/sessions', { basic: token });
 const statusOf = async (answer: Promise<{ readonly status: number }>) => (await answer).status;
 
-/** An authentication token of a new user, used before or not. */
+/** Creates a user, and returns an authentication token that was used before or not. */
 async function tokenOf(
   { used }: { readonly used: boolean },
   create = createUser(app),
@@ -29,12 +29,12 @@ async function tokenOf(
   return { token, userId: user.id, id: authentication.id };
 }
 
-/** Tokens in every state, used and unused, with the status of creating a session with each. */
-async function questions(): Promise<[string, number][]> {
+/** Tokens in every state, used and unused, each with the expected status of creating a session with it. */
+async function tokensInEveryState(): Promise<[string, number][]> {
   const list: [string, number][] = [];
   for (const used of [true, false]) {
     list.push([(await tokenOf({ used })).token, 201]);
-    const spoiled = async (statement: string, status: number) => {
+    const addChanged = async (statement: string, status: number) => {
       const { token, userId, id } = await tokenOf({ used });
       await app.database.everyone.query(
         testSql(`with chosen as (select $1::uuid as user_id, $2::uuid as id) ${statement}`, [userId, id]),
@@ -44,13 +44,13 @@ async function questions(): Promise<[string, number][]> {
     const authentication = (change: string) =>
       `update authentications a set ${change} from chosen where a.user_id = chosen.user_id and a.id = chosen.id`;
     const user = (change: string) => `update users u set ${change} from chosen where u.id = chosen.user_id`;
-    await spoiled(authentication('ended_at = db_now()'), 401);
-    await spoiled(authentication('expires_at = db_now()'), 401);
-    await spoiled(user('epoch = epoch + 1'), 401);
-    await spoiled(user(`status = 'deactivated'`), 400);
-    await spoiled(user(`lock_kind = 'permanent'`), 403);
-    await spoiled(user(`lock_kind = 'temporary', locked_until = db_now() + interval '1 hour'`), 403);
-    await spoiled(user(`lock_kind = 'temporary', locked_until = db_now()`), 201);
+    await addChanged(authentication('ended_at = db_now()'), 401);
+    await addChanged(authentication('expires_at = db_now()'), 401);
+    await addChanged(user('epoch = epoch + 1'), 401);
+    await addChanged(user(`status = 'deactivated'`), 400);
+    await addChanged(user(`lock_kind = 'permanent'`), 403);
+    await addChanged(user(`lock_kind = 'temporary', locked_until = db_now() + interval '1 hour'`), 403);
+    await addChanged(user(`lock_kind = 'temporary', locked_until = db_now()`), 201);
     const { userId, id } = await tokenOf({ used });
     list.push([newToken('authentication', [userId, id]).token, 401]);
   }
@@ -59,12 +59,12 @@ async function questions(): Promise<[string, number][]> {
 
 describe('sessions that are created together', () => {
   test('get one result each, by tokens in every state', async () => {
-    const asked = (await questions()).flatMap((question) => Array<[string, number]>(5).fill(question));
-    const answers = await Promise.all(asked.map(([token]) => create(token)));
-    expect(answers.map(({ status }) => status)).toEqual(asked.map(([, status]) => status));
-    const made = answers.flatMap(({ status, body }) => (status === 201 ? [body] : []));
-    expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
-    for (const { token, user_id, id } of made) {
+    const cases = (await tokensInEveryState()).flatMap((pair) => Array<[string, number]>(5).fill(pair));
+    const answers = await Promise.all(cases.map(([token]) => create(token)));
+    expect(answers.map(({ status }) => status)).toEqual(cases.map(([, status]) => status));
+    const created = answers.flatMap(({ status, body }) => (status === 201 ? [body] : []));
+    expect(new Set(created.map(({ id }) => id)).size).toBe(created.length);
+    for (const { token, user_id, id } of created) {
       const { status, body } = await app.api<NewSession>('POST', '/v1/sessions/verify', { bearer: token });
       expect({ status, user_id: body.user_id, id: body.id }).toEqual({ status: 200, user_id, id });
     }
@@ -73,19 +73,19 @@ describe('sessions that are created together', () => {
   test('never outlive a login that ended during their creation, 20 times', async () => {
     for (let round = 0; round < 20; round += 1) {
       const tokens = await Promise.all(Array.from({ length: 4 }, () => tokenOf({ used: true })));
-      const asked = tokens.flatMap(({ token }) => Array<string>(4).fill(token));
-      const [made] = await Promise.all([
-        Promise.all(asked.map(create)),
+      const repeated = tokens.flatMap(({ token }) => Array<string>(4).fill(token));
+      const [answers] = await Promise.all([
+        Promise.all(repeated.map(create)),
         ...tokens.map(({ token }) => app.api('DELETE', '/v1/tokens', { basic: token })),
       ]);
-      for (const { status, body } of made) {
+      for (const { status, body } of answers) {
         if (status !== 201) expect(status).toBe(401);
         else expect(await statusOf(app.api('POST', '/v1/sessions/verify', { bearer: body.token }))).toBe(401);
       }
     }
   });
 
-  test('of users on one server share one round trip if their tokens were used before, except for the first one', async () => {
+  test('of users on one server share one round trip if their tokens were used before, except for the first session', async () => {
     const server = serverWithUsers(app.database);
     const tokens = await Promise.all(
       Array.from({ length: 10 }, () => tokenOf({ used: true }, createUserOn(server, app))),

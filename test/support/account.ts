@@ -42,9 +42,9 @@ export function codeTo(
 /** The steps of tests of self-service. */
 export function createSelfService(current: () => TestApp) {
   const person = async (fields: { readonly pin?: string; readonly [name: string]: unknown } = {}): Promise<Person> =>
-    again(await createUser(current(), { phone: newPhone(), ...fields }), fields.pin);
-  /** Signs a user in once more. */
-  const again = async (user: User, pin?: string): Promise<Person> => {
+    signInAgain(await createUser(current(), { phone: newPhone(), ...fields }), fields.pin);
+  /** Signs a user in, on a new device. */
+  const signInAgain = async (user: User, pin?: string): Promise<Person> => {
     const { api } = current();
     const body = { ...passwordLogin(user.username), ...(pin !== undefined && { pin }) };
     return enter(user, (await api<Authentication>('POST', '/v1/tokens', { body })).body);
@@ -61,8 +61,8 @@ export function createSelfService(current: () => TestApp) {
   ): Promise<ApiAnswer<Body>> =>
     current().api<Body>(method, `/v1/account${path}`, { bearer, ...(body !== undefined && { body }) });
   return {
-    ...{ person, again, ask },
-    /** Signs in with a code to the phone. For users without a PIN, who may give any. */
+    ...{ person, signInAgain, ask },
+    /** Signs a user without a PIN in by a code to the phone. Postern then accepts any PIN. */
     async bySms(user: User) {
       const { api } = current();
       const { body: begun } = await api<Authentication>('POST', '/v1/tokens', { body: smsLogin(user.phone) });
@@ -83,7 +83,7 @@ export function createSelfService(current: () => TestApp) {
       const { body } = await ask<StartedProof>(who, 'POST', '/proofs', { type: 'sms' });
       return { type: 'code', id: body.id, secret: await codeTo(current(), who.user.phone ?? '', seen) };
     },
-    isIn: async ({ bearer }: Pick<Person, 'bearer'>) =>
+    isLoggedIn: async ({ bearer }: Pick<Person, 'bearer'>) =>
       (await current().api('POST', '/v1/sessions/verify', { bearer })).status === 200,
   };
 }

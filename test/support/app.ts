@@ -52,20 +52,20 @@ export interface TestApp {
   readonly config: Config;
   /** DATABASE_URL and SHARDS of the service, for commands on the same servers. */
   readonly databaseEnv: Readonly<Record<string, string>>;
-  /** ADMIN_API_KEY: every scope. */
+  /** The value of ADMIN_API_KEY, a key that has every scope. */
   readonly adminKey: string;
   /** The output of the console SMS provider. */
   readonly printed: readonly string[];
   /** The lines of the log. */
   readonly logged: readonly string[];
-  /** A request over real HTTP; the answer is checked against the OpenAPI document. */
+  /** Sends a request over real HTTP, and checks the answer against the OpenAPI document. */
   readonly api: Api;
   /** A second instance on the same database and with the same keys. */
   another(env?: Readonly<Record<string, string>>): Promise<TestApp>;
   close(): Promise<void>;
 }
 
-/** A Postern on a free port of 127.0.0.1 with storage of its own. Close it in `afterAll`. */
+/** Starts a Postern on a free port of 127.0.0.1 with its own storage. Close it in `afterAll`. */
 export async function startTestApp(
   env: Readonly<Record<string, string>> = {},
   options: StartOptions = {},
@@ -73,7 +73,7 @@ export async function startTestApp(
   return startWith(await createTestStorage(), env, options);
 }
 
-/** The same on several databases, over which its users are spread. Closing it drops them. */
+/** Starts a Postern whose users are spread over these databases. Closing it drops the databases. */
 export async function startShardedApp(
   shards: TestShards,
   env: Readonly<Record<string, string>> = {},
@@ -96,9 +96,9 @@ function ownEnv(): Record<string, string> {
 }
 
 /**
- * Statistics are written at the start and at the stop only, and blocks by other processes are not looked for: tests that hold
- * locks or count statements expect no other statements. Hashes are fast, because most of the time of the tests would be
- * theirs.
+ * Statistics are written only at the start and at the stop, and blocks by other processes are not read: tests that hold
+ * locks or count statements expect no other statements. Hashes are fast, because real ones would take most of the time
+ * of the tests.
  */
 const quick: StartOptions = { statisticsInterval: 3_600_000, blockInterval: 3_600_000, hashThreads: fastHashes };
 

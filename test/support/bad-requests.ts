@@ -31,21 +31,21 @@ export interface Known {
 }
 
 export interface BadRequests {
-  /** By fetch. The answer is checked against the OpenAPI document. */
+  /** Sends a request with `fetch`, and checks the answer against the OpenAPI document. */
   send(method: string, path: string, sent?: Sent): Promise<BadAnswer>;
-  /** The same, on a route and with its credentials. */
+  /** Does the same as `send`, on a route and with its credentials. */
   ask(known: Known, route: Route, sent: Sent): Promise<BadAnswer>;
   /** Sends exactly these bytes, a string as latin1. Undefined: the connection was closed without an answer. */
   sendRaw(request: string | Buffer): Promise<BadAnswer | undefined>;
-  /** Runs work that must change nothing in the database. After it the service must still respond. */
-  unchanged<T>(act: () => Promise<T>): Promise<T>;
+  /** Checks that `act` changes nothing in the database, and that the service still responds after it. */
+  expectNoChange<T>(act: () => Promise<T>): Promise<T>;
   /** A user who is logged in and has a notification. */
   createKnown(): Promise<Known>;
   /** The internal errors in the log of the service. */
-  failures(): readonly string[];
+  internalErrors(): readonly string[];
 }
 
-/** One address sends more bad requests than any client may. */
+/** Settings without limits, because the tests send more bad requests from one address than a client may. */
 export const noLimits = { GUESS_LIMIT: '1000', GUESS_LIMIT_PERMANENT: '0', LOGIN_LIMIT_PER_ADDRESS: '0' };
 
 const deadline = 60_000;
@@ -70,7 +70,7 @@ export function createBadRequests(postern: TestApp): BadRequests {
       return send(method, filled, { ...sent, headers: { ...authorization, ...headers } });
     },
     sendRaw: (request) => sendRaw(Number(new URL(url).port), request),
-    async unchanged(act) {
+    async expectNoChange(act) {
       const before = await snapshot();
       const result = await act();
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -96,7 +96,7 @@ export function createBadRequests(postern: TestApp): BadRequests {
         token: `Basic ${Buffer.from(token).toString('base64')}`,
       };
     },
-    failures: () => logged.filter((line) => /"level":"(?:error|fatal)"/.test(line)),
+    internalErrors: () => logged.filter((line) => /"level":"(?:error|fatal)"/.test(line)),
   };
 }
 

@@ -12,7 +12,7 @@ export function launchBrowser(): Promise<Browser> {
   const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   const executablePath = candidates.find(isExecutable);
   if (executablePath === undefined) throw new Error(`there is none of ${names.join(', ')} in PATH`);
-  // A container may lack the rights for its sandbox. It loads only the pages of the test.
+  // The sandbox of Chromium needs rights that a container may lack. The browser loads only pages of the tests.
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 

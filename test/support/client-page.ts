@@ -15,11 +15,11 @@ export interface ClientPage {
   openStreams(): number;
   /** The event streams that were opened so far. */
   streams(): number;
-  /** How many requests reach Postern from now on. The connections of others are cut. */
+  /** How many further requests reach Postern. The connections of later requests are cut. */
   left: number;
   /** Cuts all streams. */
   cut(): void;
-  /** Added to the policy of the page. */
+  /** Text that is added to the policy of the page. */
   policy: string;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function serveClientPage(app: Pick<TestApp, 'url'>): Promise<Client
     page.left -= 1;
     if (page.left < 0) return void response.destroy();
     const { method, url = '/', headers } = incoming;
-    // It keeps the header Host, with which Postern compares the URL in a proof of the login's key.
+    // The request keeps the header Host: Postern compares it with the URL in a proof of the login's key.
     const outgoing = request(app.url + url, { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       if (url.startsWith('/v1/notifications/stream') && answer.statusCode === 200) {

@@ -124,7 +124,7 @@ export function testClientIn(launch: () => Promise<ClientBrowser>): void {
         bearer: app.adminKey,
       });
       expect(devices).toMatchObject([{ is_bound: true }]);
-      // A tab that is loaded again finds both.
+      // A tab that is loaded again finds the login and its key.
       expect(await open(second)).toBe('signed_in');
       for (const tab of [first, second]) {
         await tab.evaluate('tab.follow()');

@@ -23,7 +23,7 @@ export interface SeenAnswer {
 }
 
 /** Headers that any HTTP response may have. All others must be in the document. */
-const ambient = new Set([
+const usualHeaders = new Set([
   ...['connection', 'keep-alive', 'date', 'content-length', 'content-type', 'transfer-encoding', 'cache-control'],
   ...['x-content-type-options', 'referrer-policy', 'content-security-policy', 'strict-transport-security', 'vary'],
   'content-encoding',
@@ -97,7 +97,7 @@ export function createConformance(document: OpenApi): (answer: SeenAnswer) => vo
   function mismatchOf(documented: Answer, { headers, text }: SeenAnswer): string | undefined {
     for (const name of Object.keys(headers)) {
       const known = Object.keys(documented.headers ?? {}).some((header) => header.toLowerCase() === name);
-      if (!known && !ambient.has(name)) return `header ${name} is not in the OpenAPI document`;
+      if (!known && !usualHeaders.has(name)) return `header ${name} is not in the OpenAPI document`;
     }
     if (text === '') return undefined;
     const type = headers['content-type']?.split(';')[0] ?? '';
@@ -121,8 +121,8 @@ function samePath(pattern: readonly string[], segments: readonly string[]): bool
 }
 
 /**
- * The same schema, but members that it does not name are errors. Problems may have more members (RFC 9457, 3.2), and
- * the parts of an `allOf` together name the members of one object.
+ * Returns the same schema, in which members that it does not name are errors. Problems may have more members (RFC 9457,
+ * 3.2), and the parts of an `allOf` together name the members of one object.
  */
 function closeObjects(schema: unknown, isPart = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => closeObjects(item, isPart));

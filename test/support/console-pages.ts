@@ -42,7 +42,7 @@ export function createConsolePages(current: () => TestApp, browser: () => Browse
       ...{ viewport: { width, height: heights[width] }, colorScheme: theme, locale: language },
       reducedMotion: 'reduce',
     });
-    // Pages left open would go on asking for news, and slow down the tests that follow.
+    // Pages that stay open would send further requests, and slow down later tests.
     onTestFinished(() => context.close());
     const cookies = [...(as?.browser.cookies ?? [])];
     const { hostname: domain } = new URL(current().url);
@@ -62,15 +62,18 @@ export function createConsolePages(current: () => TestApp, browser: () => Browse
         expect(content).toBeLessThanOrEqual(window ?? 0);
       },
       async expectAccessible(rules) {
-        // As high as the page: on a phone, the bars would cover a part of it.
+        // Makes the viewport as high as the page. Otherwise the bars of a phone would cover a part of the page.
         const size = page.viewportSize() ?? { width, height: heights[width] };
         const height = await page.evaluate<number>('document.documentElement.scrollHeight');
         await page.setViewportSize({ width: size.width, height: Math.max(height, size.height) });
         if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
         const options = { runOnly: rules ?? standard, resultTypes: ['violations'], preload: false };
         const found = await page.evaluate<Findings>(`axe.run(document, ${JSON.stringify(options)})`);
-        const said = found.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))]);
-        expect(said).toEqual([]);
+        const violations = found.violations.map(({ id, nodes }) => [
+          id,
+          ...nodes.map(({ html }) => html.slice(0, 200)),
+        ]);
+        expect(violations).toEqual([]);
         await page.setViewportSize(size);
       },
     };

@@ -47,13 +47,15 @@ export function createConsole(current: () => TestApp) {
     };
   }
 
-  const begin = (secret: string, fields: object, from = browser()) =>
-    from.send<SetUpFactor>('POST', '/console/setup/factor', { body: { secret, factor: 'totp', ...fields } });
-  const complete = (body: object, from = browser()) => from.send<SetUpResult>('POST', '/console/setup', { body });
+  const begin = (secret: string, fields: object, client = browser()) =>
+    client.send<SetUpFactor>('POST', '/console/setup/factor', { body: { secret, factor: 'totp', ...fields } });
+  const complete = (body: object, client = browser()) => client.send<SetUpResult>('POST', '/console/setup', { body });
 
   async function link(role: SetUpRole = 'operator'): Promise<string> {
-    const made = await current().database.directory.transaction((tx) => createSetUpLink(tx, role, { actor: 'system' }));
-    return made.secret;
+    const created = await current().database.directory.transaction((tx) =>
+      createSetUpLink(tx, role, { actor: 'system' }),
+    );
+    return created.secret;
   }
   /** The current code of a factor that is not confirmed yet. */
   const codeOf = (factor: SetUpFactor) => appOf('', factor.totp?.secret ?? '').code();
@@ -70,11 +72,11 @@ export function createConsole(current: () => TestApp) {
       const secret = await link(role);
       const fields = details();
       const { body: factor } = await begin(secret, fields);
-      const from = browser();
+      const client = browser();
       const code = await codeOf(factor);
-      const { body } = await complete({ secret, ...fields, factor_id: factor.id, code }, from);
+      const { body } = await complete({ secret, ...fields, factor_id: factor.id, code }, client);
       const app = appOf(body.session.user_id, factor.totp?.secret ?? '');
-      return { browser: from, session: body.session, username: fields.username, app };
+      return { browser: client, session: body.session, username: fields.username, app };
     },
   };
 }

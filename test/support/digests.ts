@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { connectionFields, type DatabaseTarget } from '../../src/database/connections/target.js';
 
-/** Larger files are sparse files of tests. */
+/** Larger files are not read: they are sparse files of tests. */
 const maxReadBytes = 100e6;
 
 /** A digest of the names, times, modes and contents in a folder, for tests that nothing was written. Links are followed. */
@@ -21,7 +21,7 @@ export async function folderDigest(folder: string): Promise<string> {
 
 /**
  * A digest of all that is in a database: the definitions of its objects, and its rows with the transactions that wrote them.
- * Without what PostgreSQL itself changes at any time, such as statistics.
+ * It leaves out what PostgreSQL itself changes at any time, such as statistics.
  */
 export async function databaseDigest(target: DatabaseTarget): Promise<string> {
   const client = new pg.Client({ ...connectionFields(target), ssl: false });

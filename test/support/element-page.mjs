@@ -24,11 +24,11 @@ window.show = async ({ url, tag, attributes = {}, properties = {}, login, texts,
     const [slot, text] = slots.split('=');
     element.append(Object.assign(document.createElement('p'), { slot, textContent: text }));
   }
-  // Before the definition, as in a page that defines its elements late.
+  // The properties are set before the definition, as in a page that defines its elements late.
   Object.assign(element, properties);
   document.querySelector('main').append(element);
   defineElements({ postern, texts });
-  // As in a page that loads the package twice.
+  // The second definition is that of a page that loads the package twice.
   defineElements({ postern });
   Object.assign(window, { client, postern, element, events });
 };

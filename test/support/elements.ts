@@ -139,8 +139,11 @@ export async function startElementPages(env: Readonly<Record<string, string>> = 
           `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
             rules: { 'page-has-heading-one': { enabled: false } } })`,
         );
-        const said = found.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 300))]);
-        expect(said).toEqual([]);
+        const violations = found.violations.map(({ id, nodes }) => [
+          id,
+          ...nodes.map(({ html }) => html.slice(0, 300)),
+        ]);
+        expect(violations).toEqual([]);
       },
       events: (type) => page.evaluate(`events.filter(([own]) => own === ${JSON.stringify(type)}).map(([, d]) => d)`),
     };

@@ -37,14 +37,14 @@ interface EnrolmentClaims extends MakingClaims {
 
 /** The steps of tests of second factors, with signed-in users. */
 export function createFactors(current: () => TestApp) {
-  const { ask, person, again } = createSelfService(current);
+  const { ask, person, signInAgain } = createSelfService(current);
 
   const appOf = (userId: string, base32: string): AuthenticatorApp => {
     const secret = fromBase32(base32);
     return {
       code: (stepsFromNow = 0) =>
-        // Not at the end of a step, so that the step is the same when the code arrives.
-        eventually('a step that has just begun', async () => {
+        // Waits while a step is about to end, so that the step is the same when the code arrives.
+        eventually('a step that does not end soon', async () => {
           const [row] = await current().database.everyone.query(clock);
           return row === undefined || row.age > 25 ? undefined : totpCode(secret, row.step + stepsFromNow);
         }),
@@ -54,7 +54,7 @@ export function createFactors(current: () => TestApp) {
   };
 
   return {
-    ...{ ask, person, again },
+    ...{ ask, person, signInAgain },
     /** Enrols an app. Its current codes can be used afterwards. */
     async enrolTotp(who: Person, proof: object = byPassword) {
       const { body } = await ask<NewTotp>(who, 'POST', '/totp', { proof });

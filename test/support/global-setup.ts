@@ -53,7 +53,7 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
   await admin.end();
 }
 
-/** Users that are spread over several databases need a setting that is read at the start. */
+/** Users on several databases need prepared transactions. A server allows them only after it was started again. */
 async function startWithPreparedTransactions(dataDir: string): Promise<EmbeddedPostgres> {
   const first = await startEmbeddedPostgres({ dataDir, log: quiet });
   const client = new pg.Client({ ...first.address, database: 'postgres' });

@@ -38,7 +38,7 @@ export async function startInstances(): Promise<Instances> {
   });
   const frugal = await base.another({ SMS_LIMIT_TOTAL: '1' });
   const rotated = await base.another({ SMS_PROVIDER: 'none', SECRET_KEY: 'f'.repeat(64) });
-  // Limits and locks then end at no moment between a diagnosis and its login. Not at the end of a step of TOTP.
+  // With a fixed time, no limit and no lock ends between a diagnosis and its login. It is not the end of a TOTP step.
   await base.database.everyone.query(
     testSql(`do $$ begin execute format(
       'create or replace function db_now() returns timestamptz language sql volatile as %L',
@@ -53,7 +53,7 @@ export async function startInstances(): Promise<Instances> {
   };
 }
 
-/** A login with the right secrets, and whom to diagnose. */
+/** A login with the right secrets, and the user or the identity to diagnose. */
 export interface RightLogin {
   /** The instance; the default is `base`. */
   readonly on?: TestApp;

@@ -96,11 +96,11 @@ function readMail(raw: string): Pick<ReceivedMail, 'headers' | 'text'> {
       return [line.slice(0, colon).toLowerCase(), decodeWords(line.slice(colon + 1).trim())] as const;
     }),
   );
-  if (headers.size !== lines.length) throw new Error(`a header is there twice: ${lines.join(' | ')}`);
+  if (headers.size !== lines.length) throw new Error(`a header is repeated: ${lines.join(' | ')}`);
   return { headers, text: decodeBody(raw.slice(end + 4), headers.get('content-transfer-encoding') ?? '').trim() };
 }
 
-/** RFC 2047. */
+/** Decodes the encoded words of a header (RFC 2047). */
 function decodeWords(value: string): string {
   return value
     .replaceAll(/\?= =\?/g, '?==?')
@@ -115,7 +115,7 @@ function decodeBody(text: string, encoding: string): string {
   return encoding === 'quoted-printable' ? decodeQuoted(plain.replaceAll('=\n', '')) : plain;
 }
 
-/** RFC 2045, 6.7. */
+/** Decodes quoted-printable text (RFC 2045, 6.7). */
 function decodeQuoted(text: string): string {
   return text.replaceAll(/(?:=[0-9A-F]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('=', ''), 'hex').toString());
 }

@@ -11,7 +11,7 @@ import { testSql } from './sql.js';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** Shorter than those of the product: the tests make no requests that run for seconds. */
+/** Times that are shorter than those of the product: the tests make no requests that run for seconds. */
 const quickTimes = { notice: 0, longestRequest: 300 };
 
 /** Moves the buckets of users in this process. @returns the buckets that moved */
@@ -96,7 +96,7 @@ export async function rowsOfUsers(
   return found;
 }
 
-/** The same with all rows on one server. */
+/** The same rows, as if all were on this server. */
 export const allOn = (server: string, rows: Readonly<Record<string, readonly string[]>>) =>
   Object.fromEntries(
     Object.entries(rows).map(([table, texts]) => [

@@ -8,7 +8,7 @@ export interface OpenIdProvider {
   readonly url: string;
   /** The authorization code flow, as a browser and an app go through it. @returns the id_token */
   login(subject: string, nonce: string, client?: string): Promise<string>;
-  /** New signing keys; the old ones are gone. */
+  /** Replaces the signing keys. */
   rotate(): Promise<void>;
   close(): Promise<void>;
 }

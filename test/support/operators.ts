@@ -8,7 +8,7 @@ export function activateRoleOf({ database }: Pick<TestApp, 'database'>, userId: 
   return database.everyone.query(testSql('update users set role_active_since = db_now() where id = $1', [userId]));
 }
 
-/** Makes the login and the re-authentications of a session so many minutes older. */
+/** Makes the login and the re-authentications of a session older by this number of minutes. */
 export async function ageLogin({ database }: Pick<TestApp, 'database'>, userId: string, minutes: number) {
   const age = `interval '${minutes} minutes'`;
   await database.everyone.query(

@@ -19,7 +19,7 @@ const startDeadline = 60_000;
 /** The time in which the service stops. */
 const stopDeadline = 60_000;
 
-/** In tests, one address logs in and guesses more often than a client may. */
+/** Settings without limits, because in tests one address logs in and guesses more often than a client may. */
 const noLimits = { GUESS_LIMIT: '1000', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' };
 
 export interface ProcessOptions {
@@ -45,7 +45,7 @@ export interface ServiceProcess {
 }
 
 export interface TestService extends ServiceProcess {
-  /** ADMIN_API_KEY: every scope. */
+  /** The value of ADMIN_API_KEY, a key that has every scope. */
   readonly adminKey: string;
 }
 

@@ -30,8 +30,8 @@ export function createPushSteps(app: () => TestApp) {
   }
 
   /** A user with a new phone that has a push token. */
-  async function newPhone(type: 'ios' | 'android', of?: User, token = hexToken()): Promise<Phone> {
-    const user = of ?? (await createUser(app()));
+  async function newPhone(type: 'ios' | 'android', owner?: User, token = hexToken()): Promise<Phone> {
+    const user = owner ?? (await createUser(app()));
     const { session, authentication } = await signIn(app(), user);
     const { status } = await register(session.token, type, token);
     expect(status).toBe(201);
@@ -56,14 +56,14 @@ export function createPushSteps(app: () => TestApp) {
   }
 
   /** The only push of a notification, when it has reached this state. */
-  const pushIn = (id: string, state: string) =>
+  const pushInState = (id: string, state: string) =>
     eventually(`the push of ${id} to be ${state}`, async () => {
       const { push } = await trace(id);
       return push.find((entry) => entry.state === state);
     });
 
   /** Waits until this number of attempts has failed and the next one is queued. */
-  const retried = (id: string, attempts: number) =>
+  const untilRetried = (id: string, attempts: number) =>
     eventually(`attempt ${attempts} of ${id} to fail`, async () => {
       const [push] = (await trace(id)).push;
       return push?.state === 'queued' && push.attempts >= attempts ? push : undefined;
@@ -94,5 +94,5 @@ export function createPushSteps(app: () => TestApp) {
     expect(rows).toHaveLength(1);
     return rows[0]?.seconds ?? 0;
   }
-  return { register, newPhone, publish, trace, pushIn, retried, makeJobsDue, tokensMoved, secondsToNextAttempt };
+  return { register, newPhone, publish, trace, pushInState, untilRetried, makeJobsDue, tokensMoved, secondsToNextAttempt };
 }

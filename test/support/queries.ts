@@ -2,7 +2,7 @@ import pg from 'pg';
 
 /** A statement that was sent to the database. */
 export interface SentQuery {
-  /** Of a prepared statement. */
+  /** The name of a prepared statement. */
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -12,13 +12,13 @@ type Sent = { readonly query: SentQuery; readonly part: Part }[];
 const parts = new Map<pg.Client, Part>();
 const recordings = new Set<Sent>();
 
-// All statements since the start of the test file. If a transaction began before a recording, only its earlier
+// Sees all statements since the start of the test file: if a transaction began before a recording, only its earlier
 // statements show what it belongs to.
 const send = pg.Client.prototype.query;
 Object.assign(pg.Client.prototype, {
   query(this: pg.Client, ...args: unknown[]) {
     const [query] = args;
-    if (isQuery(query)) note(this, query);
+    if (isQuery(query)) classify(this, query);
     return Reflect.apply(send, this, args);
   },
 });
@@ -28,7 +28,7 @@ const ofEnd = /(?:^|; )(?:commit|rollback)(?: prepared .*)?$/;
 /** Statements of the jobs that send messages and notices, and of the relay of webhooks. */
 const ofSending = /^(?:message_(?!enqueue|last_code)|notice_(?!insert)|webhook_)/;
 
-function note(client: pg.Client, query: SentQuery): void {
+function classify(client: pg.Client, query: SentQuery): void {
   const [begins, ends] = [query.text === 'begin', ofEnd.test(query.text)];
   const former = begins ? { isTransaction: true } : parts.get(client);
   // A named statement outside a transaction does not belong to what the connection was used for before.

@@ -13,7 +13,7 @@ export function createRecoverySteps(current: () => TestApp) {
   const begin = async (user: User, purpose: 'password' | 'pin', type: 'phone' | 'email' = 'phone') => {
     const value = user[type] ?? '';
     const seen = await codesTo(current(), value);
-    // Several in a minute. Limits have their own tests.
+    // Allows several codes in a minute: the limits have their own tests.
     await current().database.everyone.query(testSql('delete from message_limits'));
     const { body } = await current().api<{ id: string }>('POST', '/v1/recoveries', {
       body: { identity: { type, value }, purpose },
@@ -49,12 +49,12 @@ export function createRecoverySteps(current: () => TestApp) {
       }),
     loginWith,
     /** The PINs among these that can log in. */
-    async accepted({ user }: { user: Pick<User, 'username'> }, pins = ['2468', '1357'], password?: string) {
+    async acceptedPins({ user }: { user: Pick<User, 'username'> }, pins = ['2468', '1357'], password?: string) {
       const right: string[] = [];
       for (const pin of pins) if ((await loginWith(user, pin, password)) === 'approved') right.push(pin);
       return right;
     },
-    /** Steps the clock of the database. */
-    clock: (interval: string) => stepClock(current().database, interval),
+    /** Sets the clock of the database ahead by this interval. */
+    setClockAhead: (interval: string) => stepClock(current().database, interval),
   };
 }

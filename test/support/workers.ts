@@ -42,7 +42,7 @@ export function workersOf(service: ServiceProcess): number[] {
   return ready.flatMap(({ pid }) => (pid === undefined || !isAlive(pid) ? [] : [pid]));
 }
 
-/** Waits until as many workers are ready, none of them among `others`. */
+/** Waits until this number of workers is ready, none of them among `others`. */
 export function newWorkers(service: ServiceProcess, count: number, others: readonly number[] = []): Promise<number[]> {
   return eventually(`${count} new workers`, async () => {
     const workers = workersOf(service);

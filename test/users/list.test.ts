@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { queriesOf } from '../support/queries.js';
 import { testSql } from '../support/sql.js';
 
-/** Users of a list that is longer than what is read before an index is used. */
+/** The number of users. It is larger than `firstRows`, the number that a search reads before it uses an index. */
 const count = 3000;
 const firstRows = 500;
 
@@ -49,15 +49,15 @@ interface Query extends Partial<Omit<ListRequest, 'filter'>> {
   readonly search?: string;
   readonly filter?: string;
 }
-const read = ({ filter = '', ...query }: Query, by: ListUsers = list) =>
-  by({ page: 1, limit: 20, sort: newest, ...query, filter: filterOf(filter) });
+const read = ({ filter = '', ...query }: Query, listUsers: ListUsers = list) =>
+  listUsers({ page: 1, limit: 20, sort: newest, ...query, filter: filterOf(filter) });
 const numbers = ({ items }: Page<User>) => items.map(({ username }) => Number(username?.slice(4)));
 
-/** Every page, by the keys of the pages. */
-async function walk(query: Query, by: ListUsers = list): Promise<{ numbers: number[]; pages: Page<User>[] }> {
-  const pages = [await read(query, by)];
+/** Reads every page, each after the last key of the page before. */
+async function walk(query: Query, listUsers: ListUsers = list): Promise<{ numbers: number[]; pages: Page<User>[] }> {
+  const pages = [await read(query, listUsers)];
   for (let page = pages[0]; page?.hasMore && page.ends !== undefined; page = pages.at(-1)) {
-    pages.push(await read({ ...query, anchor: { side: 'after', key: page.ends.last } }, by));
+    pages.push(await read({ ...query, anchor: { side: 'after', key: page.ends.last } }, listUsers));
   }
   return { numbers: pages.flatMap(numbers), pages };
 }
@@ -96,11 +96,11 @@ describe('a search', () => {
 
   it.each(['email', 'phone'] as const)('for a full %s finds only its user', async (type) => {
     const [first] = (await read({ search: 'user1234' })).items;
-    const digest = testSql(
+    const insertIdentity = testSql(
       `insert into identities (digest, user_id, type, canonical) select sha256(convert_to($1 || chr(10) || $2, 'utf8')), $3, $1, $2`,
       [type, first?.[type], first?.id],
     );
-    await test.database.everyone.query(digest);
+    await test.database.everyone.query(insertIdentity);
     const spelled = type === 'email' ? 'MAIL1234@Example.COM' : ' 1 (555) 000-1234';
     const statements = await queriesOf(async () => {
       expect(numbers(await read({ search: spelled.trim() }))).toEqual([1234]);
@@ -161,8 +161,8 @@ describe('a search', () => {
   });
 
   it('works together with a sort, a filter, a time and a page number', async () => {
-    const oldest: readonly SortColumn[] = [{ field: 'updated_at', direction: 'desc' }];
-    expect(numbers(await read({ search: 'rare', sort: oldest }))).toEqual([7, 1007, 2007]);
+    const byUpdate: readonly SortColumn[] = [{ field: 'updated_at', direction: 'desc' }];
+    expect(numbers(await read({ search: 'rare', sort: byUpdate }))).toEqual([7, 1007, 2007]);
     expect(numbers(await read({ search: 'user', filter: 'status:deactivated', limit: 2 }))).toEqual([2503, 2003]);
     expect(numbers(await read({ search: 'rare', since: '2020-01-01T17:00:00Z' }))).toEqual([2007]);
     expect(numbers(await read({ search: 'rare', limit: 1, page: 2 }))).toEqual([1007]);
@@ -258,7 +258,7 @@ describe('a list that runs out of time', () => {
     await test.database.everyone.query(testSql(`drop index ${searchIndex}`));
     const { pages, numbers: found } = await walk({ search: 'rare' }, atOnce);
     expect([found, pages[0]?.partial]).toEqual([[2007, 1007, 7], 'index']);
-    const backwards = await read({ search: 'rare', anchor: { side: 'before', key: beforeAllUsers } }, atOnce);
+    const backwards = await read({ search: 'rare', anchor: { side: 'before', key: afterOldestUser } }, atOnce);
     expect([numbers(backwards), backwards.partial, backwards.hasMore]).toEqual([[7], 'index', true]);
     const further = await read(
       { search: 'rare', anchor: { side: 'before', key: backwards.ends?.first ?? [] } },
@@ -272,4 +272,4 @@ describe('a list that runs out of time', () => {
 });
 
 /** The key of a place after the oldest user. */
-const beforeAllUsers = ['2020-01-01T00:00:00.000000Z', '00000000-0000-0000-0000-000000000000'];
+const afterOldestUser = ['2020-01-01T00:00:00.000000Z', '00000000-0000-0000-0000-000000000000'];

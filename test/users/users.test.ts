@@ -141,21 +141,21 @@ describe('a user', () => {
           (user) => user.lock,
           (problem: Problem) => problem.options.errors?.map(({ code }) => code),
         );
-    const clock = (step: string) =>
+    const setClockAhead = (step: string) =>
       test.database.everyone.query(
         testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select clock_timestamp() + interval '${step}' $$`),
       );
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     try {
-      await clock('2 hours');
+      await setClockAhead('2 hours');
       expect(await lockUntil(inAnHour)).toEqual(['time_in_past']);
-      await clock('-2 hours');
+      await setClockAhead('-2 hours');
       expect(await lockUntil(inAnHour)).toMatchObject({ permanent: false });
-      await clock('2 hours');
+      await setClockAhead('2 hours');
       expect((await users.get(id)).lock).toBeNull();
     } finally {
-      await clock('0');
+      await setClockAhead('0');
     }
   });
 });
@@ -173,13 +173,13 @@ describe('erasing a user', () => {
       );
     }
     await test.database.everyone.transaction((tx) => users.remove(tx, gone.id, origin));
-    const elsewhere: string[] = [];
+    const erasedElsewhere: string[] = [];
     for (let time = 0; time < 2; time += 1) {
       await eraseUser(test.database, gone.id, [{ table: 'notifications', key: 'id' }], async (userId) => {
-        elsewhere.push(userId);
+        erasedElsewhere.push(userId);
       });
     }
-    expect(elsewhere).toEqual([gone.id, gone.id]);
+    expect(erasedElsewhere).toEqual([gone.id, gone.id]);
     const count = async (table: string, id: string) =>
       (await test.database.everyone.query(testSql(`select 1 from ${table} where user_id = $1`, [id]))).length;
     expect(await count('devices', gone.id)).toBe(0);

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { createAddressReader, trustedProxies } from '../../../src/http/admission/client-address.js';
 import { clientAddress } from '../../../src/http/requests/route.js';
 
-/** What the routes take for the address, and what the fast path takes for it. */
+/** The client address that the routes read, and the one that the fast path reads. */
 async function addressesOf(trust: number | readonly string[] | undefined, peer: string, header: string | undefined) {
   const isTrusted = trustedProxies(trust);
   const read = createAddressReader(isTrusted);

@@ -53,6 +53,7 @@ const lists: readonly {
   readonly path: (userId: string) => string;
   readonly sorts: readonly string[];
   readonly insert: (row: Row) => Sql;
+  /** True for the lists of the signed-in user, which need a session. The others need an API key. */
   readonly isOwn?: true;
 }[] = [
   {
@@ -82,7 +83,7 @@ const lists: readonly {
   { path: () => '/v1/account/activity', sorts: ['created_at'], insert: insertEvent, isOwn: true },
 ];
 
-/** Inserts a row so many seconds after a time in the past. */
+/** Inserts a row whose time is this number of seconds after a fixed time in the past, and returns its id. */
 async function insertRow(insert: (typeof lists)[number]['insert'], seconds: number): Promise<string> {
   const id = randomUUID();
   const row = {
@@ -125,7 +126,7 @@ describe.each(describedLists)('$name', ({ path, sorts, insert, isOwn }) => {
       expect(body.page).toMatchObject({ number, limit: 2 });
       seen.push(...body.data.map(({ id }) => id));
       cursor = body.page.next_cursor;
-      // On both sides of the current position.
+      // Inserts rows on both sides of the current position.
       if (number < 6) for (const seconds of [-number, 1000 + number]) await insertRow(insert, seconds);
     }
     expect(seen).toEqual([...new Set(seen)]);

@@ -8,7 +8,7 @@ import { queriesOf } from '../../support/queries.js';
 import { type Reader, readersOf, some } from '../../support/readers.js';
 import { testSql } from '../../support/sql.js';
 
-/** The size of a text: two bytes for each character. */
+/** A page of this size: the cache counts two bytes for each character. */
 const pageOf = (bytes: number): StoredPage => ({ headers: {}, body: 'x'.repeat(bytes / 2) });
 
 describe('the page cache', () => {
@@ -86,34 +86,35 @@ describe('a cached page', () => {
     app.api<Notification[]>('GET', `/v1/notifications${query}`, { bearer: reader.token });
   let nth = 0;
   /** A query that is in no cache: `/v1` ignores unknown parameters. */
-  const unknown = (query: string) => `${query}${query === '' ? '?' : '&'}unknown=${nth++}`;
-  const shown = ({ status, headers, text }: Awaited<ReturnType<typeof listOn>>) => {
+  const uncached = (query: string) => `${query}${query === '' ? '?' : '&'}unknown=${nth++}`;
+  /** An answer without the headers that differ each time. */
+  const comparable = ({ status, headers, text }: Awaited<ReturnType<typeof listOn>>) => {
     const { date: _date, 'request-id': _id, ...rest } = headers;
     return { status, headers: rest, text };
   };
 
   /** Fills the caches of both instances, runs a change, and compares their responses with fresh ones. */
   async function expectFreshAfter(reader: Reader, change: () => Promise<unknown>): Promise<void> {
-    const asked = [postern, second].flatMap((app) => queries.slice(0, 4).map((query) => ({ app, query })));
-    const before = await Promise.all(asked.map(({ app, query }) => listOn(app, reader, query)));
+    const requests = [postern, second].flatMap((app) => queries.slice(0, 4).map((query) => ({ app, query })));
+    const before = await Promise.all(requests.map(({ app, query }) => listOn(app, reader, query)));
     await change();
-    for (const [index, { app, query }] of asked.entries()) {
-      const answer = shown(await listOn(app, reader, query));
-      expect(answer).toEqual(shown(await listOn(app, reader, unknown(query))));
-      expect(answer).not.toEqual(before[index] && shown(before[index]));
+    for (const [index, { app, query }] of requests.entries()) {
+      const answer = comparable(await listOn(app, reader, query));
+      expect(answer).toEqual(comparable(await listOn(app, reader, uncached(query))));
+      expect(answer).not.toEqual(before[index] && comparable(before[index]));
     }
   }
 
-  it('has the same bytes for every form of the request, and its rows are not read again', async () => {
+  it('has the same bytes as the first response, for every query, and its rows are not read again', async () => {
     const reader = await createReader();
     await publish(reader.user, some(25, { actor: 'Ada' }));
     for (const query of queries) {
       const first = await listOn(postern, reader, query);
       const sent = await queriesOf(async () => {
-        expect(shown(await listOn(postern, reader, query))).toEqual(shown(first));
+        expect(comparable(await listOn(postern, reader, query))).toEqual(comparable(first));
       });
       expect(sent.filter(({ text }) => text.includes('from notifications'))).toEqual([]);
-      expect(shown(await listOn(postern, reader, unknown(query)))).toEqual(shown(first));
+      expect(comparable(await listOn(postern, reader, uncached(query)))).toEqual(comparable(first));
     }
   });
 
@@ -174,14 +175,14 @@ describe('a cached page', () => {
     await expectFreshAfter(reader, async () => {
       const cleaner = await postern.another({ NOTIFICATION_RETENTION: '*:30d' });
       await eventually('the old rows to go', async () => {
-        const { body } = await listOn(postern, reader, unknown(''));
+        const { body } = await listOn(postern, reader, uncached(''));
         return body.length === 9 ? true : undefined;
       });
       await cleaner.close();
     });
   });
 
-  it('is replaced after its actor and its image were erased', async () => {
+  it('is replaced after the actor and the image of its notifications were erased', async () => {
     const [reader, actor] = [await createReader(), await createReader()];
     const body = formOf(['file', await plain(20, 20).png().toBuffer()]);
     const image = await postern.api<Image>('POST', '/v1/images', { bearer: actor.token, body });
@@ -191,7 +192,7 @@ describe('a cached page', () => {
     await expectFreshAfter(reader, async () => {
       await second.api('DELETE', `/admin/v1/users/${actor.user.id}`, { bearer: second.adminKey });
       await eventually('the name and the image to go', async () => {
-        const { body: items } = await listOn(postern, reader, unknown(''));
+        const { body: items } = await listOn(postern, reader, uncached(''));
         return items.every((item) => item.actor === null && item.image === null) ? true : undefined;
       });
     });

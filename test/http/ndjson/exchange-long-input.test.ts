@@ -37,16 +37,19 @@ test.each([
     minAnswers: 21,
   },
 ])('other requests are answered while $name are sent', async ({ path, line, lines, minAnswers }) => {
-  let working = senders;
+  let unfinishedSenders = senders;
   const send = async () => {
     const stream = openLineStream(postern, { path });
     const reading = stream.rest();
     await stream.send(line.repeat(lines));
     stream.end();
     await reading;
-    working -= 1;
+    unfinishedSenders -= 1;
   };
-  const [answers] = await Promise.all([countAnswers(() => working === 0), ...Array.from({ length: senders }, send)]);
+  const [answers] = await Promise.all([
+    countAnswers(() => unfinishedSenders === 0),
+    ...Array.from({ length: senders }, send),
+  ]);
   // Without pauses, the chunks of all senders are processed between two responses.
   expect(answers).toBeGreaterThanOrEqual(minAnswers);
 });

@@ -39,15 +39,19 @@ interface Schema {
   readonly contentMediaType?: string;
 }
 
-/** All objects in these values except examples. Some are not schemas, which does not matter to the tests. */
+/** All objects in these values, without examples. Some objects are not schemas, which does not matter to the tests. */
 function schemasOf(...parts: readonly unknown[]): Schema[] {
   return parts.flatMap((part) => {
     if (typeof part !== 'object' || part === null) return [];
     const members = Object.entries(part).filter(([name]) => name !== 'example' && name !== 'examples');
-    const isNamed = members.some(
+    // A map of properties, one of which is called `type`, is not a schema.
+    const isMapOfProperties = members.some(
       ([name, member]) => name === 'type' && typeof member === 'object' && !Array.isArray(member),
     );
-    return [...(Array.isArray(part) || isNamed ? [] : [part]), ...schemasOf(...members.map(([, member]) => member))];
+    return [
+      ...(Array.isArray(part) || isMapOfProperties ? [] : [part]),
+      ...schemasOf(...members.map(([, member]) => member)),
+    ];
   });
 }
 
@@ -92,7 +96,7 @@ describe('the OpenAPI document', () => {
     expect(document.tags.every(({ description }) => description !== '')).toBe(true);
     expect(operations.flatMap(({ operation }) => operation.tags).filter((tag) => !names.includes(tag))).toEqual([]);
     const ids = operations.map(({ operation }) => operation.operationId);
-    expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([]);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
     expect(ids.every((id) => /^[a-z][A-Za-z0-9]+$/.test(id))).toBe(true);
   });
 
@@ -143,7 +147,7 @@ describe('the OpenAPI document', () => {
     expect(types.filter((list) => !/^"(?:string|number|integer|boolean)","null"$/.test(list ?? ''))).toEqual([]);
   });
 
-  test('has a title for nested objects, choices with null and repeated choices', () => {
+  test('has a component for each nested object, no choice with null, and no choice twice', () => {
     const inline = schemasOf(document.components.schemas, document.components.parameters, document.paths);
     const objects = inline.filter(({ properties }) => properties !== undefined);
     const components: unknown[] = Object.values(document.components.schemas ?? {});
@@ -151,7 +155,7 @@ describe('the OpenAPI document', () => {
     const choices = inline.flatMap(({ enum: choice }) => (choice === undefined ? [] : [choice]));
     expect(choices.filter((choice) => choice.includes(null))).toEqual([]);
     const texts = choices.map((choice) => JSON.stringify(choice));
-    expect(texts.filter((one, place) => texts.indexOf(one) !== place)).toEqual([]);
+    expect(texts.filter((choice, index) => texts.indexOf(choice) !== index)).toEqual([]);
   });
 
   test('has a format for every number, and describes files as bytes', () => {
@@ -244,7 +248,7 @@ describe('the OpenAPI document', () => {
     expect([(await ask(last)).status, (await ask(last + 1)).status]).toEqual([200, 422]);
   });
 
-  test('is sent compressed, and 304 while it has not changed', async () => {
+  test('is sent compressed, and the answer is 304 while it has not changed', async () => {
     const ask = async (headers: Readonly<Record<string, string>>) => {
       const answer = await request(`${postern.url}/openapi.json`, { headers });
       return { ...answer, bytes: Buffer.from(await answer.body.arrayBuffer()) };

@@ -5,8 +5,10 @@ import { type ProblemAnswer, startTestApp, type TestApp } from '../../support/ap
 import { createUser, passwordLogin, signIn } from '../../support/users.js';
 
 const limits = { REQUEST_LIMIT_PER_ADDRESS: '5/1d', REQUEST_LIMIT_PER_SESSION: '3/1d' };
+/** An app without request limits. */
 let open: TestApp;
 let limited: TestApp;
+/** An app that also limits requests with an API key. */
 let strict: TestApp;
 beforeAll(async () => {
   open = await startTestApp({ TRUST_PROXY: '127.0.0.1' });
@@ -19,7 +21,7 @@ afterAll(async () => {
 
 const newAddress = () => `203.0.${randomInt(256)}.${randomInt(1, 256)}`;
 const newNetwork = () => `2001:db8:${randomInt(65_536).toString(16)}:${randomInt(65_536).toString(16)}`;
-/** A public request, on `limited`. */
+/** Sends a request without credentials, by default to `limited`. */
 const ask = (address: string, headers: Record<string, string> = {}, on = limited) =>
   on.api<ProblemAnswer>('GET', '/v1/login-options', { headers: { 'x-forwarded-for': address, ...headers } });
 const statusesOf = async (addresses: readonly string[], headers?: Record<string, string>, on?: TestApp) => {
@@ -97,14 +99,14 @@ describe('REQUEST_LIMIT_PER_ADDRESS', () => {
       on
         .api('GET', '/admin/v1/users', { bearer, headers: { 'x-forwarded-for': address } })
         .then(({ status }) => status);
-    const several = async (on: TestApp, bearer: string) => {
+    const statusesOfSeven = async (on: TestApp, bearer: string) => {
       const [address, statuses] = [newAddress(), [] as number[]];
       for (let index = 0; index < 7; index += 1) statuses.push(await list(on, bearer, address));
       return statuses;
     };
-    expect(await several(limited, key)).toEqual(times(7, 200));
-    expect(await several(limited, 'psk_wrong')).toEqual([...times(5, 401), 429, 429]);
-    expect(await several(strict, key)).toEqual([...times(5, 200), 429, 429]);
+    expect(await statusesOfSeven(limited, key)).toEqual(times(7, 200));
+    expect(await statusesOfSeven(limited, 'psk_wrong')).toEqual([...times(5, 401), 429, 429]);
+    expect(await statusesOfSeven(strict, key)).toEqual([...times(5, 200), 429, 429]);
   });
 
   test('does not count probes', async () => {
@@ -138,7 +140,7 @@ describe('REQUEST_LIMIT_PER_SESSION', () => {
 describe('a backend that passes the address of its client', () => {
   const forwarding = (address: string, key: string) => ({ 'postern-client-address': address, 'postern-api-key': key });
 
-  test('has a limit for each of its clients, and events have the address of the client', async () => {
+  test('has a limit for each of its clients, and events contain the address of the client', async () => {
     const key = await keyWith('clients:forward');
     const [backend, client] = [newAddress(), newAddress()];
     const clients = times(8, '').map(() => newAddress());

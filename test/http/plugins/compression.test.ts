@@ -95,10 +95,10 @@ test.each(['/docs/static/swagger-ui-bundle.js', '/docs/static/swagger-ui.css', '
   },
 );
 
-test('further spellings of a path are not compressed, so that they do not fill the memory', async () => {
+test('of many spellings of one path, the later ones are not compressed, so that they do not fill the memory', async () => {
   const name = 'favicon-16x16.png';
   const spellings = Array.from({ length: 41 }, (_, bits) =>
-    [...name].map((letter, at) => ((bits >> at) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(''),
+    [...name].map((letter, index) => ((bits >> index) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(''),
   );
   const codings: (string | undefined)[] = [];
   for (const spelling of spellings) {

@@ -23,7 +23,7 @@ describe('forwarded headers of a peer that TRUST_PROXY does not name', () => {
     ]);
   });
 
-  test('are reported although TRUST_PROXY names others', async () => {
+  test('are reported although TRUST_PROXY names other peers', async () => {
     const postern = await start({ TRUST_PROXY: '10.0.0.0/8' });
     await send(postern, { 'x-forwarded-for': '192.0.2.1' });
     expect(warningsOf(postern)).toHaveLength(1);
@@ -38,7 +38,7 @@ describe('forwarded headers of a peer that TRUST_PROXY does not name', () => {
 
 test.each([
   ['of a peer that TRUST_PROXY names', { TRUST_PROXY: '127.0.0.1' }, { 'x-forwarded-for': '192.0.2.1' }],
-  ['within the number of hops', { TRUST_PROXY: '1' }, { 'x-forwarded-for': '192.0.2.1' }],
+  ['within the number of trusted hops', { TRUST_PROXY: '1' }, { 'x-forwarded-for': '192.0.2.1' }],
   ['that are absent', {}, {}],
 ])('forwarded headers %s cause no warning', async (_name, env, headers) => {
   const postern = await start(env);

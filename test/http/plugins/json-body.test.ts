@@ -18,7 +18,7 @@ describe('a JSON body', () => {
     );
   });
 
-  test('of any text is a value or a problem, and never sets a prototype', () => {
+  test('with any text is parsed to a value or refused with a problem, and never sets a prototype', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         try {

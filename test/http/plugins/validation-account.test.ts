@@ -29,18 +29,19 @@ const routes = {
   proofs: route('POST', '/account/proofs'),
   password: route('PUT', '/account/password'),
   pin: route('PUT', '/account/pin'),
-  noPin: route('DELETE', '/account/pin'),
+  removePin: route('DELETE', '/account/pin'),
   email: route('POST', '/account/email'),
   phone: route('POST', '/account/phone'),
-  noEmail: route('DELETE', '/account/email'),
+  removeEmail: route('DELETE', '/account/email'),
   confirm: route('POST', `/account/phone/${id}`),
   recovery: route('POST', '/recoveries', 'nobody'),
-  recovered: route('POST', `/recoveries/${id}`, 'nobody'),
+  completeRecovery: route('POST', `/recoveries/${id}`, 'nobody'),
   registration: route('POST', '/registrations', 'nobody'),
-  registered: route('POST', `/registrations/${id}`, 'nobody'),
+  completeRegistration: route('POST', `/registrations/${id}`, 'nobody'),
 };
 const identity = { type: 'phone', value: '+15551234567' };
-const unseen = ['a\u202eb', 'a\u200bb', '\u0430da@example.com', 'x'.repeat(321), ''];
+/** Texts that are no identity: with invisible or similar characters, too long, or empty. */
+const invalidIdentities = ['a\u202eb', 'a\u200bb', '\u0430da@example.com', 'x'.repeat(321), ''];
 
 /** Values of a wrong kind. */
 const wrongs = [[], {}, 7, null, true, ['x']];
@@ -54,7 +55,7 @@ const proofs = [
 ];
 
 const rows: readonly (readonly [Route, object, string])[] = [
-  ...(['remove', 'noPin', 'noEmail'] as const).flatMap((name) =>
+  ...(['remove', 'removePin', 'removeEmail'] as const).flatMap((name) =>
     proofs.map(([wrong, field]) => [routes[name], { proof: wrong }, field] as const),
   ),
   ...proofs.flatMap(
@@ -79,16 +80,16 @@ const rows: readonly (readonly [Route, object, string])[] = [
         [routes.recovery, { identity: { ...identity, value: wrong }, purpose: 'pin' }, 'identity.value'],
         [routes.recovery, { identity: { ...identity, type: wrong }, purpose: 'pin' }, 'identity.type'],
         [routes.recovery, { identity, purpose: wrong }, 'purpose'],
-        [routes.recovered, { secret: wrong, pin: '2468' }, 'secret'],
-        [routes.recovered, { secret: '1', pin: wrong }, 'pin'],
-        [routes.recovered, { secret: '1', password: wrong }, 'password'],
+        [routes.completeRecovery, { secret: wrong, pin: '2468' }, 'secret'],
+        [routes.completeRecovery, { secret: '1', pin: wrong }, 'pin'],
+        [routes.completeRecovery, { secret: '1', password: wrong }, 'password'],
         [routes.registration, { identity: { ...identity, value: wrong } }, 'identity.value'],
-        [routes.registered, { secret: '1', username: wrong }, 'username'],
-        [routes.registered, { secret: '1', password: wrong }, 'password'],
-        [routes.registered, { secret: '1', pin: wrong }, 'pin'],
+        [routes.completeRegistration, { secret: '1', username: wrong }, 'username'],
+        [routes.completeRegistration, { secret: '1', password: wrong }, 'password'],
+        [routes.completeRegistration, { secret: '1', pin: wrong }, 'pin'],
       ] as const,
   ),
-  ...unseen.flatMap(
+  ...invalidIdentities.flatMap(
     (wrong) =>
       [
         [routes.change, { username: wrong, proof }, 'username'],
@@ -96,23 +97,23 @@ const rows: readonly (readonly [Route, object, string])[] = [
         [routes.phone, { phone: wrong, proof }, 'phone'],
         [routes.recovery, { identity: { type: 'email', value: wrong }, purpose: 'password' }, 'identity.value'],
         [routes.registration, { identity: { type: 'email', value: wrong } }, 'identity.value'],
-        [routes.registered, { secret: '1', username: wrong }, 'username'],
+        [routes.completeRegistration, { secret: '1', username: wrong }, 'username'],
       ] as const,
   ),
   ...['1', '1'.repeat(13), '12 4', '١٢٣٤', '-123'].flatMap(
     (pin) =>
       [
         [routes.pin, { pin, proof }, 'pin'],
-        [routes.recovered, { secret: '1', pin }, 'pin'],
-        [routes.registered, { secret: '1', pin }, 'pin'],
+        [routes.completeRecovery, { secret: '1', pin }, 'pin'],
+        [routes.completeRegistration, { secret: '1', pin }, 'pin'],
       ] as const,
   ),
   ...['short', 'x'.repeat(1025), 'password', 'aaaaaaaaaaaa'].flatMap(
     (wrong) =>
       [
         [routes.password, { password: wrong, proof }, 'password'],
-        [routes.recovered, { secret: '1', password: wrong }, 'password'],
-        [routes.registered, { secret: '1', password: wrong }, 'password'],
+        [routes.completeRecovery, { secret: '1', password: wrong }, 'password'],
+        [routes.completeRegistration, { secret: '1', password: wrong }, 'password'],
       ] as const,
   ),
   [routes.change, { locale: '../../etc' }, 'locale'],
@@ -120,23 +121,23 @@ const rows: readonly (readonly [Route, object, string])[] = [
 ];
 
 test('a value of the wrong kind gets 422 with its field, and changes nothing', async () => {
-  await bad.unchanged(async () => {
-    for (const [at, body, field] of rows) {
-      const answer = await bad.ask(known, at, {
+  await bad.expectNoChange(async () => {
+    for (const [target, body, field] of rows) {
+      const answer = await bad.ask(known, target, {
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify(body),
       });
-      const what = `${at.join(' ')} ${JSON.stringify(body).slice(0, 120)}: ${answer.text}`;
+      const what = `${target.join(' ')} ${JSON.stringify(body).slice(0, 120)}: ${answer.text}`;
       expect([answer.status, what]).toEqual([422, what]);
       const fields = (JSON.parse(answer.text) as { errors: { field?: string }[] }).errors.map((error) => error.field);
       expect([fields.includes(field), what]).toEqual([true, what]);
     }
   });
-  expect(bad.failures()).toEqual([]);
+  expect(bad.internalErrors()).toEqual([]);
 });
 
-test.each(Object.entries(routes))('%s without a body gets 422', async (_, at) => {
-  expectRefusal(await bad.unchanged(() => bad.ask(known, at, {})), 422);
+test.each(Object.entries(routes))('%s without a body gets 422', async (_, target) => {
+  expectRefusal(await bad.expectNoChange(() => bad.ask(known, target, {})), 422);
 });
 
 test('unknown members are ignored at every depth', async () => {

@@ -91,7 +91,11 @@ describe.each([...withBody, ...withoutBody])('for %s, %s %s', (...route) => {
   });
 
   test.each(malformed)('%s gets 400', async (_, body) => {
-    expectRefusal(await bad.unchanged(() => bad.ask(known, route, { headers: json, body })), 400, 'malformed_json');
+    expectRefusal(
+      await bad.expectNoChange(() => bad.ask(known, route, { headers: json, body })),
+      400,
+      'malformed_json',
+    );
   });
 
   test.each([
@@ -101,7 +105,11 @@ describe.each([...withBody, ...withoutBody])('for %s, %s %s', (...route) => {
     ['surrogates the wrong way round', '{"a":"\\uDE00\\ud83d"}'],
     ['NUL in a key', '{"\\u0000":1}'],
   ])('%s, escaped, gets 422', async (_, body) => {
-    expectRefusal(await bad.unchanged(() => bad.ask(known, route, { headers: json, body })), 422, 'invalid_characters');
+    expectRefusal(
+      await bad.expectNoChange(() => bad.ask(known, route, { headers: json, body })),
+      422,
+      'invalid_characters',
+    );
   });
 
   test.each([
@@ -127,17 +135,17 @@ describe.each([...withBody, ...withoutBody])('for %s, %s %s', (...route) => {
         ? ([400, 'malformed_request'] as const)
         : ([415, 'unsupported_media_type'] as const);
     const sent = { headers: { 'Content-Type': type }, body: '{}' };
-    expectRefusal(await bad.unchanged(() => bad.ask(known, route, sent)), status, code);
+    expectRefusal(await bad.expectNoChange(() => bad.ask(known, route, sent)), status, code);
   });
 
   test('a body without a content type gets 415', async () => {
-    const answer = await bad.unchanged(() => bad.ask(known, route, { body: Buffer.from('{}') }));
+    const answer = await bad.expectNoChange(() => bad.ask(known, route, { body: Buffer.from('{}') }));
     expectRefusal(answer, 415, 'unsupported_media_type');
   });
 
   test.each(['gzip', 'br', 'identity, gzip', 'x'])('the content encoding %s gets 415', async (encoding) => {
     const sent = { headers: { ...json, 'Content-Encoding': encoding }, body: '{}' };
-    expectRefusal(await bad.unchanged(() => bad.ask(known, route, sent)), 415, 'unsupported_media_type');
+    expectRefusal(await bad.expectNoChange(() => bad.ask(known, route, sent)), 415, 'unsupported_media_type');
   });
 
   test.each(['with', 'without'])('a body beyond the limit gets 413, %s a Content-Length', async (how) => {
@@ -145,7 +153,11 @@ describe.each([...withBody, ...withoutBody])('for %s, %s %s', (...route) => {
     const text = Buffer.from(JSON.stringify({ a: 'x'.repeat(limit) }));
     const body = how === 'with' ? text : new Response(text).body;
     if (body === null) throw new Error('no stream');
-    expectRefusal(await bad.unchanged(() => bad.ask(known, route, { headers: json, body })), 413, 'payload_too_large');
+    expectRefusal(
+      await bad.expectNoChange(() => bad.ask(known, route, { headers: json, body })),
+      413,
+      'payload_too_large',
+    );
   });
 });
 
@@ -153,16 +165,16 @@ describe.each(withBody)('for %s, %s %s', (...route) => {
   test.each(['[]', '"x"', '1', 'null', 'true', '[[]]', '[null]', '["x"]'])(
     '%s instead of an object gets 422',
     async (body) => {
-      expectRefusal(await bad.unchanged(() => bad.ask(known, route, { headers: json, body })), 422);
+      expectRefusal(await bad.expectNoChange(() => bad.ask(known, route, { headers: json, body })), 422);
     },
   );
 });
 
 test('a byte order mark gets 400 (RFC 8259, 8.1)', async () => {
   const act = () => bad.ask(known, ['nobody', 'POST', '/v1/tokens'], { headers: json, body: '\ufeff{}' });
-  expectRefusal(await bad.unchanged(act), 400, 'malformed_json');
+  expectRefusal(await bad.expectNoChange(act), 400, 'malformed_json');
 });
 
 test('the service logs no internal error for these requests', () => {
-  expect(bad.failures()).toEqual([]);
+  expect(bad.internalErrors()).toEqual([]);
 });

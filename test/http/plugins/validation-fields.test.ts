@@ -110,7 +110,7 @@ describe('a value of the wrong kind gets 422 with its field', () => {
   ];
 
   test.each(rows)('%j %j: %s', async (route, body, field) => {
-    const answer = await bad.unchanged(() => bad.ask(known, route, { headers: json, body: JSON.stringify(body) }));
+    const answer = await bad.expectNoChange(() => bad.ask(known, route, { headers: json, body: JSON.stringify(body) }));
     expectRefusal(answer, 422);
     expect(JSON.parse(answer.text).errors.map((error: { field?: string }) => error.field)).toContain(field);
   });
@@ -122,7 +122,7 @@ describe('a value of the wrong kind gets 422 with its field', () => {
         ':0}',
         `:${number}}`,
       );
-      const answer = await bad.unchanged(() => bad.ask(known, publish, { headers: json, body }));
+      const answer = await bad.expectNoChange(() => bad.ask(known, publish, { headers: json, body }));
       expectRefusal(answer, 422, 'invalid_number');
     },
   );
@@ -144,7 +144,7 @@ describe('keys that are special in JavaScript have no effect', () => {
     ],
   ])('%j %s gets 422', async (route, body) => {
     const before = Object.getOwnPropertyNames(Object.prototype);
-    expectRefusal(await bad.unchanged(() => bad.ask(known, route, { headers: json, body })), 422);
+    expectRefusal(await bad.expectNoChange(() => bad.ask(known, route, { headers: json, body })), 422);
     expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
     expect(({} as { permanent?: boolean }).permanent).toBeUndefined();
   });
@@ -168,5 +168,5 @@ describe('keys that are special in JavaScript have no effect', () => {
 });
 
 test('the service logs no internal error for these requests', () => {
-  expect(bad.failures()).toEqual([]);
+  expect(bad.internalErrors()).toEqual([]);
 });

@@ -81,7 +81,7 @@ describe('filters', () => {
       const operators = [...kinds[field.kind].operators, ...(field.like === true ? ['like'] : [])];
       const takesText = field.kind === 'string' || field.kind === 'key';
       const isNumber = field.kind === 'number' || field.kind === 'integer';
-      await bad.unchanged(async () => {
+      await bad.expectNoChange(async () => {
         for (const [index, payload] of payloads.entries()) {
           const operator = operators[index % operators.length];
           const filter = `${name}:${operator}:${payload.replace(/[\\,|;:[\]]/g, '\\$&')}`;
@@ -95,7 +95,7 @@ describe('filters', () => {
     });
 
     test('refuses unknown fields, operators and separators', async () => {
-      await bad.unchanged(async () => {
+      await bad.expectNoChange(async () => {
         for (const payload of payloads) {
           expectRefusal(await get(who, path, { filter: `${payload.replaceAll(':', '')}:eq:x` }), 422);
           expectRefusal(await get(who, path, { filter: `created_at:${payload.replaceAll(':', '')}:x` }), 422);
@@ -110,7 +110,7 @@ describe('filters', () => {
       ['limit', '1'],
       ['since', '2017-10-19 17:02:03'],
     ])('accepts only known values for %s', async (name, right) => {
-      await bad.unchanged(async () => {
+      await bad.expectNoChange(async () => {
         for (const payload of payloads) {
           expectRefusal(await get(who, path, { [name]: payload }), 422);
           expectRefusal(await get(who, path, { [name]: right + payload }), 422);
@@ -228,5 +228,5 @@ describe('text', () => {
 });
 
 test('the service logs no internal error for these requests', () => {
-  expect(bad.failures()).toEqual([]);
+  expect(bad.internalErrors()).toEqual([]);
 });

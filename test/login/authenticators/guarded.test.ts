@@ -11,17 +11,18 @@ const user: AccountUser = {
   ...{ username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
   ...{ nextPinIsDue: false, pinIsGuarded: false, hasTotp: false, hasPasskey: false, secondFactorPolicy: undefined },
 };
-const shown: PluginUser = {
+/** What plug-ins get of this user. */
+const visibleUser: PluginUser = {
   ...{ id: user.userId, username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
 };
 const options = { channels: ['sms'], tick: 20, timeoutMs: 100 } as const;
 
-/** A plug-in of any type, as JavaScript can export it. */
-const anything = (plugin: object) => guardPlugin(plugin as Plugin, options);
+/** Guards a plug-in of any type: JavaScript can export anything. */
+const guarded = (plugin: object) => guardPlugin(plugin as Plugin, options);
 const singleStep = (verify: (...given: unknown[]) => unknown) =>
-  anything({ name: 'single', steps: 1, verify }) as SingleStep;
+  guarded({ name: 'single', steps: 1, verify }) as SingleStep;
 const twoSteps = (begin: (...given: unknown[]) => unknown, verify: (...given: unknown[]) => unknown = () => false) =>
-  anything({ name: 'double', steps: 2, begin, verify }) as TwoStep;
+  guarded({ name: 'double', steps: 2, begin, verify }) as TwoStep;
 
 /** A value that throws the secret when it is read. */
 const raising = {
@@ -62,7 +63,7 @@ describe('the verdict of a plug-in', () => {
     for (const answer of others) expect(await twoSteps(Object, () => answer).verify(answered, user)).toBe(false);
   });
 
-  test('is made without hashes, roles and locks', async () => {
+  test('is asked for without hashes, roles and locks', async () => {
     const seen: unknown[] = [];
     const note = (...given: unknown[]) => {
       seen.push(...given);
@@ -71,7 +72,7 @@ describe('the verdict of a plug-in', () => {
     await singleStep(note).verify(user, 'x', 'an id');
     await singleStep(note).verify(undefined, 'x', 'an id');
     await twoSteps(note).begin(user, 'an id');
-    expect(seen).toEqual([shown, 'x', 'an id', undefined, 'x', 'an id', shown, 'an id']);
+    expect(seen).toEqual([visibleUser, 'x', 'an id', undefined, 'x', 'an id', visibleUser, 'an id']);
   });
 
   test('is a failure after an error or a timeout, and the log contains nothing of the secret', async () => {
@@ -133,7 +134,7 @@ describe('a challenge of a plug-in', () => {
 
 describe('the user that a plug-in identifies', () => {
   const naming = (answer: unknown) =>
-    anything({
+    guarded({
       name: 'naming',
       steps: 2,
       namesUser: true,

@@ -4,33 +4,34 @@ import { type SupervisionOptions, supervisePlugin } from '../../../src/login/aut
 import { PluginFailure } from '../../../src/login/authenticators/plugin-thread.js';
 import { eventually } from '../../support/eventually.js';
 
-interface Heard {
+/** What the supervision reports to its callbacks. */
+interface Reports {
   readonly lost: string[];
   readonly unhandled: PluginFailure[];
   readonly logged: string[];
 }
 
-const module = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
-/** A plug-in whose `verify` is this. */
+const moduleUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+/** The code of a plug-in whose function `verify` has this body. */
 const verifying = (code: string) =>
   `export default (context) => ({ name: 'tried', steps: 1, verify(user, secret) { ${code} } })`;
 
 async function start(code: string, more: Partial<SupervisionOptions & PluginContext> = {}) {
-  const heard: Heard = { lost: [], unhandled: [], logged: [] };
+  const reports: Reports = { lost: [], unhandled: [], logged: [] };
   const plugin = await supervisePlugin({
-    url: module(code),
+    url: moduleUrl(code),
     context: {
       env: { AUTHENTICATOR_A: 'a' },
-      log: (level, message) => void heard.logged.push(`${level} ${message}`),
+      log: (level, message) => void reports.logged.push(`${level} ${message}`),
       fetch: more.fetch ?? (async () => ({ status: 200, headers: {}, body: 'body' })),
     },
-    onUnhandled: (failure) => void heard.unhandled.push(failure),
-    onLost: (reason) => void heard.lost.push(reason),
+    onUnhandled: (failure) => void reports.unhandled.push(failure),
+    onLost: (reason) => void reports.lost.push(reason),
     pauses: { first: 1, max: 2 },
     ...more,
   });
   onTestFinished(() => plugin.close());
-  return { ...plugin, heard, verify: (secret: string) => plugin.call('verify', [undefined, secret, 'an id']) };
+  return { ...plugin, reports, verify: (secret: string) => plugin.call('verify', [undefined, secret, 'an id']) };
 }
 
 async function failureOf(work: Promise<unknown>): Promise<PluginFailure> {
@@ -86,15 +87,15 @@ test('a failure reports its class and place, and nothing else', async () => {
 });
 
 test('an unhandled error is reported, and the thread continues', async () => {
-  const { verify, heard } = await start(verifying('Promise.reject(new TypeError(secret)); return true'));
+  const { verify, reports } = await start(verifying('Promise.reject(new TypeError(secret)); return true'));
   expect(await verify('a secret')).toBe(true);
-  await eventually('the error to be heard of', async () => heard.unhandled[0]);
-  expect(heard.unhandled.map(({ message }) => message)).toEqual(['TypeError']);
-  expect(heard.lost).toEqual([]);
+  await eventually('the error to be reported', async () => reports.unhandled[0]);
+  expect(reports.unhandled.map(({ message }) => message)).toEqual(['TypeError']);
+  expect(reports.lost).toEqual([]);
 });
 
 test('a lost thread fails its running calls, and another thread replaces it', async () => {
-  const { verify, heard } = await start(
+  const { verify, reports } = await start(
     verifying('if (secret === "exit") process.exit(1); return secret === "right" || new Promise(() => undefined)'),
   );
   const waiting = failureOf(verify('never'));
@@ -102,66 +103,66 @@ test('a lost thread fails its running calls, and another thread replaces it', as
   expect((await exiting).message).toBe('lost its thread: it has ended with code 1');
   expect((await waiting).message).toBe('lost its thread: it has ended with code 1');
   expect(await eventually('another thread', () => verify('right').catch(() => undefined))).toBe(true);
-  expect(heard.lost).toEqual(['it has ended with code 1']);
+  expect(reports.lost).toEqual(['it has ended with code 1']);
 });
 
 test('a thread that is lost repeatedly restarts after pauses, in which calls fail at once', async () => {
   const pauses = { first: 600_000, max: 600_000 };
-  const { verify, heard } = await start(verifying('process.exit(1)'), { pauses });
+  const { verify, reports } = await start(verifying('process.exit(1)'), { pauses });
   await failureOf(verify('once'));
-  await eventually('the next loss', () => failureOf(verify('again')).then(() => heard.lost[1]));
+  await eventually('the next loss', () => failureOf(verify('again')).then(() => reports.lost[1]));
   expect((await failureOf(verify('in the pause'))).message).toBe('ThreadRestarting');
-  expect(heard.lost).toHaveLength(2);
+  expect(reports.lost).toHaveLength(2);
 });
 
 test('an endless loop ends its thread after the timeout', async () => {
-  const { verify, heard } = await start(verifying('for (; secret === "loop";); return true'), { timeoutMs: 3000 });
+  const { verify, reports } = await start(verifying('for (; secret === "loop";); return true'), { timeoutMs: 3000 });
   const [loop, behind] = [failureOf(verify('loop')), failureOf(verify('right'))];
   expect((await loop).message).toBe('TimeoutError');
   expect((await behind).message).toBe('TimeoutError');
   expect(await eventually('another thread', () => verify('right').catch(() => undefined))).toBe(true);
-  expect(heard.lost).toEqual(['it is in an endless loop']);
+  expect(reports.lost).toEqual(['it is in an endless loop']);
 });
 
 test('a call that never returns does not end its thread', async () => {
-  const { verify, heard } = await start(verifying('return secret === "right" || new Promise(() => undefined)'), {
+  const { verify, reports } = await start(verifying('return secret === "right" || new Promise(() => undefined)'), {
     timeoutMs: 3000,
   });
   expect((await failureOf(verify('never'))).message).toBe('TimeoutError');
   expect(await verify('right')).toBe(true);
-  expect(heard.lost).toEqual([]);
+  expect(reports.lost).toEqual([]);
 });
 
 test('a module that restarts as another authenticator is refused', async () => {
   const code = `export default { name: 'n' + process.hrtime.bigint(), steps: 1, verify() { process.exit(0) } }`;
-  const { verify, heard } = await start(code);
+  const { verify, reports } = await start(code);
   await failureOf(verify('x'));
-  const reason = await eventually('the other to be refused', async () => heard.lost[1]);
+  const reason = await eventually('the other authenticator to be refused', async () => reports.lost[1]);
   expect(reason).toBe('it has restarted as another authenticator');
 });
 
 test('a plug-in sends requests through `fetch`, and gets the error of a failed one', async () => {
   const code = `return context.fetch('https://a.test', { method: 'POST', headers: { a: 'b' }, body: secret })
     .then(({ status, body }) => status === 200 && body === 'body', (error) => error.code === 'timeout')`;
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const { verify } = await start(verifying(code), {
     async fetch(url, request) {
-      asked.push([url, request]);
+      requests.push([url, request]);
       if (request?.body === 'late') throw Object.assign(new Error('a.test did not answer'), { code: 'timeout' });
       return { status: 200, headers: {}, body: 'body' };
     },
   });
   expect([await verify('soon'), await verify('late')]).toEqual([true, true]);
-  expect(asked[0]).toEqual(['https://a.test', { method: 'POST', headers: { a: 'b' }, body: 'soon' }]);
+  expect(requests[0]).toEqual(['https://a.test', { method: 'POST', headers: { a: 'b' }, body: 'soon' }]);
 });
 
 test('requests of a plug-in beyond 100 are refused', async () => {
   const code = `for (let i = 0; i < 10_000; i += 1) context.log('warn', 'x'.repeat(10_000));
     return context.fetch('https://a.test').then(() => false, ({ message }) => message.startsWith('more than 100'))`;
-  const { verify, heard } = await start(verifying(code));
+  const { verify, reports } = await start(verifying(code));
   expect(await verify('x')).toBe(true);
-  expect(heard.logged).toHaveLength(100);
-  expect(heard.logged[0]).toBe(`warn ${'x'.repeat(4096)}`);
+  expect(reports.logged).toHaveLength(100);
+  expect(reports.logged[0]).toBe(`warn ${'x'.repeat(4096)}`);
 });
 
 test('a result has only the known members, and a limited size', async () => {
@@ -172,9 +173,9 @@ test('a result has only the known members, and a limited size', async () => {
 });
 
 test('a closed plug-in is not called, also during a start or a pause', async () => {
-  const { close, verify, heard } = await start(verifying('process.exit(1)'), { pauses: { first: 600_000, max: 1 } });
+  const { close, verify, reports } = await start(verifying('process.exit(1)'), { pauses: { first: 600_000, max: 1 } });
   await failureOf(verify('x'));
   await close();
   await failureOf(verify('x'));
-  expect(heard.lost.length).toBeLessThanOrEqual(1);
+  expect(reports.lost.length).toBeLessThanOrEqual(1);
 });

@@ -22,26 +22,26 @@ const {
   enrolPasskey,
   change,
   lock,
-  write,
+  runSql,
   byName,
   bySms,
   byMail,
   byPasskey,
   byGoogle,
   newUser,
-  withPhone,
-  guess,
-  linked,
-  withApp,
+  newUserWithPhone,
+  lockByGuesses,
+  byLinkedAccount,
+  newUserWithApp,
   startSms,
 } = createSituations(() => instances);
 
 const situations: readonly Situation[] = [
-  ['a code by SMS', async () => bySms(await withPhone()), []],
+  ['a code by SMS', async () => bySms(await newUserWithPhone()), []],
   [
     'a code by SMS and an authenticator app',
     async () => {
-      const { user, totp } = await withApp();
+      const { user, totp } = await newUserWithApp();
       return { ...bySms(user), totp };
     },
     [],
@@ -50,7 +50,7 @@ const situations: readonly Situation[] = [
   [
     'a second code within a minute',
     async () => {
-      const user = await withPhone();
+      const user = await newUserWithPhone();
       await startSms(instances.base, user.phone);
       return bySms(user);
     },
@@ -59,20 +59,20 @@ const situations: readonly Situation[] = [
   [
     'five codes in an hour',
     async () => {
-      const user = await withPhone();
+      const user = await newUserWithPhone();
       await startSms(instances.base, user.phone);
       const times = `(select array_agg(db_now() - n * interval '2 minutes' order by n) from generate_series(1, 5) n)`;
-      await write(`update message_limits set sent_at = ${times} where updated_at = db_now() and $1 <> ''`, [user.id]);
+      await runSql(`update message_limits set sent_at = ${times} where updated_at = db_now() and $1 <> ''`, [user.id]);
       return bySms(user);
     },
     ['code_limit_hour'],
   ],
   [
-    'the codes of a number, through another identity',
+    'a second code to the same number, through another identity',
     async () => {
-      const user = await withPhone();
+      const user = await newUserWithPhone();
       await startSms(instances.base, user.phone);
-      // By the identity, because the diagnosis of a user assumes the phone number.
+      // The login has the username, because without an identity the diagnosis assumes the phone number.
       return { authenticator: 'sms', identity: { type: 'username', value: user.username } };
     },
     ['recipient_limit'],
@@ -81,8 +81,8 @@ const situations: readonly Situation[] = [
     'an address with too many codes',
     async () => {
       const address = newAddress();
-      await startSms(instances.strict, (await withPhone()).phone, address);
-      return { ...bySms(await withPhone()), on: instances.strict, address };
+      await startSms(instances.strict, (await newUserWithPhone()).phone, address);
+      return { ...bySms(await newUserWithPhone()), on: instances.strict, address };
     },
     ['address_code_limit'],
   ],
@@ -98,21 +98,21 @@ const situations: readonly Situation[] = [
   [
     'an installation with too many SMS',
     async () => {
-      await startSms(instances.frugal, (await withPhone()).phone);
-      return { ...bySms(await withPhone()), on: instances.frugal };
+      await startSms(instances.frugal, (await newUserWithPhone()).phone);
+      return { ...bySms(await newUserWithPhone()), on: instances.frugal };
     },
     ['sms_total_limit'],
   ],
   [
     'an installation without SMS',
-    async () => ({ ...bySms(await withPhone()), on: instances.rotated }),
+    async () => ({ ...bySms(await newUserWithPhone()), on: instances.rotated }),
     ['not_configured'],
   ],
   [
     'a code by SMS after wrong secrets',
     async () => {
-      const user = await withPhone();
-      await guess(byName(user));
+      const user = await newUserWithPhone();
+      await lockByGuesses(byName(user));
       return bySms(user);
     },
     ['new_devices_locked_by_guesses'],
@@ -120,7 +120,7 @@ const situations: readonly Situation[] = [
   [
     'a code by SMS to a deactivated user',
     async () => {
-      const user = await withPhone();
+      const user = await newUserWithPhone();
       await change(user, { status: 'deactivated' });
       return bySms(user);
     },
@@ -129,7 +129,7 @@ const situations: readonly Situation[] = [
   [
     'a code by SMS to a user whom an operator locked',
     async () => {
-      const user = await withPhone();
+      const user = await newUserWithPhone();
       await lock(user, { permanent: true });
       return bySms(user);
     },
@@ -156,7 +156,7 @@ const situations: readonly Situation[] = [
     async () => {
       const who = await person();
       const { authenticator: passkey } = await enrolPasskey(who);
-      await guess(byName(who.user));
+      await lockByGuesses(byName(who.user));
       return { ...byPasskey(who.user), passkey };
     },
     ['new_devices_locked_by_guesses'],
@@ -166,19 +166,19 @@ const situations: readonly Situation[] = [
     async () => {
       const who = await person();
       const { authenticator: passkey } = await enrolPasskey(who);
-      await guess(byName(who.user));
+      await lockByGuesses(byName(who.user));
       await change(who.user, { status: 'deactivated' });
       return { ...byPasskey(who.user), passkey };
     },
     ['deactivated', 'new_devices_locked_by_guesses'],
   ],
-  ['an account of a provider', async () => linked(await newUser()), []],
+  ['an account of a provider', async () => byLinkedAccount(await newUser()), []],
   ['no account of a provider', async () => byGoogle(await newUser()), ['no_external_identity']],
   [
     'an account of a provider and an authenticator app',
     async () => {
-      const { user, totp } = await withApp();
-      return { ...(await linked(user)), totp };
+      const { user, totp } = await newUserWithApp();
+      return { ...(await byLinkedAccount(user)), totp };
     },
     [],
   ],

@@ -16,7 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => instances.close());
 
-const { change, lock, write, byName, newUser, guess, known, withApp } = createSituations(() => instances);
+const { change, lock, runSql, byName, newUser, lockByGuesses, createKnownDevice, newUserWithApp } = createSituations(
+  () => instances,
+);
 
 const situations: readonly Situation[] = [
   ['a password', async () => byName(await newUser()), []],
@@ -33,7 +35,7 @@ const situations: readonly Situation[] = [
     'a password hash that cannot be read',
     async () => {
       const user = await newUser();
-      await write(`update users set password_hash = 'plain:secret' where id = $1`, [user.id]);
+      await runSql(`update users set password_hash = 'plain:secret' where id = $1`, [user.id]);
       return byName(user);
     },
     ['password_hash_unreadable'],
@@ -48,7 +50,7 @@ const situations: readonly Situation[] = [
   ],
   ['the right PIN', async () => ({ ...byName(await newUser({ pin: '1357' })), pin: '1357' }), []],
   [
-    'a PIN under a key that is gone',
+    'a PIN that is encrypted with a removed key',
     async () => ({ ...byName(await newUser({ pin: '1357' })), pin: '1357', on: instances.rotated }),
     ['pin_unreadable'],
   ],
@@ -58,7 +60,7 @@ const situations: readonly Situation[] = [
       const user = await newUser({ pin: '1357' });
       const values = `next_pin_hash = pin_hash, pin_hash = 'k00000000$none', next_pin_at = db_now(),
         next_pin_since = db_now(), next_pin_cancel = '\\x00'`;
-      await write(`update users set ${values} where id = $1`, [user.id]);
+      await runSql(`update users set ${values} where id = $1`, [user.id]);
       return { ...byName(user), pin: '1357' };
     },
     [],
@@ -86,7 +88,7 @@ const situations: readonly Situation[] = [
     async () => {
       const user = await newUser();
       await lock(user, { until: '2099-01-01T00:00:00Z' });
-      await write('update users set locked_until = db_now() where id = $1', [user.id]);
+      await runSql('update users set locked_until = db_now() where id = $1', [user.id]);
       return byName(user);
     },
     [],
@@ -95,7 +97,7 @@ const situations: readonly Situation[] = [
     'wrong secrets on new devices',
     async () => {
       const user = byName(await newUser());
-      await guess(user);
+      await lockByGuesses(user);
       return user;
     },
     ['new_devices_locked_by_guesses'],
@@ -104,8 +106,8 @@ const situations: readonly Situation[] = [
     'wrong secrets on new devices, and a known device',
     async () => {
       const user = await newUser();
-      const deviceId = await known(user);
-      await guess(byName(user));
+      const deviceId = await createKnownDevice(user);
+      await lockByGuesses(byName(user));
       return { ...byName(user), deviceId };
     },
     [],
@@ -114,8 +116,8 @@ const situations: readonly Situation[] = [
     'wrong secrets on a known device',
     async () => {
       const user = await newUser();
-      const own = { ...byName(user), deviceId: await known(user) };
-      await guess(own);
+      const own = { ...byName(user), deviceId: await createKnownDevice(user) };
+      await lockByGuesses(own);
       return own;
     },
     ['device_locked_by_guesses'],
@@ -124,17 +126,17 @@ const situations: readonly Situation[] = [
     'wrong secrets on a known device, and a new device',
     async () => {
       const user = await newUser();
-      await guess({ ...byName(user), deviceId: await known(user) });
+      await lockByGuesses({ ...byName(user), deviceId: await createKnownDevice(user) });
       return byName(user);
     },
     [],
   ],
   [
-    'too many wrong secrets for ever',
+    'so many wrong secrets that the lock is permanent',
     async () => {
       const user = byName(await newUser());
-      await guess(user);
-      await write('update guess_budgets set permanent = true where user_id = $1', [user.userId]);
+      await lockByGuesses(user);
+      await runSql('update guess_budgets set permanent = true where user_id = $1', [user.userId]);
       return user;
     },
     ['new_devices_locked_by_guesses'],
@@ -146,7 +148,7 @@ const situations: readonly Situation[] = [
       const dead = `(user_id, bucket, slots, slots_taken_at, updated_at)
         select $1, '00000000-0000-0000-0000-000000000000', array_agg(gen_random_uuid()),
                array_agg(db_now() - interval '16 seconds'), db_now() - interval '16 seconds' from generate_series(1, 3)`;
-      await write(`insert into guess_budgets ${dead}`, [user.userId]);
+      await runSql(`insert into guess_budgets ${dead}`, [user.userId]);
       return user;
     },
     ['new_devices_locked_by_guesses'],
@@ -155,7 +157,7 @@ const situations: readonly Situation[] = [
     'wrong secrets and a lock of an operator',
     async () => {
       const user = await newUser();
-      await guess(byName(user));
+      await lockByGuesses(byName(user));
       await lock(user, { permanent: true });
       return byName(user);
     },
@@ -179,7 +181,7 @@ const situations: readonly Situation[] = [
     'an identity that nobody has, after wrong secrets',
     async () => {
       const nobody = { authenticator: 'password', identity: { type: 'email', value: 'Nobody@Example.com' } };
-      await guess(nobody);
+      await lockByGuesses(nobody);
       return nobody;
     },
     ['unknown_identity', 'new_devices_locked_by_guesses'],
@@ -187,7 +189,7 @@ const situations: readonly Situation[] = [
   [
     'an authenticator app',
     async () => {
-      const { user, totp } = await withApp();
+      const { user, totp } = await newUserWithApp();
       return { ...byName(user), totp };
     },
     [],
@@ -195,16 +197,16 @@ const situations: readonly Situation[] = [
   [
     'an authenticator app that the policy does not ask for',
     async () => {
-      const { user, totp } = await withApp();
+      const { user, totp } = await newUserWithApp();
       await change(user, { second_factor: 'off' });
       return { ...byName(user), totp };
     },
     [],
   ],
   [
-    'an authenticator app under a key that is gone',
+    'an authenticator app whose secret is encrypted with a removed key',
     async () => {
-      const { user, totp } = await withApp();
+      const { user, totp } = await newUserWithApp();
       return { ...byName(user), totp, on: instances.rotated };
     },
     ['app_unreadable'],
@@ -230,7 +232,7 @@ const situations: readonly Situation[] = [
   [
     'too few logins left for the second factor',
     async () => {
-      const { user, totp } = await withApp();
+      const { user, totp } = await newUserWithApp();
       const login = { ...byName(user), totp, on: instances.strict };
       await logIn(instances, { ...login, secret: 'wrong' });
       await logIn(instances, { ...login, secret: 'wrong' });

@@ -16,7 +16,7 @@ import { testSql } from '../../support/sql.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A server of its own, because the test crashes it. */
+/** Starts a separate server, because the test crashes it. */
 async function startServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'postern-crash-'));
   const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
@@ -38,15 +38,18 @@ async function connect(target: pg.ClientConfig): Promise<pg.Client> {
   return client;
 }
 
-/** Rolled back transactions have numbers that never reach the log. Returns when the server has restarted. */
-async function crashAfterRollbacks(target: pg.ClientConfig, userId: string, look: () => Promise<unknown>) {
+/**
+ * Rolls back transactions, whose numbers never reach the write-ahead log, calls `check`, and crashes the server.
+ * Returns when the server has restarted.
+ */
+async function crashAfterRollbacks(target: pg.ClientConfig, userId: string, check: () => Promise<unknown>) {
   const client = await connect(target);
   for (let count = 0; count < 20; count += 1) {
     await client.query('begin');
     await client.query('update users set name = name where id = $1', [userId]);
     await client.query('rollback');
   }
-  await look();
+  await check();
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   const bystander = await connect(target);
   const ended = new Promise((resolve) => bystander.once('end', resolve));

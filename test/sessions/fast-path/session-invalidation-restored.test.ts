@@ -24,7 +24,8 @@ const run = <Row extends object>(text: string, values: readonly unknown[] = []) 
   home().everyone.query<Row>(testSql(text, values));
 const maintain = () => runMaintenanceOnce(home(), [sessionChangesTask]);
 
-const runOf = async () => (await run<{ run: string }>('select run::text from session_changes_floor'))[0]?.run;
+/** The run id of session_changes_floor. */
+const currentRunId = async () => (await run<{ run: string }>('select run::text from session_changes_floor'))[0]?.run;
 
 /** The statuses of both instances, twice each: the second time from their caches. */
 async function statuses(token: string): Promise<number[]> {
@@ -35,8 +36,8 @@ async function statuses(token: string): Promise<number[]> {
   return [...new Set(answers)];
 }
 
-/** A session in the caches of both instances. */
-async function cachedSession() {
+/** Creates a session that is in the caches of both instances. */
+async function createCachedSession() {
   const { session } = await signIn(one, await createUserOn(home(), one));
   expect(await statuses(session.token)).toEqual([200]);
   return session;
@@ -78,19 +79,19 @@ describe('a deleted session is refused after session_changes_floor is restored',
   };
 
   test.each(Object.entries(ways))('%s', async (_, [before, empty, after]) => {
-    for (const runs of [0, 1, 2]) {
-      const session = await cachedSession();
-      const former = await runOf();
-      // The backup has no row of the deletion.
+    for (const maintenanceRuns of [0, 1, 2]) {
+      const session = await createCachedSession();
+      const former = await currentRunId();
+      // The restored backup does not contain the record of this deletion.
       await run('delete from sessions where id = $1', [session.id]);
       await run('truncate session_changes');
       if (before !== '') await run(before);
       await restoreFloor(empty);
       if (after !== '') await run(after);
-      for (let count = 0; count < runs; count += 1) await maintain();
+      for (let count = 0; count < maintenanceRuns; count += 1) await maintain();
       expect(await statuses(session.token)).toEqual([401]);
       await maintain();
-      expect(await runOf()).not.toBe(former);
+      expect(await currentRunId()).not.toBe(former);
     }
   });
 });
@@ -98,24 +99,24 @@ describe('a deleted session is refused after session_changes_floor is restored',
 test('the cache is used again when the maintenance task has run after a restore', async () => {
   await restoreFloor('truncate session_changes_floor');
   await maintain();
-  const session = await cachedSession();
+  const session = await createCachedSession();
   const queries = await queriesOf(() => one.api('POST', '/v1/sessions/verify', { bearer: session.token }));
   expect(queries.map(({ name }) => name)).toEqual(['session_changes']);
 });
 
 test('an insert into session_changes_floor makes a new run id, whatever run id the inserted row has', async () => {
-  const former = await runOf();
+  const former = await currentRunId();
   await restoreFloor('delete from session_changes_floor');
-  expect(await runOf()).not.toBe(former);
+  expect(await currentRunId()).not.toBe(former);
 });
 
 test('the maintenance task raises the floor and keeps the run id', async () => {
-  const former = await runOf();
+  const former = await currentRunId();
   for (let count = 0; count < 3; count += 1) await maintain();
-  expect(await runOf()).toBe(former);
+  expect(await currentRunId()).toBe(former);
   await run('truncate sessions');
-  const next = await runOf();
+  const next = await currentRunId();
   expect(next).not.toBe(former);
   await maintain();
-  expect(await runOf()).toBe(next);
+  expect(await currentRunId()).toBe(next);
 });

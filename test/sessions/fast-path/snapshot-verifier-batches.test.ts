@@ -41,15 +41,15 @@ const newSession = async (token: string) => (await one.api<NewSession>('POST', '
 const outcomeOf = ({ status, body }: Awaited<ReturnType<typeof verify>>) =>
   status === 200 ? { status, id: body.id, user_id: body.user_id } : { status };
 
-interface Question {
+interface Case {
   readonly token: string;
   readonly answer: ReturnType<typeof outcomeOf>;
 }
 
 /** Sessions in every state, with the expected outcome of each. */
-async function questions(): Promise<Question[]> {
-  const list: Question[] = [];
-  const refused = (token: string) => list.push({ token, answer: { status: 401 } });
+async function createCases(): Promise<Case[]> {
+  const list: Case[] = [];
+  const addRefused = (token: string) => list.push({ token, answer: { status: 401 } });
   for (let count = 0; count < 4; count += 1) {
     const { token, session } = await signIn(one, await createUser(one));
     for (const live of [session, await newSession(token)]) {
@@ -57,31 +57,31 @@ async function questions(): Promise<Question[]> {
     }
     const expired = await newSession(token);
     await one.database.everyone.query(testSql('update sessions set expires_at = db_now() where id = $1', [expired.id]));
-    refused(expired.token);
+    addRefused(expired.token);
     const ended = await signIn(one, await createUser(one));
     await one.api('DELETE', '/v1/tokens', { basic: ended.token });
-    refused(ended.session.token);
+    addRefused(ended.session.token);
     // The right user and session, but another token.
-    refused(newToken('session', [session.user_id, session.id]).token);
-    refused(newToken('session', [ended.session.user_id, session.id]).token);
-    refused(newToken('session', [randomUUID(), randomUUID()]).token);
-    refused(token);
-    refused(`${session.token.slice(0, -1)}!`);
+    addRefused(newToken('session', [session.user_id, session.id]).token);
+    addRefused(newToken('session', [ended.session.user_id, session.id]).token);
+    addRefused(newToken('session', [randomUUID(), randomUUID()]).token);
+    addRefused(token);
+    addRefused(`${session.token.slice(0, -1)}!`);
   }
   return list;
 }
 
 describe('parallel session checks', () => {
   test('get one result each: valid, expired, ended, forged, foreign and malformed tokens together', async () => {
-    const asked = (await questions()).flatMap((question) => Array<Question>(10).fill(question));
+    const cases = (await createCases()).flatMap((each) => Array<Case>(10).fill(each));
     for (const on of [one, unbatched]) {
-      const answers = await Promise.all(asked.map(({ token }) => verify(on, token)));
-      expect(answers.map(outcomeOf)).toEqual(asked.map(({ answer }) => answer));
+      const answers = await Promise.all(cases.map(({ token }) => verify(on, token)));
+      expect(answers.map(outcomeOf)).toEqual(cases.map(({ answer }) => answer));
     }
   });
 
   test('never accept a login that ended before they began, 20 times on two instances under load', async () => {
-    const crowd = (await questions()).slice(0, 8).map(({ token }) => token);
+    const crowd = (await createCases()).slice(0, 8).map(({ token }) => token);
     let running = true;
     const load = [one, other].flatMap((on) =>
       crowd.map(async (token) => {
@@ -107,8 +107,8 @@ describe('parallel session checks', () => {
     const { session } = await signIn(one, await createUser(one));
     const dead = newToken('session', [session.user_id, session.id]).token;
     for (let round = 0; round < rounds; round += 1) {
-      const asked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? session.token : dead));
-      const answers = asked.map((token) => verify(one, token));
+      const checked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? session.token : dead));
+      const answers = checked.map((token) => verify(one, token));
       await one.database.everyone.query(
         testSql(`select pg_terminate_backend(pid) from pg_stat_activity
              where datname = current_database() and application_name ~ '^postern( map|$)' and pid <> pg_backend_pid()`),

@@ -26,11 +26,11 @@ const setClockAhead = (interval: string) =>
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
          as $$ select clock_timestamp() + interval '${interval}' $$`),
   );
-const signedIn = async () => signIn(one, await createUser(one));
+const signInNewUser = async () => signIn(one, await createUser(one));
 const newSession = async (on: TestApp, token: string) =>
   (await on.api<NewSession>('POST', '/v1/sessions', { basic: token })).body;
 
-/** Every way to verify a session, twice: by the verify handler, by the route, by GET, and by another route. */
+/** The statuses of every way to verify a session, each used twice: verify handler, route, GET, and another route. */
 async function statuses(token: string, apps: readonly TestApp[] = [one, other, plain]): Promise<number[]> {
   const answers: number[] = [];
   for (const on of [...apps, ...apps]) {
@@ -51,7 +51,7 @@ describe('a session that was created while the clock was ahead', () => {
     'by %s is refused after the clock is set back, cached or not, and its token creates another',
     async (ahead) => {
       await setClockAhead(ahead);
-      const { token, session } = await signedIn();
+      const { token, session } = await signInNewUser();
       expect(await statuses(session.token, [one])).toEqual([200]);
       await setClockAhead('0');
       expect(await statuses(session.token)).toEqual([401]);
@@ -63,7 +63,7 @@ describe('a session that was created while the clock was ahead', () => {
 
   test('by half a minute stays valid, because NTP may set a clock back by as much', async () => {
     await setClockAhead('30 seconds');
-    const { session } = await signedIn();
+    const { session } = await signInNewUser();
     expect(await statuses(session.token, [one])).toEqual([200]);
     await setClockAhead('0');
     expect(await statuses(session.token)).toEqual([200]);
@@ -85,7 +85,7 @@ describe('a session that was created while the clock was ahead', () => {
 
   test('is deleted from the cache: a second check costs as much as that of an unknown session', async () => {
     await setClockAhead('2 hours');
-    const { session } = await signedIn();
+    const { session } = await signInNewUser();
     await statuses(session.token, [one]);
     await setClockAhead('0');
     expect(await namesOf(session.token)).toEqual(['session_changes']);
@@ -102,7 +102,7 @@ describe('a session with a lifetime of 400 days in its row', () => {
        where id = $1`,
     ],
   ])('%s is refused, cached or not', async (_, change) => {
-    const { session } = await signedIn();
+    const { session } = await signInNewUser();
     expect(await statuses(session.token)).toEqual([200]);
     await one.database.everyone.query(testSql(change, [session.id]));
     expect(await statuses(session.token)).toEqual([401]);
@@ -112,7 +112,7 @@ describe('a session with a lifetime of 400 days in its row', () => {
 test('a session that was created under a longer SESSION_TTL stays valid under a shorter one', async () => {
   const long = await one.another({ SESSION_TTL: '30d' });
   try {
-    const { token } = await signedIn();
+    const { token } = await signInNewUser();
     const session = await newSession(long, token);
     expect(Date.parse(session.expires_at) - Date.parse(session.created_at)).toBe(30 * 86_400_000);
     expect(await statuses(session.token)).toEqual([200]);
@@ -128,7 +128,7 @@ const namesOf = async (token: string) =>
     .filter((name) => name?.startsWith('session_'));
 
 test('an expired session is deleted from the cache: a check of it costs one query, as that of an unknown session', async () => {
-  const { session } = await signedIn();
+  const { session } = await signInNewUser();
   await statuses(session.token, [one]);
   expect(await namesOf(session.token)).toEqual(['session_changes']);
   await setClockAhead('16 minutes');
@@ -141,7 +141,7 @@ test('an expired session is deleted from the cache: a check of it costs one quer
 });
 
 test('all expired sessions of a batch are deleted from the cache, and the others stay', async () => {
-  const { token, session } = await signedIn();
+  const { token, session } = await signInNewUser();
   const expired = [session, ...(await Promise.all([1, 2, 3].map(() => newSession(one, token))))];
   for (const { token: known } of expired) await statuses(known, [one]);
   await setClockAhead('14 minutes');
@@ -153,7 +153,7 @@ test('all expired sessions of a batch are deleted from the cache, and the others
       () => true,
       () => false,
     );
-  const all = [...expired, live].map((made) => made.token);
+  const all = [...expired, live].map((each) => each.token);
   expect(await Promise.all(all.map(verify))).toEqual([false, false, false, false, true]);
   expect(await namesOf(live.token)).toEqual(['session_changes']);
   const queries = await queriesOf(() => Promise.all(all.map(verify)));

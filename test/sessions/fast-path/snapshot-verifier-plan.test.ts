@@ -81,13 +81,13 @@ async function scansOf({ text, values = [] }: SentQuery, mode: string): Promise<
   return rows.flatMap((row) => scans(row['QUERY PLAN'][0].Plan));
 }
 
-/** Untyped: a prepared statement knows the types of its parameters. */
+/** A literal without a type: a prepared statement knows the types of its parameters. */
 function literal(value: unknown): string {
   if (value === null) return 'null';
   return Buffer.isBuffer(value) ? `'\\x${value.toString('hex')}'` : `'${String(value)}'`;
 }
 
-/** How often PostgreSQL plans a prepared query in so many executions. */
+/** How often PostgreSQL plans a prepared query in this number of executions. */
 async function plansOf(query: SentQuery, executions: number): Promise<number> {
   await client.query('set plan_cache_mode = auto; deallocate all');
   await client.query(`prepare checked as ${query.text}`);
@@ -171,9 +171,11 @@ describe('the plan of session creation', () => {
     await db.database.everyone.query(testSql('analyze'));
   });
 
-  const heldBy = (user: number) => new ParsedToken(uuid(`user${user}`).replaceAll('-', '').repeat(2), sha256Hex(''));
+  /** An authentication token of this user. */
+  const parsedTokenOf = (user: number) =>
+    new ParsedToken(uuid(`user${user}`).replaceAll('-', '').repeat(2), sha256Hex(''));
 
-  /** The statements that create so many sessions at once. The first session is created alone. */
+  /** The statements that create this number of sessions at once. The first session is created alone. */
   async function creationOf(count: number): Promise<SentQuery[]> {
     const { create } = createSessions(db.database, {
       ...{ lifetime: 1000, batching: true, counters: createCounters() },
@@ -181,7 +183,7 @@ describe('the plan of session creation', () => {
       report: async () => undefined,
     });
     return queriesOf(() =>
-      Promise.all(Array.from({ length: count }, (_, index) => create(heldBy(1 + index), useWithoutProof))),
+      Promise.all(Array.from({ length: count }, (_, index) => create(parsedTokenOf(1 + index), useWithoutProof))),
     );
   }
 

@@ -44,13 +44,13 @@ async function statuses(token: string): Promise<number[]> {
 
 const run = (text: string, values: readonly unknown[] = []) => one.database.everyone.query(testSql(text, values));
 
-interface Signed {
+interface SignedIn {
   readonly user: User;
   readonly token: string;
   readonly session: Session & { readonly token: string };
 }
 
-async function signedIn(creating = createUser(one)): Promise<Signed> {
+async function signInNewUser(creating = createUser(one)): Promise<SignedIn> {
   const user = await creating;
   return { user, ...(await signIn(one, user)) };
 }
@@ -58,13 +58,13 @@ async function signedIn(creating = createUser(one)): Promise<Signed> {
 /** The server of the users in tests of the parts of one server. */
 const home = () => serverWithUsers(one.database);
 const runAtHome = (text: string, values: readonly unknown[] = []) => home().everyone.query(testSql(text, values));
-const signedInAtHome = () => signedIn(createUserOn(home(), one));
+const signInNewUserAtHome = () => signInNewUser(createUserOn(home(), one));
 
 const admin = (method: string, path: string, body?: object) =>
   one.api(method, path, { bearer: one.adminKey, ...(body && { body }) });
 
 describe('a session in the cache of both instances is refused by their next response, 20 times', () => {
-  const ends: Record<string, (signed: Signed) => Promise<{ status: number }>> = {
+  const ends: Record<string, (signed: SignedIn) => Promise<{ status: number }>> = {
     'after its token is deleted': ({ token }) => one.api('DELETE', '/v1/tokens', { basic: token }),
     'after its user is locked': ({ user }) => admin('POST', `/admin/v1/users/${user.id}/lock`, { permanent: true }),
     'after its user is deactivated': ({ user }) =>
@@ -80,7 +80,7 @@ describe('a session in the cache of both instances is refused by their next resp
   };
   test.each(Object.entries(ends))('%s', async (_, end) => {
     for (let round = 0; round < rounds; round += 1) {
-      const signed = await signedIn();
+      const signed = await signInNewUser();
       expect(await statuses(signed.session.token)).toEqual([200]);
       expect((await end(signed)).status).toBeLessThan(300);
       expect(await statuses(signed.session.token)).toEqual([401]);
@@ -125,7 +125,7 @@ describe('a change by SQL to a row that a session depends on', () => {
   ] as const;
 
   test.each(changes)('takes effect at once, and so does its reversal: %s', async (there, back) => {
-    const { user, session } = await signedIn();
+    const { user, session } = await signInNewUser();
     const runThere = (text: string, values: readonly unknown[] = []) =>
       one.database.shardOf(user.id).everyone.query(testSql(text, values));
     expect(await statuses(session.token)).toEqual([200]);
@@ -144,7 +144,7 @@ test('a change takes effect at once even if its transaction began before others 
   const client = await openClient(home().target, { application_name: 'test', connectionTimeoutMillis: 10_000 });
   try {
     for (let round = 0; round < rounds; round += 1) {
-      const [slow, quick] = [await signedInAtHome(), await signedInAtHome()];
+      const [slow, quick] = [await signInNewUserAtHome(), await signInNewUserAtHome()];
       await client.query('begin');
       await client.query('update authentications set ended_at = db_now() where user_id = $1', [slow.user.id]);
       for (const { session } of [slow, quick]) expect(await statuses(session.token)).toEqual([200]);
@@ -161,11 +161,11 @@ test('a change takes effect at once even if its transaction began before others 
 
 test('checks during a logout never return 200 again after a 401, 20 times', async () => {
   for (let round = 0; round < rounds; round += 1) {
-    const { token, session } = await signedIn();
+    const { token, session } = await signInNewUser();
     let ended = false;
     const ask = async (on: TestApp) => {
       const answers: number[] = [];
-      // A few more checks after the logout.
+      // The loop sends five more checks after the logout.
       for (let more = 5; more > 0; more -= ended ? 1 : 0) answers.push(await statusOn(on, session.token));
       return answers;
     };
@@ -215,7 +215,7 @@ describe('a query result that arrives after a later one', () => {
 
   test('is not cached if the later one reported a change', async () => {
     const { verify, hold } = createHeldVerifier();
-    const [{ user, session }, bystander] = [await signedInAtHome(), await signedInAtHome()];
+    const [{ user, session }, bystander] = [await signInNewUserAtHome(), await signInNewUserAtHome()];
     await verify(bystander.session.token);
     const release = await hold(session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
@@ -227,7 +227,7 @@ describe('a query result that arrives after a later one', () => {
 
   test('is not answered from the cache if the later one reported a change', async () => {
     const { verify, hold } = createHeldVerifier();
-    const [{ user, session }, bystander] = [await signedInAtHome(), await signedInAtHome()];
+    const [{ user, session }, bystander] = [await signInNewUserAtHome(), await signInNewUserAtHome()];
     for (const known of [bystander, { session }, bystander, { session }]) await verify(known.session.token);
     const release = await hold(session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
@@ -238,7 +238,7 @@ describe('a query result that arrives after a later one', () => {
 
   test('is not answered from the cache if a change was reported before its query was sent', async () => {
     const { verify, hold } = createHeldVerifier();
-    const [{ user, session }, bystander] = [await signedInAtHome(), await signedInAtHome()];
+    const [{ user, session }, bystander] = [await signInNewUserAtHome(), await signInNewUserAtHome()];
     for (const known of [bystander, { session }, bystander, { session }]) await verify(known.session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
     const release = await hold(bystander.session.token);
@@ -250,7 +250,7 @@ describe('a query result that arrives after a later one', () => {
 
 describe('the session cache', () => {
   test('saves the look-up: a check of a cached session reads only changes, in one round trip', async () => {
-    const { session } = await signedInAtHome();
+    const { session } = await signInNewUserAtHome();
     const { verify } = createSnapshotVerifier(home());
     const namesOf = async () => (await queriesOf(() => verify(session.token))).map(({ name }) => name);
     // The first query has no earlier snapshot.
@@ -265,7 +265,7 @@ describe('the session cache', () => {
   });
 
   test('is used for the exact token only', async () => {
-    const { session } = await signedInAtHome();
+    const { session } = await signInNewUserAtHome();
     expect(await statuses(session.token)).toEqual([200]);
     for (let count = 0; count < 10; count += 1) {
       expect(await statuses(newToken('session', [session.user_id, session.id]).token)).toEqual([401]);
@@ -273,17 +273,17 @@ describe('the session cache', () => {
     expect(await statuses(session.token)).toEqual([200]);
   });
 
-  test('honours the end of a session, by the clock of the database', async () => {
-    const { token } = await signedInAtHome();
+  test('does not return a session that has ended by the clock of the database', async () => {
+    const { token } = await signInNewUserAtHome();
     const { create } = createSessions(one.database, {
       ...{ lifetime: 400, batching: true, counters: createCounters() },
       dpopVerifier: dpopVerifierOf(one.database),
       report: async () => undefined,
     });
     const { verify } = createSnapshotVerifier(home());
-    const held = parseToken('authentication', token);
-    if (held === undefined) throw new Error('no token');
-    const { session } = await create(held, useWithoutProof);
+    const parsed = parseToken('authentication', token);
+    if (parsed === undefined) throw new Error('no token');
+    const { session } = await create(parsed, useWithoutProof);
     for (let count = 0; count < 3; count += 1) await verify(session.token);
     await eventually('the session to end', async () =>
       verify(session.token).then(
@@ -298,11 +298,11 @@ describe('the session cache', () => {
   });
 
   test('is not used if records of changes may be missing', async () => {
-    const { user, session } = await signedInAtHome();
+    const { user, session } = await signInNewUserAtHome();
     expect(await statuses(session.token)).toEqual([200]);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
     // A running transaction of another test's database may delay the deletion for a moment.
-    await eventually('the notes to be gone', async () => {
+    await eventually('the records of changes to be deleted', async () => {
       await runMaintenanceOnce(home(), [sessionChangesTask]);
       return (await run('select from session_changes where user_id = $1', [user.id])).length === 0 ? true : undefined;
     });
@@ -310,7 +310,7 @@ describe('the session cache', () => {
   });
 
   test('is cleared when another server answers, or the same one after a restart', async () => {
-    const { user, session } = await signedInAtHome();
+    const { user, session } = await signInNewUserAtHome();
     let server = 'one';
     const everyone: Database['everyone'] = {
       ...home().everyone,
@@ -334,7 +334,7 @@ describe('the session cache', () => {
   });
 
   test('is correct on tables copied from a server with higher transaction numbers, and is used again after two maintenance runs', async () => {
-    const { user, session } = await signedInAtHome();
+    const { user, session } = await signInNewUserAtHome();
     await runAtHome(`insert into session_changes (user_id, xid) values ($1, '99999999999')`, [randomUUID()]);
     await runAtHome(`update session_changes_floor set floor = '99999999999', next_floor = '99999999999'`);
     expect(await statuses(session.token)).toEqual([200]);
@@ -342,7 +342,7 @@ describe('the session cache', () => {
     expect(await statuses(session.token)).toEqual([401]);
     for (let rest = 0; rest < 2; rest += 1) await runMaintenanceOnce(home(), [sessionChangesTask]);
     expect(await runAtHome(`select from session_changes where xid >= '99999999999'`)).toEqual([]);
-    const next = await signedInAtHome();
+    const next = await signInNewUserAtHome();
     expect(await statuses(next.session.token)).toEqual([200]);
     const queries = await queriesOf(() => statusOn(one, next.session.token));
     expect(queries.map(({ name }) => name)).toEqual(['session_changes']);
@@ -353,7 +353,7 @@ describe('rows of session_changes', () => {
   const changeRows = () => runAtHome('select xid::text, user_id from session_changes');
 
   test('are not written by logins, new sessions, checks and expiry', async () => {
-    const { user, token } = await signedInAtHome();
+    const { user, token } = await signInNewUserAtHome();
     await runMaintenanceOnce(home(), [sessionChangesTask]);
     const before = await changeRows();
     await one.api('POST', '/v1/tokens', { body: passwordLogin(user.username) });
@@ -368,7 +368,7 @@ describe('rows of session_changes', () => {
   });
 
   test('are one for each user and transaction, however many rows change', async () => {
-    const { user, token } = await signedInAtHome();
+    const { user, token } = await signInNewUserAtHome();
     for (let count = 0; count < 5; count += 1) await one.api('POST', '/v1/sessions', { basic: token });
     await runAtHome(
       `with s as (update sessions set expires_at = db_now() where user_id = $1),

@@ -269,14 +269,14 @@ describe.each(environments)('the verify handler sends the same bytes as the rout
     return masked(Buffer.concat(parts).toString('latin1'));
   }
 
-  /** Without the values that differ in each response: dates and request ids. */
+  /** Replaces the values that differ in each response: dates and request ids. */
   function masked(bytes: string): string {
     const ids = [...bytes.matchAll(/^request-id: ([0-9a-f-]{36})\r$/gim)].map(([, id]) => id ?? '');
     const withoutIds = ids.reduce((text, id) => text.replaceAll(id, '<request id>'), bytes);
     return withoutIds.replaceAll(/^date: .+ GMT\r$/gim, 'date: <date>\r');
   }
 
-  /** The same request to the handler, and by a target that only the route knows. */
+  /** Sends the same request to the handler, and with the target that only the route handles, and compares the bytes. */
   async function expectSameBytes(line: (target: string) => string, headers: readonly string[], body?: string) {
     const [ofHandler, ofRoute] = [
       await bytesOf(line(path), headers, body),
@@ -328,10 +328,10 @@ describe.each(environments)('the verify handler sends the same bytes as the rout
 describe('a session check', () => {
   test('is refused from the first request after the session ends', () =>
     withPostern({}, async (postern) => {
-      const { authentication, session: held } = await signIn(postern, await createUser(postern));
-      const check = () => postern.api<Session>('POST', path, { bearer: held.token });
-      for (let count = 0; count < 3; count += 1) expect((await check()).body.id).toBe(held.id);
-      await postern.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: held.token });
+      const { authentication, session: valid } = await signIn(postern, await createUser(postern));
+      const check = () => postern.api<Session>('POST', path, { bearer: valid.token });
+      for (let count = 0; count < 3; count += 1) expect((await check()).body.id).toBe(valid.id);
+      await postern.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: valid.token });
       expect(await check()).toMatchObject({ status: 401, body: { errors: [{ code: 'invalid_session_token' }] } });
     }));
 
@@ -347,9 +347,9 @@ describe('a session check', () => {
 
   test('is logged as any other request if requests are logged', () =>
     withPostern({ LOG_LEVEL: 'debug' }, async (postern) => {
-      const { session: held } = await signIn(postern, await createUser(postern));
-      const { headers } = await postern.api('POST', path, { bearer: held.token });
-      const line = await eventually('its line', async () =>
+      const { session: valid } = await signIn(postern, await createUser(postern));
+      const { headers } = await postern.api('POST', path, { bearer: valid.token });
+      const line = await eventually('the line of the request', async () =>
         postern.logged.find((entry) => entry.includes(headers['request-id'] ?? '-')),
       );
       expect(JSON.parse(line)).toMatchObject({ msg: 'request', method: 'POST', route: path, status: 200 });
@@ -357,13 +357,13 @@ describe('a session check', () => {
 
   test('says that the connection closes if the service stops meanwhile', () =>
     withPostern({}, async (postern) => {
-      const { session: held } = await signIn(postern, await createUser(postern));
+      const { session: valid } = await signIn(postern, await createUser(postern));
       const { sendRaw } = createBadRequests(postern);
       let answer: ReturnType<typeof sendRaw> | undefined;
       let closed: Promise<void> | undefined;
       await postern.database.everyone.transaction(async (tx) => {
         await tx.query(testSql('lock table session_changes in access exclusive mode'));
-        answer = sendRaw(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${held.token}\r\n\r\n`);
+        answer = sendRaw(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${valid.token}\r\n\r\n`);
         await eventually('the check to wait', async () => {
           const [waiting] = await postern.database.everyone.query(
             testSql(`select 1 from pg_stat_activity

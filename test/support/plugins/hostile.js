@@ -1,4 +1,4 @@
-// Does harm, as the secret says. Each secret has a part that must never reach the log.
+// Does the harm that the secret names. Each secret has a part that must never reach the log.
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -17,7 +17,7 @@ const throwing = (secret) => ({
   },
 });
 
-/** Pairs and no object: the names of methods would stand in stack traces. */
+/** A list of pairs instead of an object, because names of methods would be part of stack traces. */
 const harms = new Map([
   ['right', () => true],
   ['unawaited rejection', (secret) => void Promise.reject(new Error(secret))],

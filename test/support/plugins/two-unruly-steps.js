@@ -1,4 +1,4 @@
-// Begins as the user's name says, and is answered by `right`.
+// The right secret is `right`. The challenge of a user whose name begins with `oversized` is too large.
 import { setTimeout as wait } from 'node:timers/promises';
 
 export default {

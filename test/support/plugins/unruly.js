@@ -1,7 +1,7 @@
-// Does as the secret says, and writes to the log which user it was shown.
+// Does what the secret names, and writes to the log which user it was shown.
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Pairs and no object: the names of methods would stand in stack traces. */
+/** A list of pairs instead of an object, because names of methods would be part of stack traces. */
 const answers = new Map([
   ['right', () => true],
   ['text', () => 'true'],

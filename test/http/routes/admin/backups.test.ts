@@ -27,7 +27,7 @@ describe('the routes of backups', () => {
     }
   });
 
-  test('demand the scope admin, and an id', async () => {
+  test('require the scope admin, and return 404 for a text that is no id', async () => {
     const { body: key } = await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', {
       bearer: postern.adminKey,
       body: { name: 'support', scopes: ['users:read', 'users:write'] },

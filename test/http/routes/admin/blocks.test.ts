@@ -23,7 +23,8 @@ const { admin, refused } = createAdministration(() => postern);
 const newAddress = () => `203.0.${randomInt(256)}.${randomInt(1, 256)}`;
 const block = async (body: object) => (await admin<Block>('POST', '/blocks', body)).body;
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
-const options = (address: string, on = postern) =>
+/** The status and error code of a request from this address. */
+const statusFrom = (address: string, on = postern) =>
   on
     .api<ProblemAnswer>('GET', '/v1/login-options', from(address))
     .then(({ status, body }) => [status, body.errors?.[0]?.code]);
@@ -31,8 +32,8 @@ const options = (address: string, on = postern) =>
 describe('a block', () => {
   test('refuses the requests of an address on every instance, with a clear 403, until it is deleted', async () => {
     const address = newAddress();
-    const made = await admin<Block>('POST', '/blocks', { address, reason: 'Guesses passwords' });
-    expect([made.status, made.body]).toEqual([
+    const created = await admin<Block>('POST', '/blocks', { address, reason: 'Guesses passwords' });
+    expect([created.status, created.body]).toEqual([
       201,
       {
         id: expect.any(String),
@@ -44,18 +45,18 @@ describe('a block', () => {
       },
     ]);
     await eventually('both instances to know the block', async () => {
-      const answers = await Promise.all([options(address), options(address, other)]);
+      const answers = await Promise.all([statusFrom(address), statusFrom(address, other)]);
       return answers.every(([status]) => status === 403) ? answers : undefined;
     });
-    expect(await options(address)).toEqual([403, 'address_blocked']);
-    expect(await options(newAddress())).toEqual([200, undefined]);
-    expect((await admin('DELETE', `/blocks/${made.body.id}`)).status).toBe(204);
+    expect(await statusFrom(address)).toEqual([403, 'address_blocked']);
+    expect(await statusFrom(newAddress())).toEqual([200, undefined]);
+    expect((await admin('DELETE', `/blocks/${created.body.id}`)).status).toBe(204);
     await eventually('both instances to know that it ended', async () => {
-      const answers = await Promise.all([options(address), options(address, other)]);
+      const answers = await Promise.all([statusFrom(address), statusFrom(address, other)]);
       return answers.every(([status]) => status === 200) ? answers : undefined;
     });
     const { body } = await admin<Event[]>('GET', '/events?filter=type:in:block.created;block.deleted&limit=2');
-    const data = { block_id: made.body.id, address, reason: 'Guesses passwords', ends_at: null };
+    const data = { block_id: created.body.id, address, reason: 'Guesses passwords', ends_at: null };
     expect(body).toMatchObject([
       { type: 'block.deleted', actor: 'key:environment', data },
       { type: 'block.created', actor: 'key:environment', data },
@@ -87,7 +88,7 @@ describe('a block', () => {
     await admin('DELETE', `/blocks/${id}`);
   });
 
-  test('holds for session checks on the fast path, and for every other route, but not for probes', async () => {
+  test('applies to session checks on the fast path and to every other route, but not to probes', async () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
     const address = newAddress();
@@ -111,11 +112,11 @@ describe('a block', () => {
     expect(await check({ 'x-forwarded-for': address })).toBe(200);
   });
 
-  test('ends by itself', async () => {
+  test('ends at `ends_at`, and the list still shows it', async () => {
     const address = newAddress();
     const ends_at = new Date(Date.now() + 1500).toISOString();
     await block({ address, ends_at });
-    await eventually('the block to end', async () => ((await options(address))[0] === 200 ? true : undefined));
+    await eventually('the block to end', async () => ((await statusFrom(address))[0] === 200 ? true : undefined));
     const [listed] = (await admin<Block[]>('GET', `/blocks?filter=address:${address}`)).body;
     expect(listed?.address).toBe(address);
   });
@@ -140,9 +141,9 @@ describe('a block', () => {
       "insert into address_blocks (id, network, created_by, created_at) values (gen_random_uuid(), $1::cidr, 'sql', now())",
       address,
     );
-    await eventually('the block', async () => ((await options(address))[0] === 403 ? true : undefined));
+    await eventually('the block', async () => ((await statusFrom(address))[0] === 403 ? true : undefined));
     await write('truncate address_blocks');
-    await eventually('its end', async () => ((await options(address))[0] === 200 ? true : undefined));
+    await eventually('its end', async () => ((await statusFrom(address))[0] === 200 ? true : undefined));
   });
 
   test("of the caller's own address is refused, unless the caller allows it", async () => {

@@ -14,13 +14,13 @@ afterAll(() => postern.close());
 
 const path = '/admin/v1/events';
 
-interface Opened {
+interface OpenOptions {
   readonly query?: Readonly<Record<string, string>>;
   readonly bearer?: string;
   readonly lastEventId?: string;
   readonly app?: TestApp;
 }
-const open = ({ query = {}, bearer = postern.adminKey, lastEventId, app = postern }: Opened = {}) =>
+const open = ({ query = {}, bearer = postern.adminKey, lastEventId, app = postern }: OpenOptions = {}) =>
   openStream(app.url, { path, query, bearer, ...(lastEventId !== undefined && { lastEventId }) });
 const received = (stream: EventStream, count: number) => eventsOf<Event>(stream, 'message', count);
 const issueKey = async (scopes: readonly string[]) => {
@@ -28,7 +28,7 @@ const issueKey = async (scopes: readonly string[]) => {
   return (await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', { bearer: postern.adminKey, body })).body;
 };
 
-describe('GET /admin/v1/events with Accept: text/event-stream', () => {
+describe('GET /admin/v1/events with the header Accept: text/event-stream', () => {
   test('streams new events of all users as the list shows them, with names and changes', async () => {
     const stream = await open();
     expect(stream.status).toBe(200);
@@ -131,11 +131,11 @@ describe('GET /admin/v1/events with Accept: text/event-stream', () => {
     ['an unknown parameter', { query: { colour: 'red' } }],
     ['an id of another stream', { lastEventId: '17' }],
     ['an id with control characters', { lastEventId: 'a\tb' }],
-  ])('refuses %s', async (_, opened) => {
-    expect((await open(opened)).status).toBe(422);
+  ])('refuses %s', async (_, options) => {
+    expect((await open(options)).status).toBe(422);
   });
 
-  test('a list without the header stays a list, and its answer depends on the header', async () => {
+  test('a request without this header gets the list, and so does a HEAD request with it', async () => {
     const { body, headers } = await postern.api<Event[]>('GET', `${path}?limit=1`, { bearer: postern.adminKey });
     expect(body).toHaveLength(1);
     expect(headers.vary).toContain('Accept');

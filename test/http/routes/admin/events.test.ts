@@ -26,8 +26,8 @@ const eventOf = async (userId: string, type: string) => {
 };
 const change = (id: string, body: object, bearer = postern.adminKey) =>
   postern.api<User>('PATCH', `/admin/v1/users/${id}`, { bearer, body });
-const shown = (field: string, before: unknown, after: unknown) => ({ field, before, after, withheld: false });
-const secret = (field: string) => ({ field, before: null, after: null, withheld: true });
+const visibleChange = (field: string, before: unknown, after: unknown) => ({ field, before, after, withheld: false });
+const hiddenChange = (field: string) => ({ field, before: null, after: null, withheld: true });
 
 describe('an audit event', () => {
   test('names the user and the operator by their names at that time', async () => {
@@ -88,30 +88,30 @@ describe('an audit event', () => {
     const [email, next] = [newEmail(), newEmail()];
     const user = await createUser(postern, { email, name: 'Ada', pin: '2468', metadata: { plan: 'free', seats: 2 } });
     expect((await eventOf(user.id, 'user.created')).changes).toEqual([
-      shown('username', null, user.username),
-      shown('email', null, email),
-      shown('name', '', 'Ada'),
-      shown('role', null, 'user'),
-      secret('password'),
-      secret('pin'),
-      shown('metadata.plan', null, 'free'),
-      shown('metadata.seats', null, 2),
+      visibleChange('username', null, user.username),
+      visibleChange('email', null, email),
+      visibleChange('name', '', 'Ada'),
+      visibleChange('role', null, 'user'),
+      hiddenChange('password'),
+      hiddenChange('pin'),
+      visibleChange('metadata.plan', null, 'free'),
+      visibleChange('metadata.seats', null, 2),
     ]);
     const changed = { email: next, name: 'Ada', role: 'support', metadata: { plan: 'paid', seats: 2 } };
     await change(user.id, { ...changed, password: 'another battery of horses', pin: '1357', status: 'deactivated' });
     expect((await eventOf(user.id, 'user.changed')).changes).toEqual([
-      shown('email', email, next),
-      shown('role', 'user', 'support'),
-      shown('metadata.plan', 'free', 'paid'),
+      visibleChange('email', email, next),
+      visibleChange('role', 'user', 'support'),
+      visibleChange('metadata.plan', 'free', 'paid'),
     ]);
-    expect((await eventOf(user.id, 'user.password_changed')).changes).toEqual([secret('password')]);
-    expect((await eventOf(user.id, 'user.pin_changed')).changes).toEqual([secret('pin')]);
-    expect((await eventOf(user.id, 'user.deactivated')).changes).toEqual([shown('status', 'active', 'deactivated')]);
-    const { rows } = {
-      rows: await postern.database.everyone.query<{ text: string }>(
-        testSql('select e::text as text from events e where user_id = $1', [user.id]),
-      ),
-    };
+    expect((await eventOf(user.id, 'user.password_changed')).changes).toEqual([hiddenChange('password')]);
+    expect((await eventOf(user.id, 'user.pin_changed')).changes).toEqual([hiddenChange('pin')]);
+    expect((await eventOf(user.id, 'user.deactivated')).changes).toEqual([
+      visibleChange('status', 'active', 'deactivated'),
+    ]);
+    const rows = await postern.database.everyone.query<{ text: string }>(
+      testSql('select e::text as text from events e where user_id = $1', [user.id]),
+    );
     const stored = rows.map(({ text }) => text).join('\n');
     for (const hidden of [password, 'another battery of horses', '2468', '1357', 'argon2']) {
       expect(stored).not.toContain(hidden);
@@ -124,9 +124,9 @@ describe('an audit event', () => {
       postern.api('POST', `/admin/v1/users/${user.id}/${path}`, { bearer: postern.adminKey, ...(body && { body }) });
     await call('lock', { permanent: true, reason: 'lost phone' });
     const lock = { permanent: true, until: null, reason: 'lost phone' };
-    expect((await eventOf(user.id, 'user.locked')).changes).toEqual([shown('lock', null, lock)]);
+    expect((await eventOf(user.id, 'user.locked')).changes).toEqual([visibleChange('lock', null, lock)]);
     await call('unlock');
-    expect((await eventOf(user.id, 'user.unlocked')).changes).toEqual([shown('lock', lock, null)]);
+    expect((await eventOf(user.id, 'user.unlocked')).changes).toEqual([visibleChange('lock', lock, null)]);
   });
 
   test('shows the description of a device before and after, and what was removed', async () => {
@@ -137,14 +137,14 @@ describe('an audit event', () => {
       body: { make: 'Apple', model: 'iPhone 17', os_name: 'iOS' },
     });
     expect((await eventOf(user.id, 'device.changed')).changes).toEqual([
-      shown('model', 'iPhone', 'iPhone 17'),
-      shown('os_name', null, 'iOS'),
+      visibleChange('model', 'iPhone', 'iPhone 17'),
+      visibleChange('os_name', null, 'iOS'),
     ]);
     await postern.api('DELETE', `/v1/devices/${session.device_id}`, { bearer: session.token });
     expect((await eventOf(user.id, 'device.removed')).changes).toEqual([
-      shown('make', 'Apple', null),
-      shown('model', 'iPhone 17', null),
-      shown('os_name', 'iOS', null),
+      visibleChange('make', 'Apple', null),
+      visibleChange('model', 'iPhone 17', null),
+      visibleChange('os_name', 'iOS', null),
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('an audit event', () => {
     ).toEqual([]);
   });
 
-  test('about no user has no name', async () => {
+  test('that is about no user has no user name', async () => {
     const { body: key } = await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', {
       bearer: postern.adminKey,
       body: { name: 'reports', scopes: ['users:read'], expires_at: '2999-01-01T00:00:00Z' },

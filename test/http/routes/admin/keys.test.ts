@@ -149,7 +149,7 @@ describe('a key', () => {
 });
 
 describe('audit events', () => {
-  test('shows who created and revoked each key, and what each key did', async () => {
+  test('show who created and revoked each key, and what each key did', async () => {
     const key = await createKey({ name: 'audited', scopes: ['users:write', 'users:read'] });
     const { body: user } = await admin<{ id: string }>(
       'POST',
@@ -171,7 +171,7 @@ describe('audit events', () => {
     expect(acts.body).toMatchObject([{ type: 'user.created', user_id: user.id, address: '127.0.0.1' }]);
   });
 
-  test('contains no secrets', async () => {
+  test('contain no secrets', async () => {
     const { token } = await createKey({ name: 'quiet', scopes: ['users:read'] });
     const { text } = await admin('GET', '/events?limit=100');
     expect(text).not.toContain(token.slice(0, 20));

@@ -18,16 +18,17 @@ beforeAll(async () => {
 afterAll(() => instances.close());
 
 const { admin, refused } = createAdministration(() => instances.base);
-const { change, guess, byName, newUser, withPhone, known, startSms, write } = createSituations(() => instances);
+const { change, lockByGuesses, byName, newUser, newUserWithPhone, createKnownDevice, startSms, runSql } =
+  createSituations(() => instances);
 const ofUser = async ({ id }: Pick<User, 'id'>, query = '') =>
   (await admin<LoginDiagnosis>('GET', `/users/${id}/login-diagnosis${query}`)).body;
 const ofIdentity = async (body: object) => (await admin<LoginDiagnosis>('POST', '/login-diagnosis', body)).body;
 const reasonOf = (reasons: LoginDiagnosis['reasons'], code: string) => reasons.find((reason) => reason.code === code);
 
 describe('the diagnosis of a user', () => {
-  test('says who is refused until when, why, and which request changes it', async () => {
+  test('says why and until when the user is refused, and which request changes it', async () => {
     const user = await newUser();
-    await guess(byName(user));
+    await lockByGuesses(byName(user));
     const refusal = await ofUser(user);
     const [reason] = refusal.reasons;
     expect(refusal).toMatchObject({
@@ -53,8 +54,8 @@ describe('the diagnosis of a user', () => {
 
   test('has the point of view of the given device', async () => {
     const user = await newUser();
-    const device = await known(user);
-    await guess(byName(user));
+    const device = await createKnownDevice(user);
+    await lockByGuesses(byName(user));
     const ofDevice = await ofUser(user, `?device_id=${device.toUpperCase()}`);
     expect(ofDevice).toMatchObject({ verdict: 'yes', device: { id: device, known: true } });
     expect(reasonOf(ofDevice.reasons, 'other_devices_locked_by_guesses')).toMatchObject({
@@ -105,7 +106,7 @@ describe('the diagnosis of a user', () => {
   });
 
   test('answers `maybe` for a login by code if the last code was not delivered', async () => {
-    const user = await withPhone();
+    const user = await newUserWithPhone();
     const { body } = await startSms(instances.base, user.phone);
     // The queue sends the message. Afterwards nothing else changes it.
     await eventually('the message is sent', async () => {
@@ -114,8 +115,8 @@ describe('the diagnosis of a user', () => {
       return message?.state === 'sent' ? true : undefined;
     });
     const failed = `state = 'failed', last_error = 'unreachable handset', created_at = created_at - interval '2 minutes'`;
-    await write(`update outbox set ${failed} where authentication_id = $1`, [body.id]);
-    await write(`update message_limits set sent_at = '{}' where $1 <> ''`, [user.id]);
+    await runSql(`update outbox set ${failed} where authentication_id = $1`, [body.id]);
+    await runSql(`update message_limits set sent_at = '{}' where $1 <> ''`, [user.id]);
     const way = wayOf(await ofUser(user), { authenticator: 'sms' });
     expect(way.verdict).toBe('maybe');
     expect(reasonOf(way.reasons, 'last_message_failed')).toMatchObject({
@@ -127,32 +128,32 @@ describe('the diagnosis of a user', () => {
     });
   });
 
-  test('does not ask a service of the operator, and says that it cannot know its answer', async () => {
+  test('does not call an authenticator service of the operator, and says that it cannot know the answer', async () => {
     const user = await newUser();
     const way = wayOf(await ofUser(user), { authenticator: 'custom:badge' });
     expect(way).toMatchObject({ verdict: 'maybe', answers: [], reasons: [{ code: 'decided_elsewhere' }, {}] });
-    await guess(byName(user));
+    await lockByGuesses(byName(user));
     const locked = wayOf(await ofUser(user), { authenticator: 'custom:badge' });
     expect(locked).toMatchObject({ verdict: 'blocked', answers: [{ step: 'start', status: 423 }] });
   });
 
   test('uses up no guess, and does not count as a request of a login', async () => {
-    const user = await withPhone();
+    const user = await newUserWithPhone();
     const address = newAddress();
     const { strict } = instances;
     const path = `/admin/v1/users/${user.id}/login-diagnosis?address=${address}`;
-    const before = await rows(user.id);
+    const before = await rowsOfLogins(user.id);
     for (let times = 0; times < 10; times += 1) {
       const { body } = await strict.api<LoginDiagnosis>('GET', path, { bearer: strict.adminKey });
       expect([body.verdict, body.address]).toEqual(['yes', address]);
     }
-    expect(await rows(user.id)).toEqual(before);
+    expect(await rowsOfLogins(user.id)).toEqual(before);
   });
 });
 
 /** The rows that a login of the user writes. */
-const rows = (userId: string) =>
-  write(
+const rowsOfLogins = (userId: string) =>
+  runSql(
     `select (select count(*) from events where user_id = $1)::int as events,
             (select count(*) from authentications where user_id = $1)::int as logins,
             (select count(*) from outbox where user_id = $1)::int as messages,
@@ -174,7 +175,7 @@ describe('the diagnosis of an identity', () => {
     expect(diagnosis.ways).toHaveLength(1);
   });
 
-  test('answers for an identity that nobody has, and how to create the user', async () => {
+  test('says that nobody has an identity, and how to create the user', async () => {
     const phone = newPhone();
     const { user_id, verdict, reasons, second_factor } = await ofIdentity({
       identity: { type: 'phone', value: phone },
@@ -252,7 +253,7 @@ describe('a diagnosis refuses', () => {
 });
 
 describe('every remedy', () => {
-  /** The paths of the document as patterns. */
+  /** The operations of the OpenAPI document, each with its path as a pattern. */
   const operations = async () => {
     const { body } = await instances.base.api<{ paths: Record<string, Record<string, { security?: unknown[] }>> }>(
       'GET',
@@ -268,7 +269,7 @@ describe('every remedy', () => {
 
   test('names a route of the API', async () => {
     const user = await newUser({ role: 'support' });
-    await guess(byName(user));
+    await lockByGuesses(byName(user));
     await admin('POST', `/users/${user.id}/lock`, { permanent: true });
     await change(user, { status: 'deactivated', password: null, second_factor: 'required' });
     const { reasons, ways } = await ofUser(user);

@@ -33,19 +33,19 @@ const notification = {
 };
 
 test('a large publication that ends after the handler timeout is committed', async () => {
-  const moments = new EventEmitter();
-  const answered = once(moments, 'answered');
-  const ended = once(moments, 'ended');
+  const signals = new EventEmitter();
+  const answered = once(signals, 'answered');
+  const ended = once(signals, 'ended');
   const transaction = (work: (tx: Transaction<Scope>) => Promise<unknown>) =>
     work({} as Transaction<Scope>).then(
-      () => moments.emit('ended', 'committed'),
-      (error: Error) => moments.emit('ended', error.message),
+      () => signals.emit('ended', 'committed'),
+      (error: Error) => signals.emit('ended', error.message),
     );
   const database = { spanning: { transaction } } as unknown as Database;
   const notifications = {
-    async publish(_tx: unknown, _request: unknown, _numbers: unknown, hear: (part: readonly object[]) => void) {
+    async publish(_tx: unknown, _request: unknown, _numbers: unknown, onPart: (part: readonly object[]) => void) {
       await answered;
-      for (const part of [1, 2]) hear([{ ...notification, sequence: part }]);
+      for (const part of [1, 2]) onPart([{ ...notification, sequence: part }]);
     },
   } as unknown as Notifications;
 
@@ -73,7 +73,7 @@ test('a large publication that ends after the handler timeout is committed', asy
   const payload = [1, 2].map(() => ({ user_id: id, notification_type: 'pool', description: 'a' }));
 
   expect((await app.inject({ method: 'POST', url: '/admin/v1/notifications', payload })).statusCode).toBe(503);
-  moments.emit('answered');
+  signals.emit('answered');
   expect(await ended).toEqual(['committed']);
   await app.close();
 });

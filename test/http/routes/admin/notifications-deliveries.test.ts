@@ -10,6 +10,7 @@ import { createUser, signIn } from '../../../support/users.js';
 
 let fcm: FcmFake;
 let app: TestApp;
+/** An app without a push service. */
 let off: TestApp;
 
 beforeAll(async () => {
@@ -21,21 +22,21 @@ afterAll(async () => {
   await fcm.close();
 });
 
-async function publish(at: TestApp, user: User): Promise<Notification> {
-  const { body } = await at.api<Notification>('POST', '/admin/v1/notifications', {
-    bearer: at.adminKey,
+async function publish(on: TestApp, user: User): Promise<Notification> {
+  const { body } = await on.api<Notification>('POST', '/admin/v1/notifications', {
+    bearer: on.adminKey,
     body: { user_id: user.id, notification_type: 'request', description: 'Ada asks for 5.00' },
   });
   return body;
 }
 
-const traceOf = (at: TestApp, id: string) =>
-  at.api<DeliveryTrace>('GET', `/admin/v1/notifications/${id}/deliveries`, { bearer: at.adminKey });
+const traceOf = (on: TestApp, id: string) =>
+  on.api<DeliveryTrace>('GET', `/admin/v1/notifications/${id}/deliveries`, { bearer: on.adminKey });
 
 /** The trace after the fan-out, with the devices in the order of these ids. */
-async function settledTrace(at: TestApp, id: string, devices: readonly string[]): Promise<DeliveryTrace> {
+async function settledTrace(on: TestApp, id: string, devices: readonly string[]): Promise<DeliveryTrace> {
   const trace = await eventually('the pushes to be worked out', async () => {
-    const { body } = await traceOf(at, id);
+    const { body } = await traceOf(on, id);
     return body.push.some(({ reason }) => reason === 'being_prepared' || reason === 'waiting') ? undefined : body;
   });
   return { ...trace, push: devices.flatMap((device) => trace.push.filter(({ device_id }) => device_id === device)) };
@@ -85,7 +86,7 @@ describe('the trace of a notification', () => {
     expect(own.body.is_read).toBe(true);
   });
 
-  test('shows a device that has become reachable since then', async () => {
+  test('says that a device was not reachable when the notification was published, but is now', async () => {
     const user = await createUser(app);
     const { session, authentication } = await signIn(app, user);
     const { id } = await publish(app, user);
@@ -172,7 +173,7 @@ describe('without a push service', () => {
         bearer: session.token,
         body: { type: 'web', token: { endpoint, keys: {} } },
       });
-      expect({ status, isNamed: text.includes('invalid_url') }).toEqual({ status: 422, isNamed: true });
+      expect({ status, hasCode: text.includes('invalid_url') }).toEqual({ status: 422, hasCode: true });
     }
   });
 

@@ -29,6 +29,7 @@ const rowsWritten = async () => {
   return Number(row?.rows);
 };
 
+/** A user with one device that can get pushes, and with a mute with this filter. */
 async function newPerson(filter?: string) {
   const user = await createUser(app);
   const { session, authentication } = await signIn(app, user, { gcm_device_token: `token-of-${user.username}` });
@@ -100,7 +101,7 @@ describe('a dry run', () => {
   });
 
   test.each(['?dry_run=yes', '?dry_run=', '?dry_run=true&dry_run=false'])(
-    'asked for by %s is refused',
+    'with the invalid parameter %s is refused',
     async (query) => {
       const { user } = await newPerson();
       const { status, body } = await post(

@@ -65,7 +65,7 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
     expect((await inboxOf(bob)).map(({ id }) => id)).toEqual([second?.ids?.[0]]);
   });
 
-  it('accepts LF, CRLF and a last line without either, and counts skipped empty lines', async () => {
+  it('accepts LF, CRLF and a last line without a line end, and numbers all lines, also the empty ones that it skips', async () => {
     const lines = await publish(`\n${line()}\r\n\r\n\n${line()}\n${line()}`);
     expect(outcomes(lines)).toEqual([
       [2, 201],
@@ -188,18 +188,19 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
   });
 
   it('allows more deliveries in one body than a JSON request', async () => {
-    const { rows } = { rows: await createMany(1500) };
+    const userIds = await createInboxes(1500);
     const lines = await publish(
-      Array.from({ length: 10 }, () => line({ user_id: undefined, user_ids: rows })).join('\n'),
+      Array.from({ length: 10 }, () => line({ user_id: undefined, user_ids: userIds })).join('\n'),
     );
     expect(outcomes(lines)).toEqual(Array.from({ length: 10 }, (_, index) => [index + 1, 201]));
     const [made] = await postern.database.everyone.query(
-      testSql('select count(*) as made from notifications where user_id = any ($1::uuid[])', [rows]),
+      testSql('select count(*) as made from notifications where user_id = any ($1::uuid[])', [userIds]),
     );
     expect(made).toEqual({ made: 15_000 });
   });
 
-  async function createMany(count: number): Promise<string[]> {
+  /** Creates inboxes of users that do not exist otherwise, and returns their user ids. */
+  async function createInboxes(count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, () => randomUUID());
     await postern.database.everyone.query(
       testSql('insert into inboxes (user_id) select id from unnest($1::uuid[]) id', [ids]),
@@ -209,7 +210,7 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
 });
 
 describe('authorization and media type', () => {
-  it('checks for the scope notifications:write before it reads the body', async () => {
+  it('refuses a request without an API key', async () => {
     const { status } = await postern.api('POST', '/admin/v1/notifications', {
       body: line(),
       headers: { 'content-type': 'application/x-ndjson' },
@@ -217,7 +218,7 @@ describe('authorization and media type', () => {
     expect(status).toBe(401);
   });
 
-  it.each(['/admin/v1/users', '/admin/v1/images', '/v1/tokens'])('is 415 at %s', async (path) => {
+  it.each(['/admin/v1/users', '/admin/v1/images', '/v1/tokens'])('refuses NDJSON with 415 at %s', async (path) => {
     const { status } = await postern.api('POST', path, {
       bearer: postern.adminKey,
       body: line(),
@@ -227,13 +228,13 @@ describe('authorization and media type', () => {
   });
 
   it.each(['application/x-ndjson; charset=latin1', 'application/x-ndjson; a=b', 'application/ndjson'])(
-    'is 415 as %s',
+    'refuses the media type %s with 415',
     async (type) => {
       expect((await send(line(), { headers: { 'content-type': type } })).status).toBe(415);
     },
   );
 
-  it('does not change the error for JSON without a body', async () => {
+  it('answers a request without a body and without a media type as the JSON route does', async () => {
     const { status, body } = await postern.api<ProblemAnswer>('POST', '/admin/v1/notifications', {
       bearer: postern.adminKey,
     });

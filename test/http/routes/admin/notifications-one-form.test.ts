@@ -14,8 +14,8 @@ afterAll(() => postern.close());
 
 const { createReader, publish, get } = readersOf(() => postern);
 
-const post = <Body>(below: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-  postern.api<Body>('POST', `/admin/v1/notifications/${below}`, { bearer: postern.adminKey, body, headers });
+const post = <Body>(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  postern.api<Body>('POST', `/admin/v1/notifications/${path}`, { bearer: postern.adminKey, body, headers });
 const inboxOf = async (reader: Reader) => (await get(reader)).body;
 const item = ({ user }: Reader, description = 'Lunch') => ({
   user_id: user.id,

@@ -107,7 +107,7 @@ describe('a retry', () => {
 
   const retry = (id: string, { bearer = failing.adminKey, headers = {} } = {}) =>
     failing.api<OutboxMessage & ProblemAnswer>('POST', `/admin/v1/outbox/${id}/retry`, { bearer, headers });
-  const codeOfProblem = ({ status, body }: { status: number; body: ProblemAnswer }) => [
+  const statusAndCode = ({ status, body }: { status: number; body: ProblemAnswer }) => [
     status,
     body.type.split(':').at(-1),
   ];
@@ -118,8 +118,8 @@ describe('a retry', () => {
       })
     ).body.flatMap(({ type, actor }) => (type.startsWith('message.') ? [[type, actor]] : []));
 
-  /** A user with a code that the provider has refused for good. */
-  async function refusedCode() {
+  /** Creates a user with a code that the provider has permanently refused. */
+  async function createRefusedCode() {
     const user = await createUser(failing, { email: newEmail() });
     mail.refuse({ status: 550, at: 'RCPT' });
     const started = await failing.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(user.email) });
@@ -128,7 +128,7 @@ describe('a retry', () => {
   }
 
   test('sends the same code once, however many retries there are at once, and the code is right', async () => {
-    const { user, authentication, message } = await refusedCode();
+    const { user, authentication, message } = await createRefusedCode();
     const answers = await Promise.all(Array.from({ length: 8 }, () => retry(message.id)));
     const [first] = answers.filter(({ status }) => status === 200);
     expect(first?.body).toMatchObject({ id: message.id, state: 'queued', code: null, attempts: message.attempts });
@@ -145,11 +145,11 @@ describe('a retry', () => {
       ['message.retried', 'key:environment'],
       ['message.sent', 'system'],
     ]);
-    expect(codeOfProblem(await retry(message.id))).toEqual([409, 'message_not_failed']);
+    expect(statusAndCode(await retry(message.id))).toEqual([409, 'message_not_failed']);
   });
 
   test('with the same Idempotency-Key gets the same response again', async () => {
-    const { message, authentication } = await refusedCode();
+    const { message, authentication } = await createRefusedCode();
     const headers = { 'Idempotency-Key': message.id };
     const first = await retry(message.id, { headers });
     await messageOf(failing, authentication);
@@ -159,31 +159,31 @@ describe('a retry', () => {
   });
 
   test('is refused when the code has expired, or its login is over', async () => {
-    const { message } = await refusedCode();
+    const { message } = await createRefusedCode();
     await failing.database.everyone.query(
       testSql('update outbox set expires_at = db_now() where id = $1', [message.id]),
     );
-    expect(codeOfProblem(await retry(message.id))).toEqual([409, 'message_outdated']);
-    const other = await refusedCode();
+    expect(statusAndCode(await retry(message.id))).toEqual([409, 'message_outdated']);
+    const other = await createRefusedCode();
     await failing.api('POST', `/admin/v1/users/${other.user.id}/logout`, { bearer: failing.adminKey });
     await failing.database.everyone.query(
       testSql(`update authentications set status = 'rejected' where id = $1`, [other.authentication]),
     );
-    expect(codeOfProblem(await retry(other.message.id))).toEqual([409, 'message_outdated']);
+    expect(statusAndCode(await retry(other.message.id))).toEqual([409, 'message_outdated']);
     expect(await eventsOf(other.user)).toEqual([['message.failed', 'system']]);
   });
 
   test('is refused after twenty attempts', async () => {
-    const { message } = await refusedCode();
+    const { message } = await createRefusedCode();
     await failing.database.everyone.query(testSql('update outbox set attempts = 20 where id = $1', [message.id]));
     const answer = await retry(message.id);
-    expect(codeOfProblem(answer)).toEqual([409, 'message_tried_too_often']);
+    expect(statusAndCode(answer)).toEqual([409, 'message_tried_too_often']);
   });
 
-  test('of an unknown id is 404, and needs users:write', async () => {
+  test('of an unknown id gets 404, and a retry needs the scope users:write', async () => {
     expect((await retry('3f0b4a52-8f0c-4a27-9f4e-5f8a3b1f0d77')).status).toBe(404);
     expect((await retry('nonsense')).status).toBe(404);
-    const { message } = await refusedCode();
+    const { message } = await createRefusedCode();
     const keyWith = async (scope: string) =>
       (
         await failing.api<IssuedApiKey>('POST', '/admin/v1/keys', {

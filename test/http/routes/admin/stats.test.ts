@@ -11,13 +11,13 @@ import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin
 let fcm: FcmFake;
 let one: TestApp;
 let other: TestApp;
-const often = { statisticsInterval: 25 };
+const shortInterval = { statisticsInterval: 25 };
 
 beforeAll(async () => {
   fcm = await startFcm();
   one = await startTestApp(
     { ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '3', SECOND_FACTOR: 'off', NOTICES: 'none' },
-    often,
+    shortInterval,
   );
   other = await one.another();
 });
@@ -27,7 +27,7 @@ afterAll(async () => {
   await fcm.close();
 });
 
-/** The total of each label of some metrics; under `all` that of the metric. */
+/** For each of these metrics, the total of each label, and under `all` the total of the metric. */
 async function totals(...names: Metric[]): Promise<Record<string, Record<string, number>>> {
   const { body } = await one.api<Statistics>('GET', `/admin/v1/stats?metric=${names.join(',')}`, {
     bearer: one.adminKey,
@@ -45,7 +45,7 @@ const answerUnknown = (postern: TestApp) =>
     body: { secret: '123456', pin: '2468' },
   });
 
-/** Waits until both instances have written all counts so far: a write has every count from before it. */
+/** Waits until both instances have written all counts so far: each write contains all earlier counts. */
 async function allWritten() {
   const count = async () => (await totals('logins.failed'))['logins.failed']?.not_open ?? 0;
   const before = await count();
@@ -53,7 +53,7 @@ async function allWritten() {
   await eventually('the counts of both instances', async () => ((await count()) >= before + 2 ? true : undefined));
 }
 
-/** What `work` adds to the totals, once it is at least `expected`. */
+/** Runs `work`, and returns what it adds to the totals, as soon as that is at least `expected`. */
 async function added(work: () => Promise<unknown>, expected: Record<string, Record<string, number>>) {
   await allWritten();
   const names = Object.keys(expected) as Metric[];

@@ -8,20 +8,20 @@ import { signInWithRole } from '../../../support/operators.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, emailLogin } from '../../../support/users.js';
 
-const word = () => randomBytes(18).toString('hex');
+const randomWord = () => randomBytes(18).toString('hex');
 const vapid = createECDH('prime256v1');
 do vapid.generateKeys();
 while (
-  // Node.js returns a key whose first byte is zero without this byte, so it would be too short.
+  // If the first byte of a key is zero, Node.js leaves it out, so the key would be too short.
   vapid.getPrivateKey().length < 32
 );
 const secrets = {
-  smtp: word(),
-  webhookPath: word(),
-  webhookQuery: word(),
+  smtp: randomWord(),
+  webhookPath: randomWord(),
+  webhookQuery: randomWord(),
   vapid: vapid.getPrivateKey('base64url'),
   signing: randomBytes(24).toString('base64'),
-  plugin: word(),
+  plugin: randomWord(),
 };
 const apple = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({
   type: 'pkcs8',
@@ -136,7 +136,7 @@ describe('the state of the system', () => {
 });
 
 describe('the providers', () => {
-  test('of SMS, mail and push are listed, and one that fails is a finding', async () => {
+  test('of SMS, mail and push are listed', async () => {
     const { providers } = (await read()).body;
     expect(providers.map(({ channel, name, failing_since }) => [channel, name, failing_since])).toEqual([
       ['sms', 'webhook', null],
@@ -147,7 +147,7 @@ describe('the providers', () => {
     ]);
   });
 
-  test('one that fails is named with its last error', async () => {
+  test('that fail are shown with their last error', async () => {
     // Nothing listens on the port of the mail server.
     for (const name of ['ada', 'bob', 'cyd']) {
       const { email } = await createUser(postern, { email: `${name}@example.com` });

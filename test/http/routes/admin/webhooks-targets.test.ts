@@ -8,7 +8,7 @@ import { eventually } from '../../../support/eventually.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser } from '../../../support/users.js';
 
-// A service that may call public addresses only, as in production.
+// This service may call public addresses only, as in production.
 let postern: TestApp;
 beforeAll(async () => {
   postern = await startTestApp();
@@ -44,19 +44,19 @@ test('each connection is checked: tests and deliveries do not reach a name or a 
   const url = `https://localhost:${target.port}/`;
   const { status, body: webhook } = await admin<IssuedWebhook>('POST', '/webhooks', { url, events });
   expect([status, webhook]).toEqual([201, expect.anything()]);
-  const tested = () => admin<WebhookTest>('POST', `/webhooks/${webhook.id}/test`);
+  const sendTest = () => admin<WebhookTest>('POST', `/webhooks/${webhook.id}/test`);
   const error = 'localhost has an address that is not public';
-  expect((await tested()).body).toMatchObject({ ok: false, status: null, error });
+  expect((await sendTest()).body).toMatchObject({ ok: false, status: null, error });
   await createUser(postern);
   const delivery = await eventually('the attempt', async () => {
     const { body } = await admin<WebhookDelivery[]>('GET', `/webhooks/${webhook.id}/deliveries`);
     return body.find(({ attempts }) => attempts > 0);
   });
   expect(delivery).toMatchObject({ state: 'pending', status: null, error });
-  // A URL that was stored when other rules applied.
+  // Stores a URL that today's rules refuse, as if it was stored when other rules applied.
   await postern.database.everyone.query(
     testSql('update webhook_endpoints set url = $1', [`https://[::ffff:127.0.0.1]:${target.port}/`]),
   );
-  expect((await tested()).body).toMatchObject({ ok: false, status: null, error: 'the address is not public' });
+  expect((await sendTest()).body).toMatchObject({ ok: false, status: null, error: 'the address is not public' });
   await admin('DELETE', `/webhooks/${webhook.id}`);
 });

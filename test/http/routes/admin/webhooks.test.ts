@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 const { admin, refused } = createAdministration(() => postern);
-/** An endpoint with a path of its own, for the events of one user. */
+/** Creates an endpoint with its own path. `end` deletes it. */
 async function subscribe(fields: object = {}) {
   const path = `/${randomUUID()}`;
   const body = { url: `${receiver.url}${path}`, events: ['user.*'], ...fields };
@@ -189,7 +189,7 @@ describe('deliveries', () => {
     await end();
   });
 
-  test('a filter and the types choose the events', async () => {
+  test('an endpoint gets only the events that match its filter and its types', async () => {
     const [wanted, other] = [await createUser(postern), await createUser(postern)];
     const one = await subscribe({ filter: `user_id:${wanted.id}`, events: ['user.updated'] });
     const all = await subscribe({ events: ['user.updated'] });
@@ -197,8 +197,8 @@ describe('deliveries', () => {
     await change(wanted, { name: 'wanted' });
     await receiver.wait(one.path, 'the wanted change');
     await receiver.wait(all.path, 'the other change', ({ data }) => data.user_id === other.id);
-    const at = receiver.received.filter(({ path }) => path === one.path);
-    expect(at.map(({ data }) => data.user_id)).toEqual([wanted.id]);
+    const received = receiver.received.filter(({ path }) => path === one.path);
+    expect(received.map(({ data }) => data.user_id)).toEqual([wanted.id]);
     await Promise.all([one.end(), all.end()]);
   });
 

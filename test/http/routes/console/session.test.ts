@@ -38,14 +38,14 @@ async function logIn({ username, app }: Pick<Person, 'username' | 'app'>, device
   return { id: begun.id, token: approved.token ?? '' };
 }
 
-const renew = (from: Person['browser']) => from.send<NewSession>('POST', '/console/session');
+const renew = (client: Person['browser']) => client.send<NewSession>('POST', '/console/session');
 
 describe('signing in', () => {
   test('keeps the token in a cookie that no script can read, and answers with a session', async () => {
     const person = await operator();
     const { token } = await logIn(person);
-    const from = browser();
-    const answer = await from.send<NewSession>('POST', '/console/session', { body: { authentication_token: token } });
+    const client = browser();
+    const answer = await client.send<NewSession>('POST', '/console/session', { body: { authentication_token: token } });
     expect(answer.status).toBe(201);
     expect(answer.setCookies).toEqual([
       `postern_console=${token}; Path=/console; HttpOnly; SameSite=Strict`,
@@ -59,8 +59,8 @@ describe('signing in', () => {
   });
 
   test('renews the session with the cookie alone', async () => {
-    const { browser: from, session } = await operator('support');
-    const renewed = await renew(from);
+    const { browser: client, session } = await operator('support');
+    const renewed = await renew(client);
     expect(renewed.status).toBe(201);
     expect(renewed.setCookies).toEqual([]);
     expect(renewed.body.id).not.toBe(session.id);
@@ -72,10 +72,10 @@ describe('signing in', () => {
   test('uses Secure cookies with the prefix __Secure- over https', async () => {
     const secure = await startTestApp({ PUBLIC_URL: 'https://auth.example.com' });
     try {
-      const { browser: from } = await createConsole(() => secure).operator();
-      expect([...from.cookies.keys()]).toEqual([...['__Secure-postern_console', '__Secure-postern_console_device']]);
-      const token = from.cookies.get('__Secure-postern_console') ?? '';
-      expect((await renew(from)).status).toBe(201);
+      const { browser: client } = await createConsole(() => secure).operator();
+      expect([...client.cookies.keys()]).toEqual([...['__Secure-postern_console', '__Secure-postern_console_device']]);
+      const token = client.cookies.get('__Secure-postern_console') ?? '';
+      expect((await renew(client)).status).toBe(201);
       // A cookie of a page over plain http is not accepted.
       const headers = { cookie: `postern_console=${token}`, 'sec-fetch-site': 'same-origin' };
       const forged = await secure.api('POST', '/console/session', { headers });
@@ -91,26 +91,26 @@ describe('signing in', () => {
   test('tells the page on which device this browser last signed in', async () => {
     const entry = await browser().send<ConsoleEntry>('GET', '/console/sign-in');
     expect(entry.body).toEqual({ app_name: 'Postern', device_id: null });
-    const { browser: from, session } = await operator();
-    await from.send('DELETE', '/console/session');
-    const later = await from.send<ConsoleEntry>('GET', '/console/sign-in');
+    const { browser: client, session } = await operator();
+    await client.send('DELETE', '/console/session');
+    const later = await client.send<ConsoleEntry>('GET', '/console/sign-in');
     expect(later.body.device_id).toBe(session.device_id);
-    from.cookies.set('postern_console_device', 'rubbish');
-    expect((await from.send<ConsoleEntry>('GET', '/console/sign-in')).body.device_id).toBeNull();
+    client.cookies.set('postern_console_device', 'rubbish');
+    expect((await client.send<ConsoleEntry>('GET', '/console/sign-in')).body.device_id).toBeNull();
   });
 
   test('is refused without a login, with a wrong token, and with a token of another kind', async () => {
     expect(codesOf(await renew(browser()))).toEqual([401, 'invalid_authentication_token']);
     const { session } = await operator();
     for (const token of ['rubbish', session.token, `${'psa_'}${'A'.repeat(80)}`]) {
-      const from = browser();
+      const client = browser();
       const body = { authentication_token: token };
-      const answer = await from.send('POST', '/console/session', { body });
+      const answer = await client.send('POST', '/console/session', { body });
       expect(codesOf(answer)).toEqual([401, 'invalid_authentication_token']);
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
       expect(answer.setCookies).toEqual([]);
-      from.cookies.set('postern_console', token);
-      expect(codesOf(await renew(from))).toEqual([401, 'invalid_authentication_token']);
+      client.cookies.set('postern_console', token);
+      expect(codesOf(await renew(client))).toEqual([401, 'invalid_authentication_token']);
     }
     const badForms = [{}, { authentication_token: 1 }, []];
     for (const body of badForms) {
@@ -138,23 +138,23 @@ describe('signing in', () => {
 
 describe('a signed-in operator', () => {
   test('who loses the role is refused by the API and by the next renewal', async () => {
-    const { browser: from, session } = await operator();
-    const { token } = (await renew(from)).body;
+    const { browser: client, session } = await operator();
+    const { token } = (await renew(client)).body;
     await admin('PATCH', `/users/${session.user_id}`, { role: 'support' });
     expect(await adminAnswer(token, '/keys')).toEqual([403, 'insufficient_scope']);
-    expect((await renew(from)).status).toBe(201);
+    expect((await renew(client)).status).toBe(201);
     await admin('PATCH', `/users/${session.user_id}`, { role: 'user' });
     expect(await adminAnswer(token)).toEqual([401, 'invalid_api_key']);
-    expect(codesOf(await renew(from))).toEqual([403, 'role_required']);
+    expect(codesOf(await renew(client))).toEqual([403, 'role_required']);
   });
 
   test('who is locked is refused until the lock is removed', async () => {
-    const { browser: from, session } = await operator();
+    const { browser: client, session } = await operator();
     await admin('POST', `/users/${session.user_id}/lock`, { permanent: true });
     expect(await adminAnswer(session.token)).toEqual([401, 'invalid_session_token']);
-    expect(codesOf(await renew(from))).toEqual([403, 'account_locked']);
+    expect(codesOf(await renew(client))).toEqual([403, 'account_locked']);
     await admin('POST', `/users/${session.user_id}/unlock`);
-    expect((await renew(from)).status).toBe(201);
+    expect((await renew(client)).status).toBe(201);
   });
 
   test.each([
@@ -163,10 +163,10 @@ describe('a signed-in operator', () => {
     ['deleted', 'DELETE', '', undefined, [401, 'invalid_authentication_token']],
     ['given another password', 'PATCH', '', { password: 'nine dull horses' }, [401, 'invalid_authentication_token']],
   ])('who is %s is refused at once', async (_what, method, path, body, refusal) => {
-    const { browser: from, session } = await operator();
+    const { browser: client, session } = await operator();
     expect((await admin(method, `/users/${session.user_id}${path}`, body)).status).toBeLessThan(300);
     expect(await adminAnswer(session.token)).toEqual([401, 'invalid_session_token']);
-    expect(codesOf(await renew(from))).toEqual(refusal);
+    expect(codesOf(await renew(client))).toEqual(refusal);
   });
 
   test('whose token or device is removed from elsewhere is refused at once', async () => {
@@ -183,27 +183,27 @@ describe('a signed-in operator', () => {
   });
 
   test('who signs out ends the login and loses the cookie', async () => {
-    const { browser: from, session } = await operator();
-    const token = from.cookies.get('postern_console') ?? '';
-    const out = await from.send('DELETE', '/console/session');
+    const { browser: client, session } = await operator();
+    const token = client.cookies.get('postern_console') ?? '';
+    const out = await client.send('DELETE', '/console/session');
     expect(out.status).toBe(204);
     expect(out.setCookies).toEqual(['postern_console=; Max-Age=0; Path=/console; HttpOnly; SameSite=Strict']);
-    expect(from.cookies.has('postern_console')).toBe(false);
+    expect(client.cookies.has('postern_console')).toBe(false);
     expect(await isValid(session.token)).toBe(false);
     expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
-    expect((await from.send('DELETE', '/console/session')).status).toBe(204);
-    from.cookies.set('postern_console', token);
-    expect((await from.send('DELETE', '/console/session')).status).toBe(204);
+    expect((await client.send('DELETE', '/console/session')).status).toBe(204);
+    client.cookies.set('postern_console', token);
+    expect((await client.send('DELETE', '/console/session')).status).toBe(204);
   });
 
   test('needs a new proof for keys when the login is old', async () => {
-    const { browser: from, session } = await operator();
+    const { browser: client, session } = await operator();
     await postern.database.everyone.query(
       testSql(`update authentications set approved_at = approved_at - interval '1 hour' where user_id = $1`, [
         session.user_id,
       ]),
     );
-    const { token: bearer } = (await renew(from)).body;
+    const { token: bearer } = (await renew(client)).body;
     const body = { name: 'late', scopes: ['users:read'] };
     const refused = await postern.api<{ errors: { code: string }[] }>('POST', '/admin/v1/keys', { bearer, body });
     expect(codesOf(refused)).toEqual([403, 'fresh_proof_required']);
@@ -211,11 +211,11 @@ describe('a signed-in operator', () => {
 });
 
 describe('a request from another site', () => {
-  const { origin } = { origin: () => new URL(postern.url).origin };
+  const origin = () => new URL(postern.url).origin;
 
   test('is refused and changes nothing', async () => {
-    const { browser: from, session } = await operator();
-    const cookie = [...from.cookies].map((pair) => pair.join('=')).join('; ');
+    const { browser: client, session } = await operator();
+    const cookie = [...client.cookies].map((pair) => pair.join('=')).join('; ');
     const foreign: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
@@ -235,12 +235,12 @@ describe('a request from another site', () => {
       }
     }
     expect(await isValid(session.token)).toBe(true);
-    expect((await renew(from)).status).toBe(201);
+    expect((await renew(client)).status).toBe(201);
   });
 
-  test('is recognised by Origin if the browser sends no other header', async () => {
-    const { browser: from } = await operator();
-    const cookie = [...from.cookies].map((pair) => pair.join('=')).join('; ');
+  test('is recognised by Origin if there is no Sec-Fetch-Site; a request with neither header is accepted', async () => {
+    const { browser: client } = await operator();
+    const cookie = [...client.cookies].map((pair) => pair.join('=')).join('; ');
     for (const headers of [{ cookie, origin: origin() }, { cookie }]) {
       expect((await postern.api('POST', '/console/session', { headers })).status).toBe(201);
     }

@@ -46,8 +46,11 @@ describe('a set-up', () => {
     expect(status).toBe(201);
     expect(factor.totp?.uri).toContain(`otpauth://totp/Postern:${fields.username}?secret=${factor.totp?.secret}`);
     const device = { make: 'Mozilla', model: 'Firefox' };
-    const from = browser();
-    const done = await complete({ secret, ...fields, factor_id: factor.id, code: await codeOf(factor), device }, from);
+    const client = browser();
+    const done = await complete(
+      { secret, ...fields, factor_id: factor.id, code: await codeOf(factor), device },
+      client,
+    );
     expect(done.status).toBe(201);
     expect(done.body.recovery_codes).toHaveLength(10);
     const { token: bearer, user_id: id } = done.body.session;
@@ -67,17 +70,17 @@ describe('a set-up', () => {
     });
     expect(key.status).toBe(201);
     expect((await postern.api('GET', `/admin/v1/users/${id}/devices`, { bearer })).body).toMatchObject([device]);
-    expect((await from.send('POST', '/console/session')).status).toBe(201);
+    expect((await client.send('POST', '/console/session')).status).toBe(201);
     const events = await eventsOf(id);
     expect(events.map(({ type }) => type)).toEqual([
       ...['user.created', 'totp.enrolled', 'role.activated', 'login.approved'],
     ]);
-    const [made] = await postern.database.everyone.query(
+    const [linkEvent] = await postern.database.everyone.query(
       testSql<{ data: object }>(`select data from events where type = 'setup_link.created' and data->>'link_id' = $1`, [
         events.find(({ type }) => type === 'role.activated')?.data.link_id,
       ]),
     );
-    expect(made?.data).toMatchObject({ role: 'operator' });
+    expect(linkEvent?.data).toMatchObject({ role: 'operator' });
   });
 
   test('creates a supporter with a passkey, whom the API limits', async () => {
@@ -129,8 +132,8 @@ describe('a set-up', () => {
     ]);
     const { username: _, ...nameless } = fields;
     expect(codesOfUnknown(await begin(secret, nameless))).toEqual([422, 'identity_required']);
-    const { body: left } = await begin(secret, fields);
-    expect(left.totp).toBeDefined();
+    const { body: abandoned } = await begin(secret, fields);
+    expect(abandoned.totp).toBeDefined();
     // The second attempt has another factor. The first one was abandoned.
     const { body: factor } = await begin(secret, fields);
     const code = await codeOf(factor);
@@ -195,7 +198,7 @@ describe('a factor of a set-up', () => {
     expect(codesOfUnknown(await complete(stolen))).toEqual([400, 'proof_rejected']);
   });
 
-  test('takes five wrong codes', async () => {
+  test('is refused after five wrong codes, even with the right code', async () => {
     const secret = await link();
     const fields = details();
     const { body: factor } = await begin(secret, fields);
@@ -282,8 +285,8 @@ test('requests of other sites are refused', async () => {
 });
 
 test('no secret is stored as text or logged', async () => {
-  const { browser: from, session } = await operator();
-  const tokens = [...from.cookies.values()];
+  const { browser: client, session } = await operator();
+  const tokens = [...client.cookies.values()];
   const rows = await postern.database.everyone.query(
     testSql<{ row: string }>(`
       select s::text as row from setup_links s union all select c::text from challenges c

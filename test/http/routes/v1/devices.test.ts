@@ -152,9 +152,15 @@ describe('describing a device', () => {
     const user = await createUser(postern);
     const { session, authentication } = await signIn(postern, user, phone);
     const before = (await get(session.token, 'current')).body;
-    const said = { model: 'Two', screen_width: 2000, id: randomUUID(), apn_device_token: 'other', current: false };
+    const description = {
+      model: 'Two',
+      screen_width: 2000,
+      id: randomUUID(),
+      apn_device_token: 'other',
+      current: false,
+    };
     const id = target === 'current' ? target : authentication.device_id;
-    const { status, body } = await put(session.token, id, said);
+    const { status, body } = await put(session.token, id, description);
     expect(status).toBe(200);
     expect(body).toEqual({
       ...{ ...before, make: null, model: 'Two', os_name: null, os_version: null, sdk_version: null },

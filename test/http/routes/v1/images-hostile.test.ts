@@ -24,8 +24,8 @@ afterAll(async () => {
 const upload = (body: unknown, options: ApiOptions = {}) =>
   postern.api<Image & ProblemAnswer>('POST', '/admin/v1/images', { bearer: postern.adminKey, body, ...options });
 
-/** Checks that a refused request stores no image. */
-async function refusal(act: () => ReturnType<typeof upload>): Promise<[number, string | undefined, string?]> {
+/** Checks that a request stores no image. @returns its status, error code and field */
+async function refusalOf(act: () => ReturnType<typeof upload>): Promise<[number, string | undefined, string?]> {
   const count = async () => (await postern.database.everyone.query(testSql('select id from images'))).length;
   const before = await count();
   const { status, body } = await act();
@@ -78,9 +78,9 @@ describe('a file that is not an accepted image gets 422 invalid_image', () => {
 
   it.each(files)('%s', async (_, make) => {
     const file = await make();
-    expect(await refusal(() => upload(formOf(['file', file, 'lunch.jpg'])))).toEqual([422, 'invalid_image']);
+    expect(await refusalOf(() => upload(formOf(['file', file, 'lunch.jpg'])))).toEqual([422, 'invalid_image']);
     if (file.length > 0) {
-      expect(await refusal(() => upload({ encoded: file.toString('base64') }))).toEqual([422, 'invalid_image']);
+      expect(await refusalOf(() => upload({ encoded: file.toString('base64') }))).toEqual([422, 'invalid_image']);
     }
   });
 
@@ -108,7 +108,7 @@ describe('a file that is also something else gets 422 invalid_image', () => {
     ['a PNG and a ZIP', async () => Buffer.concat([await pixel('png'), Buffer.from('PK\x03\x04a.jsPK\x05\x06')])],
   ])('%s', async (_, make) => {
     const file = await make();
-    expect(await refusal(() => upload(formOf(['file', file, 'lunch.jpg'])))).toEqual([422, 'invalid_image']);
+    expect(await refusalOf(() => upload(formOf(['file', file, 'lunch.jpg'])))).toEqual([422, 'invalid_image']);
   });
 });
 
@@ -139,18 +139,18 @@ describe('the size of a file', () => {
 
   it('gets 413 with one byte more', async () => {
     const file = await padded(5 * mebibyte + 1);
-    expect(await refusal(() => upload(formOf(['file', file])))).toEqual([413, 'payload_too_large']);
-    expect(await refusal(() => upload({ encoded: file.toString('base64') }))).toEqual([413, 'payload_too_large']);
+    expect(await refusalOf(() => upload(formOf(['file', file])))).toEqual([413, 'payload_too_large']);
+    expect(await refusalOf(() => upload({ encoded: file.toString('base64') }))).toEqual([413, 'payload_too_large']);
     const host = await startHttp((_request, response) => response.end(file));
-    expect(await refusal(() => upload({ url: host.url }))).toEqual([422, 'too_many_bytes', 'url']);
+    expect(await refusalOf(() => upload({ url: host.url }))).toEqual([422, 'too_many_bytes', 'url']);
   });
 
   it('is refused before the body is read, if Content-Length is too large', async () => {
-    expect(await refusal(() => upload(formOf(['file', Buffer.alloc(6 * mebibyte)])))).toEqual([
+    expect(await refusalOf(() => upload(formOf(['file', Buffer.alloc(6 * mebibyte)])))).toEqual([
       413,
       'payload_too_large',
     ]);
-    expect(await refusal(() => upload({ encoded: 'A'.repeat(8 * mebibyte) }))).toEqual([413, 'payload_too_large']);
+    expect(await refusalOf(() => upload({ encoded: 'A'.repeat(8 * mebibyte) }))).toEqual([413, 'payload_too_large']);
   });
 });
 
@@ -171,7 +171,7 @@ describe('a form', () => {
     ],
   ] as const)('%s is refused', async (_, make, expected) => {
     const form = await make();
-    expect(await refusal(() => upload(form))).toEqual(expected);
+    expect(await refusalOf(() => upload(form))).toEqual(expected);
   });
 
   it('can have other parts, which are ignored', async () => {
@@ -202,7 +202,7 @@ describe('a form', () => {
       '--x\r\nContent-Disposition: form-data; name="__proto__"; filename="a"\r\n\r\nabc\r\n--x--\r\n',
     ],
   ])('with %s gets 400', async (_, type, body) => {
-    expect(await refusal(() => upload(body, { headers: { 'content-type': type } }))).toEqual([
+    expect(await refusalOf(() => upload(body, { headers: { 'content-type': type } }))).toEqual([
       400,
       'malformed_request',
     ]);
@@ -212,8 +212,8 @@ describe('a form', () => {
     const request = `POST /admin/v1/images HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${postern.adminKey}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 90000\r\n\r\n--x\r\n`;
     const part = 'Content-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
     const senders = Array.from({ length: 20 }, () => connect(Number(new URL(postern.url).port), '127.0.0.1'));
-    const goAway = () => senders.forEach((sender) => void sender.destroy());
-    onTestFinished(goAway);
+    const disconnectAll = () => senders.forEach((sender) => void sender.destroy());
+    onTestFinished(disconnectAll);
     let refused = 0;
     for (const sender of senders) {
       sender.once('data', () => {
@@ -221,11 +221,11 @@ describe('a form', () => {
       });
       sender.write(request + part);
     }
-    await eventually('four to be refused', async () => (refused === 4 ? true : undefined));
+    await eventually('four uploads to be refused', async () => (refused === 4 ? true : undefined));
     const file = await pixel('png');
     const { headers, body } = await upload(formOf(['file', file]));
     expect([body.status, body.errors[0]?.code, headers['retry-after']]).toEqual([503, 'overloaded', '1']);
-    goAway();
+    disconnectAll();
     const { status } = await eventually('a free place', async () => {
       const answer = await upload(formOf(['file', file]));
       return answer.status === 503 ? undefined : answer;
@@ -254,7 +254,7 @@ describe('a JSON body', () => {
     ...noBase64.map((encoded) => [{ encoded }, [422, 'invalid_format', 'encoded']] as const),
   ];
   it.each(rows)('%j is refused', async (body, expected) => {
-    expect(await refusal(() => upload(body))).toEqual(expected);
+    expect(await refusalOf(() => upload(body))).toEqual(expected);
   });
 });
 
@@ -262,7 +262,7 @@ describe('a URL', () => {
   it.each(['ftp://images.example.com/a.jpg', 'https://ann:secret@images.example.com/', 'javascript:alert(1)', 'a.jpg'])(
     '%s is refused',
     async (url) => {
-      expect(await refusal(() => upload({ url }))).toEqual([422, 'invalid_url', 'url']);
+      expect(await refusalOf(() => upload({ url }))).toEqual([422, 'invalid_url', 'url']);
     },
   );
 
@@ -275,9 +275,9 @@ describe('a URL', () => {
       else response.destroy();
     });
     for (const path of ['/moved', '/missing', '/gone']) {
-      expect(await refusal(() => upload({ url: host.url + path }))).toEqual([422, 'unreachable_url', 'url']);
+      expect(await refusalOf(() => upload({ url: host.url + path }))).toEqual([422, 'unreachable_url', 'url']);
     }
-    expect(await refusal(() => upload({ url: `${host.url}/page` }))).toEqual([422, 'invalid_image']);
+    expect(await refusalOf(() => upload({ url: `${host.url}/page` }))).toEqual([422, 'invalid_image']);
     expect(target.received).toEqual([]);
   });
 
@@ -290,7 +290,7 @@ describe('a URL', () => {
       response.on('drain', more);
       more();
     });
-    expect(await refusal(() => upload({ url: host.url }))).toEqual([422, 'too_many_bytes', 'url']);
+    expect(await refusalOf(() => upload({ url: host.url }))).toEqual([422, 'too_many_bytes', 'url']);
   });
 
   it('that is not public is refused if private targets are not allowed, and no request is sent', async () => {

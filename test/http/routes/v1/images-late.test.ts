@@ -27,12 +27,12 @@ const upload = async (key?: string) =>
     body: formOf(['file', await plain(60, 40).png().toBuffer(), 'lunch.png']),
     ...(key !== undefined && { headers: { 'idempotency-key': key } }),
   });
-const stored = async () => (await postern.database.everyone.query(testSql('select id from images'))).length;
+const countImages = async () => (await postern.database.everyone.query(testSql('select id from images'))).length;
 
 /** Blocks all threads of the pool, as files that never finish decoding would: opening a FIFO waits for a writer. */
 async function blockThreads(): Promise<() => Promise<void>> {
   const pipes = await mkdtemp(join(tmpdir(), 'postern-threads-'));
-  const paths = Array.from({ length: 4 }, (_, at) => join(pipes, String(at)));
+  const paths = Array.from({ length: 4 }, (_, index) => join(pipes, String(index)));
   await promisify(execFile)('mkfifo', paths);
   const waiting = paths.map((path) => open(path, 'r'));
   return async () => {
@@ -47,7 +47,7 @@ async function blockThreads(): Promise<() => Promise<void>> {
 test('an image that is not converted in time gets 503 and is never stored, and its key can be used again', async () => {
   // Loads the library, and checks that files can be written.
   expect((await upload()).status).toBe(201);
-  const before = await stored();
+  const before = await countImages();
   const file = await plain(60, 40).png().toBuffer();
   const release = await blockThreads();
   const late = postern.api<ProblemAnswer>('POST', '/admin/v1/images', {
@@ -61,6 +61,6 @@ test('an image that is not converted in time gets 503 and is never stored, and i
   // There is one decoder, so the late image is finished when this one is.
   const again = await upload('late');
   expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined]);
-  expect(await stored()).toBe(before + 1);
+  expect(await countImages()).toBe(before + 1);
   expect(postern.logged.filter((line) => line.includes('already sent'))).toEqual([]);
 });

@@ -61,17 +61,17 @@ async function sizesOf(image: Image) {
   return heads.map(({ width, height }) => `${width}x${height}`);
 }
 
-const kept = async () => (await postern.database.everyone.query(testSql('select id from images'))).length;
+const countImages = async () => (await postern.database.everyone.query(testSql('select id from images'))).length;
 
 describe('an upload', () => {
   it('as a form is converted to a card, a full screen and a thumbnail with the documented sizes', async () => {
     const { status, body } = await uploadFile(await plain(3000, 2000).jpeg().toBuffer());
     expect(status).toBe(201);
-    const at = `${postern.url}/images/${body.id}`;
+    const base = `${postern.url}/images/${body.id}`;
     expect(body).toMatchObject({
-      url: `${at}/card.jpg`,
-      full_screen_url: `${at}/full.jpg`,
-      thumbnail_url: `${at}/thumbnail.jpg`,
+      url: `${base}/card.jpg`,
+      full_screen_url: `${base}/full.jpg`,
+      thumbnail_url: `${base}/thumbnail.jpg`,
       updated_at: body.created_at,
     });
     expect(await sizesOf(body)).toEqual(['640x360', '2048x1365', '160x160']);
@@ -249,7 +249,8 @@ describe('a file of an image', () => {
 });
 
 describe('the quota of a user', () => {
-  const age = (userId: string, count: number, minutes: number) =>
+  /** Stores this number of images that were uploaded this number of minutes ago. */
+  const insertImages = (userId: string, count: number, minutes: number) =>
     postern.database.everyone.query(
       testSql(
         `insert into images (id, user_id, check_after, created_at, updated_at)
@@ -263,7 +264,7 @@ describe('the quota of a user', () => {
     const { user, bearer } = await newSession();
     const file = await plain(8, 8).png().toBuffer();
     const send = () => postern.api<ProblemAnswer>('POST', '/v1/images', { bearer, body: formOf(['file', file]) });
-    await age(user.id, 98, 50);
+    await insertImages(user.id, 98, 50);
     const answers = await Promise.all([send(), send(), send(), send()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429]);
     const { headers, body } = await send();
@@ -274,7 +275,7 @@ describe('the quota of a user', () => {
 
   it('allows 1000 images, and refuses more before anything is decoded', async () => {
     const { user, bearer } = await newSession();
-    await age(user.id, 1000, 600);
+    await insertImages(user.id, 1000, 600);
     const { status, body } = await postern.api<ProblemAnswer>('POST', '/v1/images', {
       bearer,
       body: formOf(['file', Buffer.from('no image')]),
@@ -306,10 +307,10 @@ describe('the quota of a user', () => {
         ...(signal && { signal }),
       });
     const client = new AbortController();
-    const given = Array.from({ length: 4 }, () => send(client.signal).catch(() => undefined));
+    const requests = Array.from({ length: 4 }, () => send(client.signal).catch(() => undefined));
     await eventually('four fetches', async () => (answers.length === 4 ? true : undefined));
     client.abort();
-    await Promise.all(given);
+    await Promise.all(requests);
     expect((await send()).status).toBe(429);
     for (const answer of answers) answer.end();
     await eventually('a free place', async () => {
@@ -337,13 +338,13 @@ describe('a disk that refuses writes', () => {
     const blocked = await createImageFolder();
     await writeFile(blocked.path, 'not a folder');
     const unlucky = await postern.another({ IMAGE_DIR: blocked.path });
-    const before = await kept();
+    const before = await countImages();
     const { status, headers, body } = await unlucky.api<ProblemAnswer>('POST', '/admin/v1/images', {
       bearer: unlucky.adminKey,
       body: formOf(['file', await plain(10, 10).png().toBuffer()]),
     });
     expect([status, body.errors[0]?.code, headers['retry-after']]).toEqual([503, 'storage_unavailable', '1']);
-    expect(await kept()).toBe(before);
+    expect(await countImages()).toBe(before);
     expect(await readdir(dirname(blocked.path))).toEqual(['images']);
     await unlucky.close();
     await blocked.remove();

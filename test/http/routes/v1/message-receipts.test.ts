@@ -56,8 +56,8 @@ beforeEach(() => {
 
 type State = OutboxMessage['state'];
 
-/** Starts a login by SMS and returns its message once it has one of the states. */
-async function messageIn(...states: State[]): Promise<OutboxMessage> {
+/** Starts a login by SMS, and returns its message as soon as it has one of these states. */
+async function sendUntil(...states: State[]): Promise<OutboxMessage> {
   const user = await createUser(postern, { phone: newPhone() });
   const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(user.phone) });
   return messageOf(postern, body.id, states);
@@ -119,17 +119,17 @@ test('the metrics count messages by provider, also those that another provider s
     });
   };
   const before = await counts();
-  const { id } = await messageIn('sent');
+  const { id } = await sendUntil('sent');
   await twilioReceipt(id, { MessageSid: lastReference(), MessageStatus: 'delivered' });
   behaviour.twilio = 500;
-  await messageIn('sent');
-  const grown = (await counts()).map((count, index) => count - (before[index] ?? 0));
-  expect(grown).toEqual([1, 1, 1, 0]);
+  await sendUntil('sent');
+  const increases = (await counts()).map((count, index) => count - (before[index] ?? 0));
+  expect(increases).toEqual([1, 1, 1, 0]);
 });
 
 describe('receipts of Twilio', () => {
   test('say that a message has arrived, also when they are repeated or come in another order', async () => {
-    const { id } = await messageIn('sent');
+    const { id } = await sendUntil('sent');
     const receiptWith = (MessageStatus: string) => ({ MessageSid: lastReference(), MessageStatus, To: '+1 202&x=y' });
     for (const status of ['queued', 'sent']) expect(await twilioReceipt(id, receiptWith(status))).toBe(204);
     expect(await read(id)).toMatchObject({ state: 'sent', provider: 'twilio' });
@@ -139,7 +139,7 @@ describe('receipts of Twilio', () => {
   });
 
   test('say why a message did not arrive, and a later delivery wins', async () => {
-    const { id, user_id } = await messageIn('sent');
+    const { id, user_id } = await sendUntil('sent');
     const failed = { MessageSid: lastReference(), MessageStatus: 'undelivered', ErrorCode: '30003' };
     expect(await twilioReceipt(id, failed)).toBe(204);
     expect(await twilioReceipt(id, failed)).toBe(204);
@@ -160,13 +160,13 @@ describe('receipts of Twilio', () => {
     ['for another URL', { url: 'https://other.example.com' }],
     ['for other fields', { signed: { MessageSid: 'SM1', MessageStatus: 'sent' } }],
   ])('that are signed %s are refused', async (_what, options) => {
-    const { id } = await messageIn('sent');
+    const { id } = await sendUntil('sent');
     expect(await twilioReceipt(id, { MessageSid: lastReference(), MessageStatus: 'failed' }, options)).toBe(403);
     expect((await read(id)).state).toBe('sent');
   });
 
   test('about unknown messages, other references and other attempts change nothing', async () => {
-    const { id } = await messageIn('sent');
+    const { id } = await sendUntil('sent');
     for (const [message, MessageSid] of [
       [id, 'SM0'],
       [id, ''],
@@ -180,17 +180,17 @@ describe('receipts of Twilio', () => {
   test('that come before the message is stored as sent are kept', async () => {
     behaviour.beforeAnswer = (id, MessageSid) =>
       twilioReceipt(id, { MessageSid, MessageStatus: 'failed', ErrorCode: '30005' });
-    expect(await messageIn('undelivered')).toMatchObject({
+    expect(await sendUntil('undelivered')).toMatchObject({
       state: 'undelivered',
       provider: 'twilio',
       last_error: 'twilio: the number is not known, code 30005',
     });
     behaviour.beforeAnswer = (id, MessageSid) => twilioReceipt(id, { MessageSid, MessageStatus: 'delivered' });
-    expect(await messageIn('delivered')).toMatchObject({ state: 'delivered', last_error: null });
+    expect(await sendUntil('delivered')).toMatchObject({ state: 'delivered', last_error: null });
   });
 
   test('of an earlier attempt do not end a retry', async () => {
-    const { id } = await messageIn('sent');
+    const { id } = await sendUntil('sent');
     const first = { MessageSid: lastReference(), MessageStatus: 'failed' };
     await twilioReceipt(id, first);
     behaviour.beforeAnswer = () => twilioReceipt(id, first);
@@ -211,7 +211,7 @@ describe('receipts of Vonage', () => {
 
   test('say that a message has arrived, or why it did not', async () => {
     behaviour.twilio = 500;
-    const { id } = await messageIn('sent');
+    const { id } = await sendUntil('sent');
     expect(await read(id)).toMatchObject({ provider: 'vonage' });
     expect(await vonageReceipt(receipt(id, 'submitted'))).toBe(204);
     expect((await read(id)).state).toBe('sent');
@@ -232,7 +232,7 @@ describe('receipts of Vonage', () => {
     ['by another algorithm', { alg: 'HS512' }],
   ])('that are signed %s are refused', async (_what, options) => {
     behaviour.twilio = 500;
-    const { id } = await messageIn('sent');
+    const { id } = await sendUntil('sent');
     expect(await vonageReceipt(receipt(id, 'rejected'), options)).toBe(403);
     expect((await read(id)).state).toBe('sent');
   });
@@ -252,7 +252,7 @@ test('the state of the system names the provider that fails, until it works agai
       ({ channel }) => channel === 'sms',
     );
   behaviour.twilio = 500;
-  for (let count = 0; count < 3; count += 1) await messageIn('sent');
+  for (let count = 0; count < 3; count += 1) await sendUntil('sent');
   const failing = await eventually('the failure', async () => {
     const all = await providers();
     return all[0]?.failing_since === null ? undefined : all;
@@ -266,6 +266,6 @@ test('the state of the system names the provider that fails, until it works agai
   ]);
   // Both providers fail, so Postern tries Twilio although it skips it for now.
   behaviour = { twilio: 201, vonage: 500 };
-  await messageIn('sent');
+  await sendUntil('sent');
   await eventually('the recovery', async () => ((await providers())[0]?.failing_since === null ? true : undefined));
 });

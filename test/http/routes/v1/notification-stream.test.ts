@@ -144,7 +144,7 @@ describe('a stream of notifications', () => {
 });
 
 describe('filter', () => {
-  it('skips notifications that do not match, and still advances', async () => {
+  it('skips notifications that do not match, but their ids still advance the stream', async () => {
     const reader = await createReader();
     const stream = await open(reader, { query: { filter: 'notification_type:pool' } });
     await publish(reader.user, some(3));
@@ -250,7 +250,7 @@ describe('the Accept header', () => {
     answer.destroy();
   });
 
-  it('is JSON for HEAD, and an ordinary 401 without a session', async () => {
+  it('has no effect on a HEAD request, and a request without a session gets an ordinary 401', async () => {
     const { token } = await createReader();
     const headers = { accept: 'text/event-stream' };
     const head = await postern.api('HEAD', '/v1/notifications', { bearer: token, headers });

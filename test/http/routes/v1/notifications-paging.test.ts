@@ -120,17 +120,17 @@ describe('paging', () => {
     const created = await publish(reader.user, some(12));
     const pages: string[][] = [];
     let path = '/v1/notifications?limit=3';
-    const go = async (relation: 'next' | 'prev') => {
+    const follow = async (relation: 'next' | 'prev') => {
       const answer = await postern.api<Notification[]>('GET', path, { bearer: reader.token });
       pages.push(answer.body.map(({ description }) => description));
       path = linksOf(answer.headers.link)[relation] ?? '';
     };
-    await go('next');
-    await go('next');
-    const doomed = created[11]?.id;
-    await postern.api('DELETE', `/admin/v1/notifications/${doomed}`, { bearer: postern.adminKey });
-    await go('prev');
-    await go('prev');
+    await follow('next');
+    await follow('next');
+    const deletedId = created[11]?.id;
+    await postern.api('DELETE', `/admin/v1/notifications/${deletedId}`, { bearer: postern.adminKey });
+    await follow('prev');
+    await follow('prev');
     expect(pages).toEqual([
       ['11', '10', '9'],
       ['8', '7', '6'],

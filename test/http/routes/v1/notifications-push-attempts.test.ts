@@ -30,32 +30,34 @@ beforeEach(() => {
   apns.behave({ status: 200 });
 });
 
-const { newPhone, publish, trace, pushIn, retried, makeJobsDue, secondsToNextAttempt } = createPushSteps(() => app);
+const { newPhone, publish, trace, pushInState, untilRetried, makeJobsDue, secondsToNextAttempt } = createPushSteps(
+  () => app,
+);
 
 describe('a push service that refuses a push', () => {
   test.each([429, 503])('gets the next attempt after its Retry-After when it answers %i', async (status) => {
     const phone = await newPhone('android');
     fcm.behave({ status, headers: { 'retry-after': '300' } }, phone.token);
     const { id } = await publish(phone.user);
-    await retried(id, 1);
+    await untilRetried(id, 1);
     const wait = await secondsToNextAttempt();
     expect(wait).toBeGreaterThan(280);
     expect(wait).toBeLessThanOrEqual(300);
     fcm.behave({ status: 200, body: {} }, phone.token);
     await makeJobsDue();
-    expect(await pushIn(id, 'sent')).toMatchObject({ attempts: 2, error: null });
+    expect(await pushInState(id, 'sent')).toMatchObject({ attempts: 2, error: null });
   });
 
   test('does not get an expired push', async () => {
     const phone = await newPhone('android');
     fcm.behave({ status: 500 }, phone.token);
     const { id } = await publish(phone.user);
-    await retried(id, 1);
+    await untilRetried(id, 1);
     await app.database.everyone.query(
       testSql("update push_deliveries set created_at = created_at - interval '1 day' where notification_id = $1", [id]),
     );
     await makeJobsDue();
-    expect(await pushIn(id, 'expired')).toMatchObject({ reason: 'expired', error: 'fcm answered 500' });
+    expect(await pushInState(id, 'expired')).toMatchObject({ reason: 'expired', error: 'fcm answered 500' });
     expect(arrivals(fcm, phone.token)).toHaveLength(1);
   });
 
@@ -63,21 +65,24 @@ describe('a push service that refuses a push', () => {
     const phone = await newPhone('ios');
     apns.behave({ status: 413, body: { reason: 'PayloadTooLarge' } }, phone.token);
     const { id } = await publish(phone.user);
-    expect(await pushIn(id, 'failed')).toMatchObject({ reason: 'refused', error: 'apns answered 413 PayloadTooLarge' });
+    expect(await pushInState(id, 'failed')).toMatchObject({
+      reason: 'refused',
+      error: 'apns answered 413 PayloadTooLarge',
+    });
   });
 
   test('because the access token was revoked gets a new access token', async () => {
     const phone = await newPhone('android');
     fcm.revokeAccess();
     const { id } = await publish(phone.user);
-    expect(await retried(id, 1)).toMatchObject({ error: 'fcm answered 401 UNAUTHENTICATED' });
+    expect(await untilRetried(id, 1)).toMatchObject({ error: 'fcm answered 401 UNAUTHENTICATED' });
     await makeJobsDue();
-    await pushIn(id, 'sent');
+    await pushInState(id, 'sent');
   });
 
   test('because it closes the connection gets the push on another one', async () => {
     const phone = await newPhone('ios');
-    await pushIn((await publish(phone.user)).id, 'sent');
+    await pushInState((await publish(phone.user)).id, 'sent');
     const connections = apns.connections();
     apns.goAway();
     const { id } = await publish(phone.user);
@@ -92,10 +97,10 @@ describe('a push service that refuses a push', () => {
     const hanging = await newPhone('android');
     fcm.behave('hang');
     await Promise.all(Array.from({ length: 40 }, () => publish(hanging.user)));
-    await eventually('the service to be hung on', async () => arrivals(fcm, hanging.token)[15]);
+    await eventually('sixteen pushes to hang', async () => arrivals(fcm, hanging.token)[15]);
     const phone = await newPhone('ios');
     const { id } = await publish(phone.user);
-    await pushIn(id, 'sent');
+    await pushInState(id, 'sent');
     const { phone: number } = await createUser(app, { phone: newNumber() });
     const { body } = await app.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(number) });
     await messageOf(app, body.id);
@@ -110,7 +115,7 @@ describe('a push service that refuses a push', () => {
 test('a leftover job of an attempt that was already counted sends nothing', async () => {
   const phone = await newPhone('ios');
   const { id } = await publish(phone.user);
-  await pushIn(id, 'sent');
+  await pushInState(id, 'sent');
   await app.database.everyone.query(
     testSql(
       `select graphile_worker.add_job('push.send.apns', json_build_object('user_id', user_id, 'id', id, 'attempt', 0))

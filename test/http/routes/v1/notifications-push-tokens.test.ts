@@ -29,23 +29,23 @@ beforeEach(() => {
   apns.behave({ status: 200 });
 });
 
-const { register, newPhone, publish, pushIn, retried, makeJobsDue, tokensMoved } = createPushSteps(() => app);
+const { register, newPhone, publish, pushInState, untilRetried, makeJobsDue, tokensMoved } = createPushSteps(() => app);
 
 describe('a token', () => {
   test('that the service no longer knows is removed, and the delivery status says so', async () => {
     const cases = [
-      { phone: await newPhone('android'), stand: fcm, behaviour: fcmUnregistered },
-      { phone: await newPhone('ios'), stand: apns, behaviour: { status: 410, body: { reason: 'Unregistered' } } },
-      { phone: await newPhone('ios'), stand: apns, behaviour: { status: 400, body: { reason: 'BadDeviceToken' } } },
+      { phone: await newPhone('android'), service: fcm, behaviour: fcmUnregistered },
+      { phone: await newPhone('ios'), service: apns, behaviour: { status: 410, body: { reason: 'Unregistered' } } },
+      { phone: await newPhone('ios'), service: apns, behaviour: { status: 400, body: { reason: 'BadDeviceToken' } } },
     ];
-    for (const { phone, stand, behaviour } of cases) {
-      stand.behave(behaviour, phone.token);
+    for (const { phone, service, behaviour } of cases) {
+      service.behave(behaviour, phone.token);
       const first = await publish(phone.user);
-      expect(await pushIn(first.id, 'gone')).toMatchObject({ reason: 'token_gone', attempts: 1 });
+      expect(await pushInState(first.id, 'gone')).toMatchObject({ reason: 'token_gone', attempts: 1 });
       const second = await publish(phone.user);
-      const none = await pushIn(second.id, 'none');
+      const none = await pushInState(second.id, 'none');
       expect(none).toMatchObject({ device_id: phone.deviceId, reason: 'no_token' });
-      expect(arrivals(stand, phone.token)).toHaveLength(1);
+      expect(arrivals(service, phone.token)).toHaveLength(1);
     }
   });
 
@@ -55,18 +55,18 @@ describe('a token', () => {
     const { path, subscription } = web.subscribe();
     await register(session.token, 'web', subscription);
     web.behave({ status }, path);
-    await pushIn((await publish(user)).id, 'gone');
-    expect(await pushIn((await publish(user)).id, 'none')).toMatchObject({ reason: 'no_token' });
+    await pushInState((await publish(user)).id, 'gone');
+    expect(await pushInState((await publish(user)).id, 'none')).toMatchObject({ reason: 'no_token' });
   });
 
   test('stays if the service answers 404 without an error about the token', async () => {
     const phone = await newPhone('android');
     fcm.behave({ status: 404 }, phone.token);
     const { id } = await publish(phone.user);
-    expect(await retried(id, 1)).toMatchObject({ error: 'fcm answered 404', reason: 'retrying' });
+    expect(await untilRetried(id, 1)).toMatchObject({ error: 'fcm answered 404', reason: 'retrying' });
     fcm.behave({ status: 200, body: {} }, phone.token);
     await makeJobsDue();
-    await pushIn(id, 'sent');
+    await pushInState(id, 'sent');
   });
 
   test('that was registered again while the old one was refused stays', async () => {
@@ -81,9 +81,9 @@ describe('a token', () => {
     await eventually('the push to start', async () => arrivals(apns, phone.token)[0]);
     expect((await register(phone.session, 'ios', fresh)).status).toBe(201);
     answer();
-    await pushIn(first.id, 'gone');
+    await pushInState(first.id, 'gone');
     const second = await publish(phone.user);
-    await pushIn(second.id, 'sent');
+    await pushInState(second.id, 'sent');
     expect(arrivals(apns, fresh)).toHaveLength(1);
   });
 
@@ -92,8 +92,8 @@ describe('a token', () => {
     const after = await newPhone('ios', undefined, before.token);
     await tokensMoved();
     const { id } = await publish(before.user);
-    expect(await pushIn(id, 'none')).toMatchObject({ device_id: before.deviceId, reason: 'no_token' });
-    await pushIn((await publish(after.user)).id, 'sent');
+    expect(await pushInState(id, 'none')).toMatchObject({ device_id: before.deviceId, reason: 'no_token' });
+    await pushInState((await publish(after.user)).id, 'sent');
     expect(arrivals(apns, before.token)).toHaveLength(1);
   });
 
@@ -102,8 +102,8 @@ describe('a token', () => {
     const after = await createUser(app);
     await signIn(app, after, { gcm_device_token: before.token });
     await tokensMoved();
-    expect(await pushIn((await publish(before.user)).id, 'none')).toMatchObject({ reason: 'no_token' });
-    await pushIn((await publish(after)).id, 'sent');
+    expect(await pushInState((await publish(before.user)).id, 'none')).toMatchObject({ reason: 'no_token' });
+    await pushInState((await publish(after)).id, 'sent');
   });
 
   test('that many register at once belongs to one of them', async () => {

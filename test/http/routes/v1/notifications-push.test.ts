@@ -30,7 +30,7 @@ beforeEach(() => {
   apns.behave({ status: 200 });
 });
 
-const { register, newPhone, publish, trace, pushIn, retried, makeJobsDue } = createPushSteps(() => app);
+const { register, newPhone, publish, trace, pushInState, untilRetried, makeJobsDue } = createPushSteps(() => app);
 
 describe('a published notification is pushed', () => {
   test('to a browser: encrypted for this browser, and signed with the VAPID key', async () => {
@@ -41,7 +41,7 @@ describe('a published notification is pushed', () => {
     expect(status).toBe(201);
     expect(text).not.toContain(subscription.keys.auth);
     const notification = await publish(user, { actor: 'Ada', notification_key: 'received' });
-    await pushIn(notification.id, 'sent');
+    await pushInState(notification.id, 'sent');
     const [pushed, ...more] = arrivals(web, path) as (typeof web.received)[number][];
     expect(more).toEqual([]);
     expect(pushed?.content).toEqual({
@@ -61,10 +61,10 @@ describe('a published notification is pushed', () => {
   test('to an Android phone by FCM, with one access token for all pushes', async () => {
     const phone = await newPhone('android');
     const first = await publish(phone.user, { actor: 'Ada' });
-    await pushIn(first.id, 'sent');
+    await pushInState(first.id, 'sent');
     const granted = fcm.granted();
     const second = await publish(phone.user);
-    await pushIn(second.id, 'sent');
+    await pushInState(second.id, 'sent');
     expect(fcm.granted()).toBe(granted);
     const contents = arrivals(fcm, phone.token).map((pushed) => (pushed as (typeof fcm.received)[number]).content);
     expect(contents[0]).toMatchObject({
@@ -79,10 +79,10 @@ describe('a published notification is pushed', () => {
   test('to an iPhone by APNs, over one persistent connection', async () => {
     const phone = await newPhone('ios');
     const first = await publish(phone.user, { actor: 'Ada' });
-    await pushIn(first.id, 'sent');
+    await pushInState(first.id, 'sent');
     const connections = apns.connections();
     const second = await publish(phone.user);
-    await pushIn(second.id, 'sent');
+    await pushInState(second.id, 'sent');
     expect(apns.connections()).toBe(connections);
     const [pushed] = arrivals(apns, phone.token) as (typeof apns.received)[number][];
     expect(pushed?.content).toMatchObject({
@@ -100,7 +100,7 @@ describe('a published notification is pushed', () => {
     const token = hexToken();
     await signIn(app, user, { apn_device_token: token });
     const { id } = await publish(user);
-    await pushIn(id, 'sent');
+    await pushInState(id, 'sent');
     expect(arrivals(apns, token)).toHaveLength(1);
   });
 
@@ -125,7 +125,7 @@ describe('a published notification is pushed', () => {
     const [apnToken, gcmToken] = [hexToken(), hexToken()];
     await signIn(app, user, { apn_device_token: apnToken, gcm_device_token: gcmToken });
     const { id } = await publish(user);
-    await pushIn(id, 'sent');
+    await pushInState(id, 'sent');
     expect([arrivals(apns, apnToken).length, arrivals(fcm, gcmToken).length]).toEqual([1, 0]);
   });
 
@@ -135,7 +135,7 @@ describe('a published notification is pushed', () => {
     const { path, subscription } = web.subscribe();
     await register(session.token, 'web', JSON.stringify(subscription));
     const { id } = await publish(user, { description: '🦉"\\'.repeat(1000), actor: 'x'.repeat(255) });
-    await pushIn(id, 'sent');
+    await pushInState(id, 'sent');
     const [pushed] = arrivals(web, path) as (typeof web.received)[number][];
     const body = String(pushed?.content.body);
     expect(body).toMatch(/^(?:🦉"\\)+(?:🦉|🦉")?…$/u);
@@ -150,7 +150,7 @@ describe('a push is not sent', () => {
     const phone = await newPhone('ios');
     apns.behave({ status: 503 }, phone.token);
     const { id } = await publish(phone.user);
-    await retried(id, 1);
+    await untilRetried(id, 1);
     apns.behave({ status: 200 }, phone.token);
     return { phone, id };
   }
@@ -160,8 +160,8 @@ describe('a push is not sent', () => {
     const { status } = await app.api('DELETE', `/v1/tokens/${phone.authenticationId}`, { bearer: phone.session });
     expect(status).toBe(200);
     await makeJobsDue();
-    expect(await pushIn(id, 'dropped')).toMatchObject({ reason: 'logged_out' });
-    expect(await pushIn((await publish(phone.user)).id, 'none')).toMatchObject({ reason: 'logged_out' });
+    expect(await pushInState(id, 'dropped')).toMatchObject({ reason: 'logged_out' });
+    expect(await pushInState((await publish(phone.user)).id, 'none')).toMatchObject({ reason: 'logged_out' });
     expect(arrivals(apns, phone.token)).toHaveLength(1);
   });
 
@@ -173,8 +173,8 @@ describe('a push is not sent', () => {
     const acted = await app.api('POST', `/admin/v1/users/${phone.user.id}/${act}`, { bearer: app.adminKey, body });
     expect(acted.status).toBe(200);
     await makeJobsDue();
-    expect(await pushIn(id, 'dropped')).toMatchObject({ reason });
-    expect(await pushIn((await publish(phone.user)).id, 'none')).toMatchObject({ reason });
+    expect(await pushInState(id, 'dropped')).toMatchObject({ reason });
+    expect(await pushInState((await publish(phone.user)).id, 'none')).toMatchObject({ reason });
   });
 
   test('for a notification that was deleted before its push', async () => {

@@ -19,15 +19,15 @@ beforeAll(async () => {
   fcm.behave({ status: 200, body: {} });
   postern = await startTestApp({ ...fcm.env, ...env });
 });
-afterEach(() => clock('0'));
+afterEach(() => setClockAhead('0'));
 afterAll(async () => {
   await postern.close();
   await fcm.close();
 });
 
-const { person, ask, refused, isIn } = createSelfService(() => postern);
+const { person, ask, refused, isLoggedIn } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
-const { recoverPin, cancelCode, cancel, accepted, clock } = createRecoverySteps(() => postern);
+const { recoverPin, cancelCode, cancel, acceptedPins, setClockAhead } = createRecoverySteps(() => postern);
 
 const owner = (fields: object = {}) => person({ pin: '2468', email: newEmail(), ...fields });
 const waiting = async ({ user }: Pick<Person, 'user'>) =>
@@ -41,9 +41,9 @@ describe('a recovery of the PIN is cancelled', () => {
     const cancelled = await ask<Account>(who, 'DELETE', '/pin-recovery');
     expect([cancelled.status, cancelled.body.pin_recovery]).toEqual([200, null]);
     expect(await refused(who, 'DELETE', '/pin-recovery')).toEqual([404, 'not_found']);
-    await clock('25 hours');
-    expect(await accepted(who)).toEqual(['2468']);
-    expect(await isIn(who)).toBe(true);
+    await setClockAhead('25 hours');
+    expect(await acceptedPins(who)).toEqual(['2468']);
+    expect(await isLoggedIn(who)).toBe(true);
     const event = (await eventsOf(who.user.id)).find(({ type }) => type === 'pin_recovery.cancelled');
     expect(event).toMatchObject({ actor: 'user', data: { reason: 'asked' } });
   });
@@ -55,8 +55,8 @@ describe('a recovery of the PIN is cancelled', () => {
     const copied = ` ${code.toUpperCase().replaceAll('-', ' ').replaceAll('0', 'O')} `;
     expect((await cancel('email', who.user.email, copied)).status).toBe(204);
     expect((await cancel('email', who.user.email, code)).status).toBe(400);
-    await clock('25 hours');
-    expect(await accepted(who)).toEqual(['2468']);
+    await setClockAhead('25 hours');
+    expect(await acceptedPins(who)).toEqual(['2468']);
     const event = (await eventsOf(who.user.id)).find(({ type }) => type === 'pin_recovery.cancelled');
     expect(event).toMatchObject({ actor: 'user', data: { reason: 'code' } });
   });
@@ -106,26 +106,26 @@ describe('a recovery of the PIN is cancelled', () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
     const code = await cancelCode(who.user.email);
-    await clock('24 hours 1 second');
+    await setClockAhead('24 hours 1 second');
     expect((await cancel('email', who.user.email, code)).status).toBe(400);
     expect((await ask(who, 'DELETE', '/pin-recovery')).status).toBe(404);
-    expect(await accepted(who, ['1357'])).toEqual(['1357']);
+    expect(await acceptedPins(who, ['1357'])).toEqual(['1357']);
   });
 
   test('by another recovery, which waits the full delay and has its own code', async () => {
     const who = await owner();
     const first = await recoverPin(who.user, '1357');
     const code = await cancelCode(who.user.email);
-    await clock('12 hours');
+    await setClockAhead('12 hours');
     const second = await recoverPin(who.user, '9876');
     expect(Date.parse(second.body.effective_at ?? '')).toBeGreaterThan(Date.parse(first.body.effective_at ?? ''));
     const newCode = await cancelCode(who.user.email, [code]);
     expect((await cancel('email', who.user.email, code)).status).toBe(400);
-    await clock('25 hours');
-    expect(await accepted(who, ['2468', '1357', '9876'])).toEqual(['2468']);
-    await clock('36 hours 1 second');
+    await setClockAhead('25 hours');
+    expect(await acceptedPins(who, ['2468', '1357', '9876'])).toEqual(['2468']);
+    await setClockAhead('36 hours 1 second');
     expect((await cancel('email', who.user.email, newCode)).status).toBe(400);
-    expect(await accepted(who, ['9876'])).toEqual(['9876']);
+    expect(await acceptedPins(who, ['9876'])).toEqual(['9876']);
   });
 
   const newPassword = 'nine dull horses';
@@ -155,8 +155,8 @@ describe('a recovery of the PIN is cancelled', () => {
     expect(await waiting(who)).toBeNull();
     const event = (await eventsOf(who.user.id)).find(({ type }) => type === 'pin_recovery.cancelled');
     expect(event?.data).toEqual({ reason: 'account_changed' });
-    await clock('25 hours');
-    expect(await accepted(who, ['1357', pin], secret)).toEqual([pin]);
+    await setClockAhead('25 hours');
+    expect(await acceptedPins(who, ['1357', pin], secret)).toEqual([pin]);
   });
 
   test('but not by a lock or a new name: the operator decides about the recovery separately', async () => {

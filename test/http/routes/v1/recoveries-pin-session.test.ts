@@ -15,11 +15,11 @@ let postern: TestApp;
 beforeAll(async () => {
   postern = await startTestApp(env);
 });
-afterEach(() => clock('0'));
+afterEach(() => setClockAhead('0'));
 afterAll(() => postern.close());
 
 const { person, ask, refused, byCode } = createSelfService(() => postern);
-const { accepted, clock } = createRecoverySteps(() => postern);
+const { acceptedPins, setClockAhead } = createRecoverySteps(() => postern);
 
 const owner = (fields: object = {}) => person({ pin: '2468', email: newEmail(), ...fields });
 
@@ -32,7 +32,7 @@ describe('in a session', () => {
     expect(await refused(who, 'PUT', '/pin', { pin: '1357', proof })).toEqual(notByCode);
     expect(await refused(who, 'DELETE', '/pin', { proof })).toEqual(notByCode);
     expect((await ask(who, 'PUT', '/pin', { pin: '1357', proof: byPassword })).status).toBe(200);
-    expect(await accepted(who)).toEqual(['1357']);
+    expect(await acceptedPins(who)).toEqual(['1357']);
   });
 
   test('a code sets a first PIN, unless a PIN was set meanwhile', async () => {
@@ -45,7 +45,7 @@ describe('in a session', () => {
     expect(set.status).toBe(200);
     // In either order, the PIN is in the end the one that was set with the password.
     expect([200, 400, 422]).toContain(raced.status);
-    expect(await accepted(who)).toEqual(['2468']);
+    expect(await acceptedPins(who)).toEqual(['2468']);
   });
 
   test('a password that a code has set cannot change the PIN during the delay; the PIN can', async () => {
@@ -58,7 +58,7 @@ describe('in a session', () => {
     expect(await refused(who, 'DELETE', '/pin', { proof: byStolen })).toEqual(notByCode);
     const byPin = { type: 'pin', secret: '2468' };
     expect((await ask(who, 'PUT', '/pin', { pin: '9876', proof: byPin })).status).toBe(200);
-    await clock('24 hours 1 second');
+    await setClockAhead('24 hours 1 second');
     expect((await ask(who, 'PUT', '/pin', { pin: '1357', proof: byStolen })).status).toBe(200);
   });
 
@@ -78,7 +78,7 @@ describe.each(['own', 'required'])('a factor and the PIN, with SECOND_FACTOR=%s'
   beforeAll(async () => {
     strict = await startTestApp({ ...env, SECOND_FACTOR: policy });
   });
-  afterEach(() => steps.clock('0'));
+  afterEach(() => steps.setClockAhead('0'));
   afterAll(() => strict.close());
   const self = createSelfService(() => strict);
   const factors = createFactors(() => strict);
@@ -126,10 +126,10 @@ describe.each(['own', 'required'])('a factor and the PIN, with SECOND_FACTOR=%s'
     const early = await changes[change](who, await proofOf());
     expect([early.status, early.body.errors]).toEqual(onlyThePin);
     expect((await self.ask<Account>(who, 'GET', '')).body.has_pin).toBe(true);
-    await steps.clock('23 hours 59 minutes');
+    await steps.setClockAhead('23 hours 59 minutes');
     const late = await changes[change](who, await proofOf());
     expect([late.status, late.body.errors]).toEqual(onlyThePin);
-    await steps.clock('24 hours 1 second');
+    await steps.setClockAhead('24 hours 1 second');
     expect((await changes[change](who, await proofOf())).status).toBe(200);
   });
 

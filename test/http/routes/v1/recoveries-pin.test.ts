@@ -24,15 +24,15 @@ beforeAll(async () => {
   fcm.behave({ status: 200, body: {} });
   postern = await startTestApp({ ...fcm.env, ...env });
 });
-afterEach(() => clock('0'));
+afterEach(() => setClockAhead('0'));
 afterAll(async () => {
   await postern.close();
   await fcm.close();
 });
 
-const { person, ask, refused, isIn } = createSelfService(() => postern);
+const { person, ask, refused, isLoggedIn } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
-const { begin, complete, recoverPin, cancelCode, cancel, loginWith, accepted, clock } = createRecoverySteps(
+const { begin, complete, recoverPin, cancelCode, cancel, loginWith, acceptedPins, setClockAhead } = createRecoverySteps(
   () => postern,
 );
 
@@ -52,14 +52,14 @@ describe('a PIN that a code has recovered', () => {
     const shown = (await ask<Account>(who, 'GET', '')).body.pin_recovery;
     expect(shown).toEqual({ started_at: expect.any(String), effective_at: answer.body.effective_at });
     expect(Date.parse(shown?.effective_at ?? '') - Date.parse(shown?.started_at ?? '')).toBe(86_400_000);
-    expect(await accepted(who)).toEqual(['2468']);
-    await clock('23 hours 59 minutes');
-    expect(await accepted(who)).toEqual(['2468']);
-    expect(await isIn(who)).toBe(true);
-    await clock('24 hours');
-    expect(await accepted(who, ['1357'])).toEqual(['1357']);
-    expect(await accepted(who, ['2468'])).toEqual([]);
-    expect(await isIn(who)).toBe(false);
+    expect(await acceptedPins(who)).toEqual(['2468']);
+    await setClockAhead('23 hours 59 minutes');
+    expect(await acceptedPins(who)).toEqual(['2468']);
+    expect(await isLoggedIn(who)).toBe(true);
+    await setClockAhead('24 hours');
+    expect(await acceptedPins(who, ['1357'])).toEqual(['1357']);
+    expect(await acceptedPins(who, ['2468'])).toEqual([]);
+    expect(await isLoggedIn(who)).toBe(false);
     expect(await waiting(who)).toBeNull();
     const types = await typesOf(who);
     expect(types).toEqual(
@@ -82,32 +82,32 @@ describe('a PIN that a code has recovered', () => {
     expect(await loginWith(who.user, undefined, stolen)).toBe('rejected');
     expect(await loginWith(who.user, '1357', stolen)).toBe('rejected');
     // The recovery of the password has ended the recovery of the PIN.
-    await clock('25 hours');
-    expect(await accepted(who, ['1357'], stolen)).toEqual([]);
-    expect(await accepted(who, ['2468'], stolen)).toEqual(['2468']);
+    await setClockAhead('25 hours');
+    expect(await acceptedPins(who, ['1357'], stolen)).toEqual([]);
+    expect(await acceptedPins(who, ['2468'], stolen)).toEqual(['2468']);
   });
 
   test('takes effect for all parallel logins at the same time', async () => {
     for (const pin of ['1357', '2468']) {
       const who = await owner();
       await recoverPin(who.user, '1357');
-      await clock('24 hours 1 second');
+      await setClockAhead('24 hours 1 second');
       const statuses = await Promise.all(Array.from({ length: 5 }, () => loginWith(who.user, pin)));
       expect(new Set(statuses)).toEqual(new Set([pin === '1357' ? 'approved' : 'rejected']));
       expect((await typesOf(who)).filter((type) => type === 'recovery.completed')).toHaveLength(1);
-      await clock('0');
+      await setClockAhead('0');
     }
   });
 
   test('applies to a login that was started with the old one', async () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
-    await clock('23 hours 59 minutes');
+    await setClockAhead('23 hours 59 minutes');
     await postern.database.everyone.query(testSql('delete from message_limits'));
     const login = { ...smsLogin(who.user.phone), pin: '2468' };
     const { body: begun } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: login });
     const secret = await codeOf(postern, begun.id);
-    await clock('24 hours 1 second');
+    await setClockAhead('24 hours 1 second');
     const answer = { body: { secret, pin: '2468' } };
     expect((await postern.api('POST', `/v1/tokens/${begun.id}/secret`, answer)).status).toBe(400);
   });
@@ -115,10 +115,10 @@ describe('a PIN that a code has recovered', () => {
   test('ends a session that sends the old one as a proof', async () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
-    await clock('24 hours 1 second');
+    await setClockAhead('24 hours 1 second');
     const change = { pin: '9876', proof: { type: 'pin', secret: '2468' } };
     expect(await refused(who, 'PUT', '/pin', change)).toEqual([401, 'invalid_session_token']);
-    expect(await accepted(who, ['1357'])).toEqual(['1357']);
+    expect(await acceptedPins(who, ['1357'])).toEqual(['1357']);
   });
 
   test('takes effect without a login, by the queue, and ends existing logins', async () => {
@@ -127,7 +127,7 @@ describe('a PIN that a code has recovered', () => {
       const self = createSelfService(() => hasty);
       const who = await self.person({ pin: '2468' });
       await createRecoverySteps(() => hasty).recoverPin(who.user, '1357');
-      await eventually('the session to end', async () => ((await self.isIn(who)) ? undefined : true));
+      await eventually('the session to end', async () => ((await self.isLoggedIn(who)) ? undefined : true));
       const { loginWith: log } = createRecoverySteps(() => hasty);
       expect([await log(who.user, '2468'), await log(who.user, '1357')]).toEqual(['rejected', 'approved']);
     } finally {
@@ -143,7 +143,7 @@ describe('a PIN that a code has recovered', () => {
       const who = await self.person({ pin: '2468' });
       const { body } = await steps.recoverPin(who.user, '1357');
       expect(body).toEqual({ id: expect.any(String), recovered: 'pin' });
-      expect(await self.isIn(who)).toBe(false);
+      expect(await self.isLoggedIn(who)).toBe(false);
       const statuses = [await steps.loginWith(who.user, '2468'), await steps.loginWith(who.user, '1357')];
       expect(statuses).toEqual(['rejected', 'approved']);
     } finally {
@@ -157,7 +157,7 @@ describe('a PIN that a code has recovered', () => {
     const { app } = await factors.enrolTotp(who);
     await recoverPin(who.user, '1357');
     expect(await loginWith(who.user, '2468')).toBe('pending');
-    await clock('24 hours 1 second');
+    await setClockAhead('24 hours 1 second');
     const login = { ...smsLogin(who.user.phone), pin: '1357' };
     await postern.database.everyone.query(testSql('delete from message_limits'));
     const { body: begun } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: login });
@@ -175,7 +175,7 @@ describe('a PIN that a code has recovered', () => {
     expect(body.account.pin_recovery).toEqual(await waiting(who));
     expect(text).not.toMatch(/argon2|next_pin/);
     expect((await admin('DELETE', `/users/${who.user.id}`)).status).toBe(204);
-    await clock('25 hours');
+    await setClockAhead('25 hours');
     await expect(postern.services.pinRecoveries.apply(who.user.id)).resolves.toBeUndefined();
   });
 });

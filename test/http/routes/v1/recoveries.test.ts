@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { person, again, ask, isIn } = createSelfService(() => postern);
+const { person, signInAgain, ask, isLoggedIn } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
 const password = 'nine dull horses';
 
@@ -49,7 +49,7 @@ describe('a recovery', () => {
     const { path, secret } = await begin(who.user);
     const answer = await complete(path, { secret, password });
     expect([answer.status, answer.body]).toEqual([200, { id: path.split('/').at(-1), recovered: 'password' }]);
-    expect(await isIn(who)).toBe(false);
+    expect(await isLoggedIn(who)).toBe(false);
     expect((await logIn(who.user, byPassword.secret)).body.status).toBe('rejected');
     expect((await logIn(who.user, password)).body.status).toBe('approved');
     expect(await refusal(path, { secret, password })).toEqual([400, 'code_rejected']);
@@ -166,7 +166,7 @@ describe('a recovery', () => {
     expect((await logIn(user, password)).status).toBe(403);
   });
 
-  test('ends when its address is removed, the password changes, or the account is deleted', async () => {
+  test('ends when its address is removed, the password changes, or the user is deactivated or deleted', async () => {
     const changes: readonly ((user: User) => Promise<unknown>)[] = [
       (user) => admin('PATCH', `/users/${user.id}`, { phone: null }),
       (user) => admin('PATCH', `/users/${user.id}`, { password: 'an entirely other one' }),
@@ -187,13 +187,13 @@ describe('a recovery', () => {
     expect((await complete(path, { secret, password })).text).not.toMatch(/ps[as]_/);
   });
 
-  test('never lets an earlier started login continue', async () => {
+  test('ends all sessions, even if one of them sends a request at the same time', async () => {
     const who = await person();
-    const other = await again(who.user);
+    const other = await signInAgain(who.user);
     const { path, secret } = await begin(who.user);
     const [done] = await Promise.all([complete(path, { secret, password }), ask(other, 'GET', '')]);
     expect(done.status).toBe(200);
-    expect([await isIn(who), await isIn(other)]).toEqual([false, false]);
+    expect([await isLoggedIn(who), await isLoggedIn(other)]).toEqual([false, false]);
   });
 });
 
@@ -205,7 +205,7 @@ describe('starting a recovery', () => {
     );
     const userId = row?.user_id ?? '';
     const read = (text: string) => postern.database.everyone.query<{ shape: string }>(testSql(text, [userId]));
-    return eventually('the message to be done with', async () => {
+    return eventually('the message to leave the queue', async () => {
       const messages = await read('select state as shape from outbox where user_id = $1');
       if (messages.some(({ shape }) => shape === 'queued')) return undefined;
       const events = await read("select type as shape from events where user_id = $1 and type like 'recovery.%'");
@@ -251,7 +251,7 @@ describe('starting a recovery', () => {
     }
   });
 
-  test('reports errors: no address, a username, an unavailable channel', async () => {
+  test('reports errors: an invalid address, a username, an unknown purpose', async () => {
     const identity = (type: string, value: string) => ({ identity: { type, value }, purpose: 'password' });
     expect(await refusal('/v1/recoveries', identity('phone', '12'))).toEqual([422, 'identity.value invalid_identity']);
     expect(await refusal('/v1/recoveries', identity('username', 'ada'))).toEqual([422, 'identity.type invalid_choice']);

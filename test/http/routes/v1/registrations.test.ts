@@ -34,7 +34,7 @@ async function begin(phone: string = newPhone()) {
   return { phone, path: `/v1/registrations/${body.id}`, secret: await codeTo(postern, phone) };
 }
 
-test('creates an account with the confirmed address, which can then log in', async () => {
+test('a registration creates an account with the confirmed address, which can then log in', async () => {
   const { phone, path, secret } = await begin();
   const username = newName();
   const asked = { secret, username, password, name: 'Ada', locale: 'en', role: 'operator', metadata: { a: 1 } };
@@ -50,12 +50,12 @@ test('creates an account with the confirmed address, which can then log in', asy
   expect(await refusal(path, { secret })).toEqual([400, 'code_rejected']);
 });
 
-test('needs only the address', async () => {
+test('a registration needs only the address', async () => {
   const { phone, path, secret } = await begin();
   expect((await complete(path, { secret })).body).toMatchObject({ phone, username: null, has_password: false });
 });
 
-test('works by mail as by SMS', async () => {
+test('a registration works by mail as by SMS', async () => {
   const email = newEmail();
   const body = { identity: { type: 'email', value: email } };
   const begun = await postern.api<{ id: string }>('POST', '/v1/registrations', { body });
@@ -63,7 +63,7 @@ test('works by mail as by SMS', async () => {
   expect((await complete(`/v1/registrations/${begun.body.id}`, { secret })).body).toMatchObject({ email, phone: null });
 });
 
-test('uses the requested language for the code, and the language of the user for the notice', async () => {
+test('a registration uses the requested language for the code, and the language of the user for the notice', async () => {
   const server = await startMailServer();
   const smtp = { SMTP_URL: `smtp://127.0.0.1:${server.port}?tls=none`, MAIL_FROM: 'no-reply@example.org' };
   const mailing = await startTestApp({ ...smtp, REGISTRATION: 'on' });
@@ -87,7 +87,7 @@ test('uses the requested language for the code, and the language of the user for
   }
 });
 
-test('creates one account for 50 parallel requests', async () => {
+test('a registration creates one account for 50 parallel requests', async () => {
   const { phone, path, secret } = await begin();
   const answers = await Promise.all(Array.from({ length: 50 }, () => complete(path, { secret, username: newName() })));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -95,7 +95,7 @@ test('creates one account for 50 parallel requests', async () => {
   expect(body).toHaveLength(1);
 });
 
-test('is refused for the second of two requests with one address', async () => {
+test('a registration is refused if an earlier one with the same address was completed', async () => {
   const one = await begin();
   await postern.database.everyone.query(testSql('delete from message_limits'));
   const { body } = await start(one.phone);
@@ -118,7 +118,7 @@ test('a taken username gets 409 and the code stays valid; errors do not count as
   expect((await complete(path, { secret, username: newName() })).status).toBe(201);
 });
 
-test('allows five wrong codes', async () => {
+test('a registration allows five wrong codes', async () => {
   const { path, secret } = await begin();
   for (let n = 0; n < 5; n += 1) {
     expect(await refusal(path, { secret: wrongCode(secret) })).toEqual([400, 'code_rejected']);
@@ -148,7 +148,7 @@ test('for an existing address, the start returns the same response, and no code 
   expect(limited.map(({ status }) => status)).toEqual([201, 429]);
 });
 
-test('gets 403 for every request if it is off', async () => {
+test('a registration gets 403 for every request if REGISTRATION is off', async () => {
   const off = await postern.another({ REGISTRATION: 'off' });
   try {
     for (const path of ['/v1/registrations', `/v1/registrations/${randomUUID()}`]) {
@@ -161,7 +161,7 @@ test('gets 403 for every request if it is off', async () => {
   }
 });
 
-test('codes are limited by dial prefix and in total, and further codes are silently not sent', async () => {
+test('codes are limited by dial prefix, and further codes are silently not sent', async () => {
   const limited = await postern.another({ SMS_LIMIT_PER_PREFIX: '2' });
   try {
     const phones = Array.from({ length: 4 }, (_, n) => `+4915511${String(randomInt(1e6)).padStart(6, '0')}${n}`);

@@ -134,7 +134,7 @@ const refusals: readonly [string, (login: BoundLogin) => string | undefined, str
   ['with a text that is no JWT', () => 'a.b.c', 'must hold one JWT'],
   ['with two proofs', (own) => `${proofFor(postern, own)}, ${proofFor(postern, own)}`, 'must hold one JWT'],
   ['with the algorithm none', (own) => proofFor(postern, own, { header: { alg: 'none' } }), 'must hold one JWT'],
-  ['with the key of another', (own) => proofFor(postern, { ...own, key: newProofKey() }), 'Another key'],
+  ['with another key', (own) => proofFor(postern, { ...own, key: newProofKey() }), 'Another key'],
   ['with a proof that is too long', (own) => proofFor(postern, own, { claims: { a: 'a'.repeat(4000) } }), 'one JWT'],
   ['for another method', (own) => proofFor(postern, own, { claims: { htm: 'GET' } }), 'htm must be the method'],
   ['for another path', (own) => proofFor(postern, own, { claims: { htu: `${postern.url}/v1/tokens` } }), 'htu must be'],
@@ -163,7 +163,7 @@ describe('a bound token', () => {
     expect((await requestSession(postern, own.token, proofFor(postern, own))).status).toBe(201);
   });
 
-  test('accepts htu with a query, a fragment and other letters, and a time within five minutes', async () => {
+  test('accepts htu with a query, a fragment and upper case, and a time within five minutes', async () => {
     const own = await bound();
     const loud = postern.url.replace('http://', 'HTTP://');
     for (const claims of [

@@ -164,7 +164,7 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
     expect((await answer(body.id, { secret: await codeOf(postern, body.id), pin: '2468' })).status).toBe(400);
   });
 
-  test('returns the same response for a wrong code, a used code, a completed id and an unknown id, and stays pending', async () => {
+  test('returns the same response for a wrong code, a rejected login and an unknown id; the fifth wrong code rejects it', async () => {
     const { body, code } = await begin();
     const answers = [];
     for (let guess = 1; guess <= 5; guess += 1) {
@@ -253,8 +253,8 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
   });
 });
 
-describe.each(codeLogins)('the provider of $authenticator', ({ field, newAddress, loginOf }) => {
-  test('is visible in the user’s activity and the outbox, but not in the public status', async () => {
+describe.each(codeLogins)('a message by $authenticator', ({ field, newAddress, loginOf }) => {
+  test('is sent, and the activity of the user shows it', async () => {
     const user = await createUser(postern, { [field]: newAddress() });
     const { body } = await start(loginOf(user[field]));
     await codeOf(postern, body.id);

@@ -30,7 +30,7 @@ async function bulk(body: object, bearer = postern.adminKey): Promise<BulkLine[]
 }
 const results = (lines: readonly BulkLine[]) => lines.slice(0, -1).map(({ id, result }) => [id, result]);
 const summaryOf = (lines: readonly BulkLine[]) => lines.at(-1)?.summary;
-const none = { done: 0, unchanged: 0, failed: 0, valid: 0, complete: true };
+const emptySummary = { done: 0, unchanged: 0, failed: 0, valid: 0, complete: true };
 const people = (count: number, fields: object = {}) =>
   Promise.all(Array.from({ length: count }, () => createUser(postern, fields)));
 
@@ -41,7 +41,7 @@ describe('a bulk action', () => {
     const lock = { until: '2099-01-01T00:00:00Z', reason: 'Reported stolen' };
     const lines = await bulk({ action: 'lock', ids, lock });
     expect(results(lines)).toEqual(ids.map((id) => [id, 'done']));
-    expect(lines.at(-1)).toEqual({ summary: { ...none, done: 5 } });
+    expect(lines.at(-1)).toEqual({ summary: { ...emptySummary, done: 5 } });
     for (const id of ids) {
       expect((await getUser(id)).lock).toEqual({ ...lock, until: '2099-01-01T00:00:00.000000Z', permanent: false });
       expect(await typesOf(id)).toEqual(['user.created', 'user.locked']);
@@ -60,7 +60,10 @@ describe('a bulk action', () => {
     expect(results(await bulk(body))).toEqual([[user?.id, 'done']]);
     const before = await typesOf(user?.id ?? '');
     const repeat = await bulk(body);
-    expect([results(repeat), summaryOf(repeat)]).toEqual([[[user?.id, 'unchanged']], { ...none, unchanged: 1 }]);
+    expect([results(repeat), summaryOf(repeat)]).toEqual([
+      [[user?.id, 'unchanged']],
+      { ...emptySummary, unchanged: 1 },
+    ]);
     expect(await typesOf(user?.id ?? '')).toEqual(before);
   });
 
@@ -99,7 +102,7 @@ describe('a bulk action', () => {
       [user?.id, 'done'],
     ]);
     expect(lines[0]?.errors).toMatchObject([{ code: 'not_found' }]);
-    expect(summaryOf(lines)).toEqual({ ...none, done: 1, failed: 1 });
+    expect(summaryOf(lines)).toEqual({ ...emptySummary, done: 1, failed: 1 });
     expect(await bulk({ action: 'delete', ids: [unknown] })).toMatchObject([{ errors: [{ code: 'not_found' }] }, {}]);
   });
 
@@ -124,16 +127,16 @@ describe('a bulk action', () => {
     const lock = { permanent: true };
     const selection = { search: `${family} odd`, filter: 'status:active' };
     const dry = await bulk({ action: 'lock', lock, ...selection, dry_run: true });
-    expect(summaryOf(dry)).toEqual({ ...none, valid: 120 });
+    expect(summaryOf(dry)).toEqual({ ...emptySummary, valid: 120 });
     const lines = await bulk({ action: 'lock', lock, ...selection });
-    expect([new Set(lines.map(({ id }) => id)).size, summaryOf(lines)]).toEqual([121, { ...none, done: 120 }]);
+    expect([new Set(lines.map(({ id }) => id)).size, summaryOf(lines)]).toEqual([121, { ...emptySummary, done: 120 }]);
     const [row] = await postern.database.everyone.query<{ locked: number }>(
       testSql(`select count(*)::int as locked from users where name like $1 and lock_kind is not null`, [`${family}%`]),
     );
     expect(row?.locked).toBe(120);
     // The action removes users from the list that it walks through.
     const left = await bulk({ action: 'deactivate', ...selection });
-    expect(summaryOf(left)).toEqual({ ...none, done: 120 });
+    expect(summaryOf(left)).toEqual({ ...emptySummary, done: 120 });
   });
 
   test('changes nothing in a dry run, and records nothing', async () => {
@@ -231,7 +234,7 @@ describe('a bulk action that is interrupted', () => {
     return rows.map(({ id }) => id).sort();
   };
 
-  test('by the end of its key says exactly what was done, and a repeat does the rest', async () => {
+  test('by the revocation of its key says exactly what was done, and a repeat does the rest', async () => {
     const name = await crowd(300);
     const { body: key } = await admin<IssuedApiKey>('POST', '/keys', {
       name: 'ends',
@@ -251,7 +254,7 @@ describe('a bulk action that is interrupted', () => {
     expect(done.sort()).toEqual(await deactivated(name));
     expect(lines.at(-1)).toMatchObject({ summary: { done: done.length, complete: done.length === 300 } });
     const repeat = await bulk({ action: 'deactivate', search: name });
-    expect(summaryOf(repeat)).toEqual({ ...none, unchanged: done.length, done: 300 - done.length });
+    expect(summaryOf(repeat)).toEqual({ ...emptySummary, unchanged: done.length, done: 300 - done.length });
   });
 
   test('by its client changes no further users', async () => {
@@ -268,14 +271,14 @@ describe('a bulk action that is interrupted', () => {
     expect(seen.sort()).toEqual(await deactivated(name));
   });
 
-  test('by a locked row reports the others, and the repeat finishes', async () => {
+  test('by a locked row reports the other users, and a repeat finishes the work', async () => {
     const users = await people(3);
     const ids = users.map(({ id }) => id);
     await postern.database.everyone.transaction(async (tx) => {
       await tx.query(testSql('select 1 as one from users where id = $1 for update', [ids[1]]));
       const lines = await bulk({ action: 'deactivate', ids });
       expect(lines.at(-1)).toEqual({
-        summary: { ...none, done: 2, complete: false },
+        summary: { ...emptySummary, done: 2, complete: false },
         status: 503,
         code: 'storage_unavailable',
       });
@@ -284,6 +287,6 @@ describe('a bulk action that is interrupted', () => {
         [ids[2], 'done'],
       ]);
     });
-    expect(summaryOf(await bulk({ action: 'deactivate', ids }))).toEqual({ ...none, done: 1, unchanged: 2 });
+    expect(summaryOf(await bulk({ action: 'deactivate', ids }))).toEqual({ ...emptySummary, done: 1, unchanged: 2 });
   });
 });

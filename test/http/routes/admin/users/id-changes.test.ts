@@ -20,7 +20,7 @@ const newName = () => `name-${randomUUID()}`;
 
 describe('changing a user', () => {
   test('changes only the members of the request', async () => {
-    const user = await createUser(postern, { name: 'Ada', locale: 'en', metadata: { kept: true } });
+    const user = await createUser(postern, { name: 'Ada', locale: 'en', metadata: { plan: 'free' } });
     const { status, body } = await admin('PATCH', `/users/${user.id}`, {
       name: 'Ada King',
       locale: null,
@@ -107,7 +107,7 @@ describe('changing a user', () => {
     },
   );
 
-  test('of the PIN ends no login, and the new PIN is required', async () => {
+  test('ends no login if only the PIN changes, and then requires the new PIN', async () => {
     const user = await createUser(postern, { pin: '2468' });
     const body = { ...passwordLogin(user.username), pin: '2468' };
     const { token = '' } = (await postern.api<{ token?: string }>('POST', '/v1/tokens', { body })).body;

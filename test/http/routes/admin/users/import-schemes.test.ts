@@ -61,13 +61,13 @@ const importUsers = async (
     .split('\n')
     .map((line) => JSON.parse(line) as ImportedLine);
 };
-const noted = async () =>
+const recordedSchemes = async () =>
   (
     await postern.database.everyone.query<{ scheme: string }>(
       testSql('select scheme from password_schemes order by scheme'),
     )
   ).map((row) => row.scheme);
-const users = async () =>
+const usersWithImportedHash = async () =>
   (await postern.database.everyone.query<{ user_id: string }>(testSql('select user_id from imported_hashes'))).map(
     (row) => row.user_id,
   );
@@ -77,7 +77,7 @@ describe('a new scheme', () => {
   it('needs the scope admin when a user is created', async () => {
     const refused = await create(hashOf(1000), writer);
     expect([refused.status, refused.body.errors.map(({ code }) => code)]).toEqual([403, ['insufficient_scope']]);
-    expect([await noted(), await users()]).toEqual([[], []]);
+    expect([await recordedSchemes(), await usersWithImportedHash()]).toEqual([[], []]);
     expect((await create(hashOf(1000))).status).toBe(201);
     expect((await create(hashOf(1000), writer)).status).toBe(201);
     expect((await create(dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1'), writer)).status).toBe(201);
@@ -86,10 +86,10 @@ describe('a new scheme', () => {
   it.each(['', '?dry_run=true'])('needs the scope admin when users are imported%s', async (query) => {
     await create(hashOf(1000));
     const results = await importUsers([hashOf(1000), hashOf(1001), undefined], writer, query);
-    const good = query === '' ? 'created' : 'valid';
-    expect(results.map(({ result }) => result)).toEqual([good, 'failed', good]);
+    const accepted = query === '' ? 'created' : 'valid';
+    expect(results.map(({ result }) => result)).toEqual([accepted, 'failed', accepted]);
     expect(results[1]?.errors?.map(({ code }) => code)).toEqual(['insufficient_scope']);
-    expect(await noted()).toEqual([scheme(1000)]);
+    expect(await recordedSchemes()).toEqual([scheme(1000)]);
   });
 
   it('is refused when all schemes together would exceed the cost limit, with the figures in the refusal', async () => {
@@ -104,17 +104,17 @@ describe('a new scheme', () => {
         message: expect.stringMatching(/costs 24, .*71\.2 .* limit is 60 /),
       },
     ]);
-    expect(await noted()).toEqual(expensive.slice(0, 2));
+    expect(await recordedSchemes()).toEqual(expensive.slice(0, 2));
     expect((await create(hashes[0])).status).toBe(201);
   });
 
   it.each(['', '?dry_run=true'])(
-    'is refused on its line of an import where it would cost too much%s',
+    'is refused only in the lines of an import where it would cost too much%s',
     async (query) => {
       const hashes = [...expensive, expensive[0] ?? ''].map((name) => dummyHashFor(name));
       const results = await importUsers(hashes, postern.adminKey, query);
-      const good = query === '' ? 'created' : 'valid';
-      expect(results.map(({ result }) => result)).toEqual([good, good, 'failed', 'failed', good]);
+      const accepted = query === '' ? 'created' : 'valid';
+      expect(results.map(({ result }) => result)).toEqual([accepted, accepted, 'failed', 'failed', accepted]);
       expect(results[2]?.errors).toMatchObject([{ field: 'password_hash', code: 'schemes_too_expensive' }]);
     },
   );
@@ -131,7 +131,7 @@ describe('a new scheme', () => {
         );
         expect(answers.filter(({ status }) => ![201, 422].includes(status))).toEqual([]);
         expect(answers.filter(({ status }) => status === 201)).toHaveLength(6);
-        expect(await noted()).toHaveLength(2);
+        expect(await recordedSchemes()).toHaveLength(2);
       }
     } finally {
       await other.close();
@@ -158,9 +158,9 @@ describe('a new scheme', () => {
 });
 
 describe('a scheme that no user has any longer', () => {
-  const login = (phone: string | null, typed: string) =>
+  const login = (phone: string | null, password: string) =>
     postern.api('POST', '/v1/tokens', {
-      body: { ...passwordLogin(phone, typed), identity: { type: 'phone', value: phone } },
+      body: { ...passwordLogin(phone, password), identity: { type: 'phone', value: phone } },
     });
   const patch = (id: string, body: object) =>
     postern.api('PATCH', `/admin/v1/users/${id}`, { bearer: postern.adminKey, body });
@@ -175,26 +175,29 @@ describe('a scheme that no user has any longer', () => {
     await create(hashOf(1001));
     await leave(first.body);
     await dropUnused();
-    expect(await noted()).toEqual([scheme(1000), scheme(1001)]);
+    expect(await recordedSchemes()).toEqual([scheme(1000), scheme(1001)]);
     await leave(last.body);
     await dropUnused();
-    expect(await noted()).toEqual([scheme(1001)]);
-    expect(await users()).toHaveLength(1);
+    expect(await recordedSchemes()).toEqual([scheme(1001)]);
+    expect(await usersWithImportedHash()).toHaveLength(1);
   });
 
-  it('is removed automatically, and makes room for another', async () => {
-    const dear = [];
-    for (const name of expensive.slice(0, 2)) dear.push((await create(dummyHashFor(name))).body);
+  it('is removed automatically, and makes room for another scheme', async () => {
+    const usersWithExpensiveHash = [];
+    for (const name of expensive.slice(0, 2)) usersWithExpensiveHash.push((await create(dummyHashFor(name))).body);
     expect((await create(dummyHashFor(expensive[2] ?? ''))).status).toBe(422);
-    for (const { id } of dear) await postern.api('DELETE', `/admin/v1/users/${id}`, { bearer: postern.adminKey });
-    await eventually('the schemes to be dropped', async () => ((await noted()).length === 0 ? true : undefined));
+    for (const { id } of usersWithExpensiveHash)
+      await postern.api('DELETE', `/admin/v1/users/${id}`, { bearer: postern.adminKey });
+    await eventually('the schemes to be dropped', async () =>
+      (await recordedSchemes()).length === 0 ? true : undefined,
+    );
     expect((await create(dummyHashFor(expensive[2] ?? ''))).status).toBe(201);
   });
 
   it.each([
     ['an import', (phone: string) => importUsers([hashOf(1000)], writer, '', phone)],
     ['a creation', (phone: string) => create(hashOf(1000), writer, postern, phone)],
-  ])('stays while %s stores another hash of it', async (_, store) => {
+  ])('stays while %s stores another hash of this scheme', async (_, store) => {
     const { body } = await create(hashOf(1000));
     const phone = newPhone();
     const gaveUp = new Error('gave up');
@@ -210,7 +213,7 @@ describe('a scheme that no user has any longer', () => {
         ]),
       );
       storing = store(phone);
-      await eventually('the other to wait for the identity', async () => {
+      await eventually('the other transaction to wait for the identity', async () => {
         const [row] = await postern.database.everyone.query(testSql('select 1 from pg_locks where not granted'));
         return row;
       });
@@ -221,7 +224,7 @@ describe('a scheme that no user has any longer', () => {
     await expect(blocking).rejects.toBe(gaveUp);
     await storing;
     await dropUnused();
-    expect([await noted(), await users()]).toEqual([[scheme(1000)], [expect.anything()]]);
+    expect([await recordedSchemes(), await usersWithImportedHash()]).toEqual([[scheme(1000)], [expect.anything()]]);
   });
 
   it('is recorded while a user has it, under parallel changes', async () => {
@@ -238,7 +241,10 @@ describe('a scheme that no user has any longer', () => {
       ];
       await Promise.all(work.map((each) => each()));
       await dropUnused();
-      expect([await noted(), await users()]).toEqual([[scheme(1000)], [expect.anything(), expect.anything()]]);
+      expect([await recordedSchemes(), await usersWithImportedHash()]).toEqual([
+        [scheme(1000)],
+        [expect.anything(), expect.anything()],
+      ]);
       await postern.database.everyone.query(testSql('delete from users'));
     }
   });

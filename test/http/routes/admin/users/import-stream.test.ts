@@ -50,20 +50,20 @@ test('a storage failure ends the response with the position, and nothing of the 
   const stream = openLineStream(postern, { path });
   await stream.send(line(name()));
   expect(await stream.next()).toMatchObject({ line: 1, result: 'created' });
-  const [kept, lost] = [name(), name()];
+  const [locked, other] = [name(), name()];
   await postern.database.everyone.transaction(async (tx) => {
     // The import of the same identity waits for this transaction until its timeout.
     await tx.query(
       testSql(
         `insert into identities (digest, user_id, type, canonical)
            values (sha256(convert_to('username' || chr(10) || $1, 'UTF8')), gen_random_uuid(), 'username', $1)`,
-        [kept],
+        [locked],
       ),
     );
-    await stream.send(`${line(lost)}${line(kept)}`);
+    await stream.send(`${line(other)}${line(locked)}`);
     expect(await stream.rest()).toEqual([{ status: 503, code: 'storage_unavailable', committed_lines: 1 }]);
   });
-  expect(await exists(lost)).toBe(false);
+  expect(await exists(other)).toBe(false);
 });
 
 test('an instance that shuts down ends the response with a line that says so, and stops', async () => {

@@ -43,7 +43,7 @@ const admin = async <Body>(path: string) =>
   (await postern.api<Body>('GET', `/admin/v1/users${path}`, { bearer: postern.adminKey })).body;
 const getUser = (id = '') => admin<User>(`/${id}`);
 const name = () => `import${randomInt(1e12)}`;
-const todays = () => dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1');
+const hashWithOwnParameters = () => dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1');
 const countUsers = async () => {
   const [row] = await postern.database.everyone.query<{ count: number }>(
     testSql('select count(*) as count from users'),
@@ -104,7 +104,7 @@ describe('POST /admin/v1/users/import', () => {
   it('creates no user twice when a file is sent again, with ids and without', async () => {
     const [withId, without] = [
       { id: randomUUID(), username: name(), email: `${name()}@example.com` },
-      { username: name(), phone: newPhone(), password_hash: todays() },
+      { username: name(), phone: newPhone(), password_hash: hashWithOwnParameters() },
     ];
     const first = await importLines([withId, without]);
     const users = await countUsers();
@@ -120,9 +120,9 @@ describe('POST /admin/v1/users/import', () => {
 
   it('does not change existing users', async () => {
     const username = name();
-    const [made] = await importLines([{ username, name: 'Ada' }]);
+    const [created] = await importLines([{ username, name: 'Ada' }]);
     await importLines([{ username: username.toUpperCase(), name: 'Eve', password: 'a nanosecond of wire' }]);
-    expect(await getUser(made?.id)).toMatchObject({ username, name: 'Ada', has_password: false });
+    expect(await getUser(created?.id)).toMatchObject({ username, name: 'Ada', has_password: false });
   });
 
   it('refuses only the bad lines, with all their errors, and imports the others', async () => {
@@ -137,7 +137,7 @@ describe('POST /admin/v1/users/import', () => {
       { username: name(), created_at: 'yesterday' },
       { username: name(), created_at: '2999-01-01T00:00:00Z' },
       { username: name(), password_hash: '$1$md5$x' },
-      { username: name(), password_hash: todays(), password: 'a nanosecond of wire' },
+      { username: name(), password_hash: hashWithOwnParameters(), password: 'a nanosecond of wire' },
       '[]',
       '"x"',
       `{"username":"${'x'.repeat(70_000)}"}`,
@@ -194,7 +194,7 @@ describe('POST /admin/v1/users/import', () => {
     expect(lines[3]?.id).toBe(other.id);
   });
 
-  it('decides about lines of one body as about lines of two bodies', async () => {
+  it('treats lines of one body as lines of several bodies', async () => {
     const [username, id] = [name(), randomUUID()];
     const lines = await importLines([
       { username, email: `${username}@example.com` },
@@ -236,8 +236,8 @@ describe('POST /admin/v1/users/import', () => {
     expect(lines.map(({ result }) => result)).toEqual(expected);
     expect(forecast.map(({ result }) => result)).toEqual(expected.map((result) => result.replace('created', 'valid')));
     expect(lines[8]?.errors).toMatchObject([{ field: 'password_hash', code: 'too_many_schemes' }]);
-    const noted = await postern.database.everyone.query(testSql('select scheme from password_schemes'));
-    expect(noted).toHaveLength(8);
+    const recorded = await postern.database.everyone.query(testSql('select scheme from password_schemes'));
+    expect(recorded).toHaveLength(8);
   });
 
   it('reports with dry_run=true the outcome of each line, and creates nothing', async () => {
@@ -265,7 +265,7 @@ describe('POST /admin/v1/users/import', () => {
     const prefix = name();
     const lines = Array.from({ length: 2500 }, (_, index) => ({
       username: `${prefix}-${index}`,
-      password_hash: todays(),
+      password_hash: hashWithOwnParameters(),
     }));
     await importLines(lines.slice(0, 1234));
     const results = await importLines(lines);
@@ -351,9 +351,12 @@ describe('authorization and media type', () => {
     expect((await importLines([{ username: name(), role: 'operator' }]))[0]?.result).toBe('created');
   });
 
-  it.each(['application/json', 'application/x-ndjson; charset=latin1', 'text/plain'])('is 415 as %s', async (type) => {
-    expect((await post('{}', { headers: { 'content-type': type } })).status).toBe(415);
-  });
+  it.each(['application/json', 'application/x-ndjson; charset=latin1', 'text/plain'])(
+    'refuses the media type %s with 415',
+    async (type) => {
+      expect((await post('{}', { headers: { 'content-type': type } })).status).toBe(415);
+    },
+  );
 
   it('refuses an Idempotency-Key, because a file can be sent again without one', async () => {
     const { status, body } = await post('{}', { headers: { 'idempotency-key': 'once' } });

@@ -16,11 +16,13 @@ test('only the scope admin creates or changes operators', async () => {
   });
   const operator = await createUser(postern, { role: 'operator' });
   const user = await createUser(postern);
-  const as = (bearer: string, method: string, path: string, body: object) =>
+  const statusOf = (bearer: string, method: string, path: string, body: object) =>
     postern.api(method, `/admin/v1/users${path}`, { bearer, body }).then(({ status }) => status);
-  expect(await as(key.token, 'POST', '', { username: `x${randomUUID().slice(0, 8)}`, role: 'operator' })).toBe(403);
-  expect(await as(key.token, 'PATCH', `/${user.id}`, { role: 'support' })).toBe(403);
-  expect(await as(key.token, 'PATCH', `/${operator.id}`, { password: 'taken over by a key' })).toBe(403);
-  expect(await as(key.token, 'PATCH', `/${user.id}`, { name: 'Ada' })).toBe(200);
-  expect(await as(postern.adminKey, 'PATCH', `/${operator.id}`, { role: 'user' })).toBe(200);
+  expect(await statusOf(key.token, 'POST', '', { username: `x${randomUUID().slice(0, 8)}`, role: 'operator' })).toBe(
+    403,
+  );
+  expect(await statusOf(key.token, 'PATCH', `/${user.id}`, { role: 'support' })).toBe(403);
+  expect(await statusOf(key.token, 'PATCH', `/${operator.id}`, { password: 'taken over by a key' })).toBe(403);
+  expect(await statusOf(key.token, 'PATCH', `/${user.id}`, { name: 'Ada' })).toBe(200);
+  expect(await statusOf(postern.adminKey, 'PATCH', `/${operator.id}`, { role: 'user' })).toBe(200);
 });

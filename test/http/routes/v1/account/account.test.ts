@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { person, again, ask, refused, byCode, bySms, isIn } = createSelfService(() => postern);
+const { person, signInAgain, ask, refused, byCode, bySms, isLoggedIn } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
 const newPassword = 'nine dull horses';
 const wrong = { type: 'password', secret: 'not the password' };
@@ -54,7 +54,7 @@ describe('the account', () => {
     });
   });
 
-  test('changes the username with a proof, in canonical form, and a taken one is 409', async () => {
+  test('changes the username with a proof, and refuses a taken username with 409', async () => {
     const who = await person();
     const other = await createUser(postern);
     const username = `New${randomUUID().slice(0, 8)}`;
@@ -79,11 +79,11 @@ describe('the account', () => {
 describe('the password', () => {
   test('changes with a proof, and every other login ends', async () => {
     const who = await person();
-    const elsewhere = await again(who.user);
+    const elsewhere = await signInAgain(who.user);
     const changed = await ask<Account>(who, 'PUT', '/password', { password: newPassword, proof: byPassword });
     expect(changed.status).toBe(200);
-    expect(await isIn(who)).toBe(true);
-    expect(await isIn(elsewhere)).toBe(false);
+    expect(await isLoggedIn(who)).toBe(true);
+    expect(await isLoggedIn(elsewhere)).toBe(false);
     expect(await approves(who.user.username, newPassword)).toBe(true);
     expect(await approves(who.user.username, byPassword.secret)).toBe(false);
     const types = (await eventsOf(who.user.id)).map(({ type, actor }) => `${type} by ${actor}`);
@@ -158,7 +158,7 @@ describe('a proof', () => {
     const who = await person();
     const proof = await byCode(who);
     const change = { pin: '2468', proof };
-    const elsewhere = await again(who.user);
+    const elsewhere = await signInAgain(who.user);
     const stranger = await person();
     expect(await refused(elsewhere, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
     expect(await refused(stranger, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
@@ -197,7 +197,7 @@ describe('a proof', () => {
     expect(await refused(who, 'DELETE', '', { proof: byPassword })).toEqual([423, 'account_temporarily_locked']);
     expect((await login(postern, who.user, { id: who.deviceId })).status).toBe(423);
     // A lock after wrong guesses does not end existing sessions.
-    expect(await isIn(who)).toBe(true);
+    expect(await isLoggedIn(who)).toBe(true);
     const types = (await eventsOf(who.user.id)).map(({ type }) => type);
     expect(types.filter((type) => type === 'proof.rejected')).toHaveLength(5);
     expect(types).toContain('account.locked_by_guesses');
@@ -228,7 +228,7 @@ describe('deleting the account', () => {
     expect(await refused(who, 'DELETE', '', { proof: wrong })).toEqual([400, 'proof_rejected']);
     const gone = await ask(who, 'DELETE', '', { proof: byPassword });
     expect(gone.status).toBe(204);
-    expect(await isIn(who)).toBe(false);
+    expect(await isLoggedIn(who)).toBe(false);
     expect((await admin('GET', `/users/${who.user.id}`)).status).toBe(404);
   });
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { person, again, ask, refused, byCode } = createSelfService(() => postern);
+const { person, signInAgain, ask, refused, byCode } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
 
 const kinds = [
@@ -73,7 +73,7 @@ describe.each(kinds)('a user’s own $type', ({ type, next, faulty }) => {
   test('accepts its code only from the account and the device that started the change', async () => {
     const who = await person();
     const { path, secret } = await begin(who);
-    for (const other of [await again(who.user), await person()]) {
+    for (const other of [await signInAgain(who.user), await person()]) {
       expect(await refused(other, 'POST', path, { secret })).toEqual([400, 'code_rejected']);
     }
     expect(await refused(who, 'POST', `/${type}/nothing`, { secret })).toEqual([400, 'code_rejected']);

@@ -28,7 +28,7 @@ afterAll(async () => {
   await attic.close();
 });
 
-const { person, ask, refused, again } = createSelfService(() => postern);
+const { person, ask, refused, signInAgain } = createSelfService(() => postern);
 const path = '/external-identities';
 type Begun = { readonly id: string; readonly challenge: { readonly nonce: string } };
 const begin = async (who: Person) => (await ask<Begun>(who, 'POST', `${path}/attic`, { proof: byPassword })).body;
@@ -96,7 +96,7 @@ describe('linking an account at a provider', () => {
     const rejected = [400, 'external_identity_rejected'];
     const confirm = (by: Person, at: string, token: string) => refused(by, 'POST', `${path}/${at}`, { secret: token });
     expect(await confirm(await person(), `attic/${id}`, secret)).toEqual(rejected);
-    expect(await confirm(await again(who.user), `attic/${id}`, secret)).toEqual(rejected);
+    expect(await confirm(await signInAgain(who.user), `attic/${id}`, secret)).toEqual(rejected);
     expect(await confirm(who, `cellar/${id}`, secret)).toEqual(rejected);
     expect(await confirm(who, `attic/${randomUUID()}`, secret)).toEqual(rejected);
     expect(await confirm(who, 'attic/rubbish', secret)).toEqual(rejected);

@@ -22,9 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { person, ask, again, enrolPasskey, enrolTotp, startWithPasskey, startWithPassword, answer } = createFactors(
-  () => postern,
-);
+const { person, ask, signInAgain, enrolPasskey, enrolTotp, startWithPasskey, startWithPassword, answer } =
+  createFactors(() => postern);
 type Options = Parameters<SoftwareAuthenticator['sign']>[0];
 const optionsOf = ({ body }: { body: { challenge?: object } }) => body.challenge as Options;
 
@@ -103,7 +102,7 @@ describe('enrolling a passkey', () => {
       expect((await ask(who, 'POST', `/passkeys/${next.id}`, { response: one })).status).toBe(400);
     }
     expect((await ask(who, 'POST', `/passkeys/${body.id}`, {})).status).toBe(422);
-    expect((await ask(await again(who.user), 'POST', `/passkeys/${body.id}`, { response })).status).toBe(400);
+    expect((await ask(await signInAgain(who.user), 'POST', `/passkeys/${body.id}`, { response })).status).toBe(400);
     expect((await ask(await person(), 'POST', `/passkeys/${body.id}`, { response })).status).toBe(400);
     expect((await ask(who, 'POST', `/passkeys/${body.id}`, { response })).status).toBe(201);
   });
@@ -193,8 +192,8 @@ describe('a login with a passkey', () => {
     await postern.api('PATCH', `/admin/v1/users/${who.user.id}`, change);
     const half = await loginWith(authenticator, { userVerified: false });
     expect(half.body.challenge).toMatchObject({ type: 'passkey', userVerification: 'required' });
-    const merely = authenticator.sign(optionsOf(half), { userVerified: false });
-    expect((await answer(half.body.id, merely)).status).toBe(400);
+    const unverified = authenticator.sign(optionsOf(half), { userVerified: false });
+    expect((await answer(half.body.id, unverified)).status).toBe(400);
     expect((await answer(half.body.id, authenticator.sign(optionsOf(half)))).body.status).toBe('approved');
   });
 

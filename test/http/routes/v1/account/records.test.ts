@@ -135,7 +135,7 @@ describe('the export', () => {
     expect(sequences).toEqual(Array.from({ length: count }, (_, n) => n + 1));
   });
 
-  test('reads only as fast as its client, refuses a second one, and aborts when the session ends', async () => {
+  test('reads only as fast as its client, refuses a second export, and aborts when the session ends', async () => {
     const who = await person();
     await fill(who.user.id, 15_000, 4000);
     const { hostname, port } = new URL(postern.url);
@@ -151,14 +151,14 @@ describe('the export', () => {
         resolve();
       }),
     );
-    const taken = async () => {
+    const isWaiting = async () => {
       const [row] = await postern.database.everyone.query<{ calls: number }>(
         testSql(`select count(*)::int as calls from pg_stat_activity where datname = current_database()
           and query like '%keyset_position%' and state = 'active' and pid <> pg_backend_pid()`),
       );
       return row?.calls === 0 ? true : undefined;
     };
-    await eventually('the export to wait for its reader', taken);
+    await eventually('the export to wait for its reader', isWaiting);
     expect((await ask(who, 'GET', '/export')).status).toBe(429);
     expect((await admin('POST', `/users/${who.user.id}/logout`)).status).toBe(200);
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));

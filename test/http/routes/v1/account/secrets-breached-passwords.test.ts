@@ -41,7 +41,7 @@ describe('with a list of breached passwords', () => {
     expect((await login(postern, user)).body.status).toBe('approved');
   });
 
-  it('users cannot set one themselves or by a recovery, whose code stays valid', async () => {
+  it('users cannot set a breached password themselves or by a recovery, whose code stays valid', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     const { session } = await signIn(postern, user);
     const own = await postern.api<ProblemAnswer>('PUT', '/v1/account/password', {
@@ -60,7 +60,7 @@ describe('with a list of breached passwords', () => {
     expect((await recover('nine dull horses')).status).toBe(200);
   });
 
-  it('an import item with one fails', async () => {
+  it('an import line with a breached password fails', async () => {
     const { text } = await postern.api('POST', '/admin/v1/users/import', {
       bearer: postern.adminKey,
       headers: { 'content-type': 'application/x-ndjson' },
@@ -81,7 +81,7 @@ it('users can set a password while the list is unavailable, and the log does not
     ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
   });
   try {
-    // Without a proof the list is not asked.
+    // Without a valid code, Postern does not query the list.
     for (const path of ['recoveries', 'registrations']) {
       await postern.api('POST', `/v1/${path}/${randomUUID()}`, { body: { secret: '123456', password: leaked } });
     }

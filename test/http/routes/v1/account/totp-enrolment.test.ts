@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { person, again, ask, enrolTotp, startWithPassword, answer } = createFactors(() => postern);
+const { person, signInAgain, ask, enrolTotp, startWithPassword, answer } = createFactors(() => postern);
 const userOf = async ({ user }: Person) =>
   (await postern.api<User>('GET', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey })).body;
 const change = ({ user }: Person, body: object) =>
@@ -35,7 +35,7 @@ const codes = ({ body }: { body: Pick<ProblemAnswer, 'errors'> }) => body.errors
 const byApp = (secret: string | undefined) => ({ type: 'totp', secret });
 
 describe('enrolling an authenticator app', () => {
-  test('returns a secret and its URI, and takes effect when a code confirms it', async () => {
+  test('returns a secret and its URI, and has no effect before a code confirms it', async () => {
     const who = await person();
     const begun = await ask<NewTotp>(who, 'POST', '/totp', { proof: byPassword });
     expect(begun.status).toBe(201);
@@ -66,10 +66,10 @@ describe('enrolling an authenticator app', () => {
     const wrong = await ask<ProblemAnswer>(who, 'POST', '/totp', { proof: { type: 'password', secret: 'no' } });
     expect(codes(wrong)).toEqual(['proof_rejected']);
     const { body } = await ask<NewTotp>(who, 'POST', '/totp', { proof: byPassword });
-    const { appOf, again } = createFactors(() => postern);
+    const { appOf, signInAgain } = createFactors(() => postern);
     const code = await appOf(who.user.id, body.secret).code();
     expect((await ask(who, 'POST', `/totp/${body.id}`, { secret: wrongCode(code) })).status).toBe(400);
-    expect((await ask(await again(who.user), 'POST', `/totp/${body.id}`, { secret: code })).status).toBe(400);
+    expect((await ask(await signInAgain(who.user), 'POST', `/totp/${body.id}`, { secret: code })).status).toBe(400);
     expect((await ask(who, 'POST', `/totp/${body.id}`, { secret: code })).status).toBe(200);
     expect((await ask(who, 'POST', `/totp/${body.id}`, { secret: code })).status).toBe(400);
     expect((await ask(who, 'POST', '/totp/no-id', { secret: code })).status).toBe(404);
@@ -112,7 +112,7 @@ describe('enrolling an authenticator app', () => {
     expect((await ask(who, 'PUT', '/password', proven)).status).toBe(200);
   });
 
-  test('makes every proof include it, also in the session that enrolled it', async () => {
+  test('makes the app part of every proof, also in the session that enrolled it', async () => {
     const { refused } = createSelfService(() => postern);
     const who = await person();
     const { app } = await enrolTotp(who);
@@ -140,7 +140,7 @@ describe('enrolling an authenticator app', () => {
   test('stops earlier sessions from changing the account with the password alone', async () => {
     const { refused } = createSelfService(() => postern);
     const who = await person();
-    const before = await again(who.user);
+    const before = await signInAgain(who.user);
     const { app, recoveryCodes } = await enrolTotp(who);
     const needsFactor = [422, 'proof.type invalid_choice'];
     expect(await refused(before, 'DELETE', '/totp', { proof: byPassword })).toEqual(needsFactor);
