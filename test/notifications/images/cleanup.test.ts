@@ -62,7 +62,7 @@ const upload = async (userId?: string) => {
 const publish = (imageId: string) =>
   publishAll({ database: test.database, notifications }, [input(user, { image_id: imageId })]);
 /** Lets this much time pass for all images. */
-const pass = (interval: string) =>
+const letPass = (interval: string) =>
   test.database.everyone.query(testSql(`update images set check_after = check_after - $1::interval`, [interval]));
 const rowOf = async (id: string) =>
   (await test.database.everyone.query<{ id: string }>(testSql('select id from images where id = $1', [id])))[0]?.id;
@@ -77,9 +77,9 @@ describe('the cleanup', () => {
   it('removes an image a day after its upload if no notification shows it, with its files', async () => {
     const id = await upload();
     expect(await unsettled()).toEqual([]);
-    await pass('23 hours');
+    await letPass('23 hours');
     expect([await clean(), await rowOf(id), await hasFiles(id)]).toEqual([0, id, true]);
-    await pass('1 hour');
+    await letPass('1 hour');
     expect([await clean(), await rowOf(id), await hasFiles(id)]).toEqual([1, undefined, false]);
     expect(await unsettled()).toEqual([]);
   });
@@ -87,12 +87,12 @@ describe('the cleanup', () => {
   it('keeps an image that is shown, and checks it again after a week', async () => {
     const id = await upload();
     const [notification] = await publish(id);
-    await pass('1 day');
+    await letPass('1 day');
     expect([await clean(), await hasFiles(id)]).toEqual([0, true]);
     await test.database.everyone.transaction((tx) => notifications.remove(tx, notification?.id ?? ''));
-    await pass('6 days');
+    await letPass('6 days');
     expect(await clean()).toBe(0);
-    await pass('1 day');
+    await letPass('1 day');
     expect([await clean(), await hasFiles(id)]).toEqual([1, false]);
   });
 
@@ -101,7 +101,7 @@ describe('the cleanup', () => {
     const inputs = urls.map((image) => input(user, { image }));
     const [kept] = await publishAll({ database: test.database, notifications }, inputs);
     await test.database.everyone.query(testSql('delete from notifications where id <> $1', [kept?.id]));
-    await pass('1 day');
+    await letPass('1 day');
     expect(await clean()).toBe(249);
     expect(await test.database.everyone.query(testSql('select id from images'))).toEqual([{ id: kept?.image?.id }]);
   });
@@ -132,9 +132,9 @@ describe('the cleanup', () => {
     expect([await hasFiles(id), await unsettled()]).toEqual([true, []]);
   });
 
-  it('removes files from disk whose row was removed before', async () => {
+  it('removes files from disk whose row an interrupted cleanup has removed', async () => {
     const id = await upload();
-    await pass('1 day');
+    await letPass('1 day');
     const dying: ImageStorage = { ...storage, remove: () => Promise.reject(new Error('killed')) };
     await expect(cleanUpImages({ database: test.database, storage: dying })).rejects.toThrow('killed');
     expect([await rowOf(id), await hasFiles(id)]).toEqual([undefined, true]);
@@ -147,7 +147,7 @@ describe('the cleanup', () => {
   it('and a publisher at the same time: the image is shown and stays, or is removed and unknown; 20 rounds', async () => {
     for (let round = 0; round < 20; round += 1) {
       const ids = await Promise.all([upload(), upload(), upload()]);
-      await pass('1 day');
+      await letPass('1 day');
       const acts = await Promise.allSettled([...ids.map(publish), clean(), clean()]);
       const published = acts.slice(0, ids.length);
       for (const [index, act] of published.entries()) {
@@ -167,7 +167,7 @@ describe('the cleanup', () => {
 
   it('skips an image that a publisher has locked, and does not wait for it', async () => {
     const id = await upload();
-    await pass('1 day');
+    await letPass('1 day');
     await test.database.everyone.transaction(async (tx) => {
       const [notification] = await notifications.publish(tx, [input(user, { image_id: id })]);
       expect(notification?.image?.id).toBe(id);
@@ -198,11 +198,11 @@ describe('the erasure of a user', () => {
       user,
     );
 
-  it('waits until no backup runs, and so does the cleanup', async () => {
+  it('is refused while a backup runs, and the cleanup then removes nothing', async () => {
     const own = await upload(user);
     await test.database.everyone.transaction(async (backup) => {
       await backup.query(testSql(`select pg_advisory_xact_lock(${imageRemovalLock})`));
-      await pass('1 day');
+      await letPass('1 day');
       expect(await clean()).toBe(0);
       await expect(erase()).rejects.toThrow('storage_unavailable');
       expect([await rowOf(own), await hasFiles(own)]).toEqual([own, true]);

@@ -21,14 +21,14 @@ test('decoding stops at the time limit, and no step starts after it', async () =
   const render = createRender();
   const file = await plain(20, 20).png().toBuffer();
   for (const steps of [0, 1, 2, 3]) {
-    let asked = 0;
+    let checks = 0;
     const left = () => {
-      if (asked === steps) throw new Problem('image_not_stored');
-      asked += 1;
+      if (checks === steps) throw new Problem('image_not_stored');
+      checks += 1;
       return 1000;
     };
     await expect(render(file, left)).rejects.toMatchObject({ code: 'image_not_stored' });
-    expect(asked).toBe(steps);
+    expect(checks).toBe(steps);
   }
   expect(Object.keys(await render(file, () => 0))).toEqual(['card', 'full', 'thumbnail']);
 });

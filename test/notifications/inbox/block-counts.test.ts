@@ -79,12 +79,12 @@ describe('a block of an inbox', () => {
 
   test('is counted correctly while many publish, change and delete at once, in 20 rounds', async () => {
     const user = await createInbox(db.database);
-    let made = await publishTo([user], 1000);
+    let published = await publishTo([user], 1000);
     for (let round = 0; round < 20; round += 1) {
       const { last_change_sequence: last } = await headOf(db.database, user);
       const missing = 1024 - (last % 1024);
-      if (missing > 20) made = await publishTo([user], Math.min(1000, missing - 5));
-      const [first, second] = made;
+      if (missing > 20) published = await publishTo([user], Math.min(1000, missing - 5));
+      const [first, second] = published;
       await Promise.all([
         ...Array.from({ length: 10 }, (_, nth) => publishOne(user, nth)),
         publishTo([user], 7),
@@ -94,7 +94,7 @@ describe('a block of an inbox', () => {
           notifications.change(tx, second?.id ?? '', { notification_type: 'request' }),
         ),
       ]);
-      made = made.slice(2);
+      published = published.slice(2);
     }
     // The notification after the one that filled a block counts the block.
     await publishOne(user);
@@ -119,7 +119,7 @@ describe('a block of an inbox', () => {
 
   test('whose count an earlier release raised with each notification stays correct', async () => {
     const user = await createInbox(db.database);
-    const made = [...(await publishTo([user], 1000)), ...(await publishTo([user], 1000))];
+    const published = [...(await publishTo([user], 1000)), ...(await publishTo([user], 1000))];
     await db.database.everyone.query(testSql('delete from inbox_blocks where user_id = $1', [user]));
     await db.database.everyone.query(
       testSql(
@@ -129,18 +129,19 @@ describe('a block of an inbox', () => {
       ),
     );
     await db.database.everyone.query(testSql('update inboxes set counted_blocks = null where user_id = $1', [user]));
-    const act = async (of: typeof made) => {
-      for (const { id } of of.slice(0, 5)) {
+    const changeAndRemove = async (notificationsOfBlock: typeof published) => {
+      for (const { id } of notificationsOfBlock.slice(0, 5)) {
         await db.database.everyone.transaction((tx) => notifications.change(tx, id, { notification_type: 'request' }));
       }
-      for (const { id } of of.slice(3, 8)) await db.database.everyone.transaction((tx) => notifications.remove(tx, id));
+      for (const { id } of notificationsOfBlock.slice(3, 8))
+        await db.database.everyone.transaction((tx) => notifications.remove(tx, id));
     };
-    await act(made.slice(0, 10));
-    await act(made.slice(1500, 1510));
+    await changeAndRemove(published.slice(0, 10));
+    await changeAndRemove(published.slice(1500, 1510));
     expect(await countedBlocksOf(db.database, user)).toEqual({ counted: 1, wrong: 0 });
     await publishOne(user);
-    await act(made.slice(20, 30));
-    await act(made.slice(1600, 1610));
+    await changeAndRemove(published.slice(20, 30));
+    await changeAndRemove(published.slice(1600, 1610));
     await publishTo([user], 1000);
     expect(await countedBlocksOf(db.database, user)).toEqual({ counted: 2, wrong: 0 });
     await expectRightPages(user);

@@ -32,6 +32,7 @@ const publish = (userId: string, count: number, fields: object = {}) =>
 const change = (id: string, body: object) =>
   test.database.everyone.transaction((tx) => notifications.change(tx, id, body));
 const remove = (id: string) => test.database.everyone.transaction((tx) => notifications.remove(tx, id));
+/** Stores that the tombstones up to this change were removed. */
 const forget = (userId: string, upTo: number) =>
   test.database.everyone.query(
     testSql('update inboxes set forgotten_change_sequence = $2 where user_id = $1', [userId, upTo]),
@@ -89,7 +90,7 @@ describe('changes', () => {
     expect((await changesOf(user, '2')).changes.map(({ id }) => id)).toEqual([three?.id, one?.id, two?.id, four?.id]);
   });
 
-  it('from the start lists everything as new, without deletions', async () => {
+  it('lists everything as new, without deletions, to a client that reads from the start', async () => {
     const user = await createInbox(test.database);
     const [one, two] = await publish(user, 3);
     await change(one?.id ?? '', { actor: 'x' });
@@ -111,8 +112,8 @@ describe('changes', () => {
   it('lists everything in pages, across tombstones that were removed before the first page', async () => {
     const user = await createInbox(test.database);
     await publish(user, 25);
-    const doomed = await publish(user, 5);
-    for (const { id } of doomed) await remove(id);
+    const deleted = await publish(user, 5);
+    for (const { id } of deleted) await remove(id);
     await forget(user, 35);
     const seen: Change[] = [];
     let after = '0';

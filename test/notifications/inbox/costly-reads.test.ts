@@ -3,8 +3,8 @@ import { createCostlyReadLimit } from '../../../src/notifications/inbox/costly-r
 
 afterEach(() => void vi.useRealTimers());
 
-/** Limits with a clock of the test. Each read advances it by some milliseconds. */
-function createCounted(connections = 20) {
+/** A limit whose clock the test sets. Each read advances this clock by some milliseconds. */
+function createLimit(connections = 20) {
   const clock = { time: 0 };
   const share = createCostlyReadLimit({ connections, now: () => clock.time });
   const read = (user: string, milliseconds: number) =>
@@ -15,8 +15,8 @@ function createCounted(connections = 20) {
 }
 
 /** Reads that run until the test ends them, and the users whose reads have started. */
-function createHeld(connections: number) {
-  const { share } = createCounted(connections);
+function createHangingReads(connections: number) {
+  const { share } = createLimit(connections);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const read = (user: string) =>
@@ -30,7 +30,7 @@ function createHeld(connections: number) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('two reads of one user run at a time, independently of other users', async () => {
-  const { read, begun, ends } = createHeld(20);
+  const { read, begun, ends } = createHangingReads(20);
   const reads = ['a', 'a', 'a', 'b'].map(read);
   await settled();
   expect(begun).toEqual(['a', 'a', 'b']);
@@ -42,7 +42,7 @@ test('two reads of one user run at a time, independently of other users', async 
 });
 
 test('the reads of all users together use at most half of the connections', async () => {
-  const { read, begun, ends } = createHeld(6);
+  const { read, begun, ends } = createHangingReads(6);
   const reads = ['a', 'b', 'c', 'd'].map(read);
   await settled();
   expect(begun).toEqual(['a', 'b', 'c']);
@@ -56,7 +56,7 @@ test('the reads of all users together use at most half of the connections', asyn
 
 test('a read that has waited for its user for a second is refused with a time to retry after', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const { read, begun, ends } = createHeld(20);
+  const { read, begun, ends } = createHangingReads(20);
   const [first, second, third] = ['a', 'a', 'a'].map(read);
   const refusal = expect(third).rejects.toMatchObject({ code: 'too_many_requests', options: { retryAfter: 1 } });
   await vi.advanceTimersByTimeAsync(1000);
@@ -67,7 +67,7 @@ test('a read that has waited for its user for a second is refused with a time to
 });
 
 test('at most a hundred reads of one user wait', async () => {
-  const { read, ends } = createHeld(20);
+  const { read, ends } = createHangingReads(20);
   const reads = Array.from({ length: 103 }, () => read('a'));
   await expect(reads[102]).rejects.toMatchObject({ code: 'too_many_requests' });
   const others = Promise.all(reads.slice(0, 102));
@@ -79,7 +79,7 @@ test('at most a hundred reads of one user wait', async () => {
 });
 
 test('a user who has used up the allowance is refused until some of it is refilled, and other users are not', async () => {
-  const { clock, read } = createCounted();
+  const { clock, read } = createLimit();
   for (let nth = 0; nth < 3; nth += 1) await read('a', 5000);
   // 15 s, minus what was refilled during the second and the third read: 0.2 of 10 s.
   const excess = 15_000 - 2000 - 10_000;
@@ -91,14 +91,14 @@ test('a user who has used up the allowance is refused until some of it is refill
 });
 
 test('quick reads are never refused: their time is refilled as fast as it is used', async () => {
-  const { clock, read } = createCounted();
+  const { clock, read } = createLimit();
   for (let nth = 0; nth < 10_000; nth += 1) {
     await read('a', 5);
     clock.time += 20;
   }
 });
 
-test('an error of a read is passed on', async () => {
-  const { share } = createCounted();
+test('the caller gets the error of a read', async () => {
+  const { share } = createLimit();
   await expect(share('a', () => Promise.reject(new Error('of the read')))).rejects.toThrow('of the read');
 });

@@ -25,8 +25,8 @@ test('a user who is deleted after validation does not affect the other publicati
     publication(randomUUID()),
   ]);
   const gone = { errors: [{ field: 'user_id', code: 'unknown_user' }] };
-  const made = { ids: [expect.any(String)] };
-  expect(outcomes).toEqual([made, gone, made, gone]);
+  const published = { ids: [expect.any(String)] };
+  expect(outcomes).toEqual([published, gone, published, gone]);
   expect([await headOf(database, ann), await headOf(database, bob)]).toMatchObject([{ total: 1 }, { total: 1 }]);
 });
 

@@ -46,13 +46,13 @@ describe('single notifications that are published at the same time', () => {
     for (let round = 0; round < 20; round += 1) {
       const [busy = '', ...others] = await createInboxes(db.database, 10);
       const to = upTo(40).flatMap((nth) => [busy, others[nth % others.length] ?? '']);
-      const made = await Promise.all(to.map((userId, place) => publishTo(userId, `number ${place}`)));
-      expect(made.map(({ user_id, description }) => [user_id, description])).toEqual(
+      const published = await Promise.all(to.map((userId, place) => publishTo(userId, `number ${place}`)));
+      expect(published.map(({ user_id, description }) => [user_id, description])).toEqual(
         to.map((userId, place) => [userId, `number ${place}`]),
       );
       for (const userId of [busy, ...others]) {
         const count = to.filter((each) => each === userId).length;
-        const own = made.filter(({ user_id }) => user_id === userId).map(({ sequence }) => sequence);
+        const own = published.filter(({ user_id }) => user_id === userId).map(({ sequence }) => sequence);
         expect(own.sort((a, b) => a - b)).toEqual(upTo(count));
         expect(await inboxOf(userId)).toEqual({
           sequences: upTo(count),
@@ -66,8 +66,8 @@ describe('single notifications that are published at the same time', () => {
 
   test('are refused one by one: an unknown user does not affect the others', async () => {
     const users = await createInboxes(db.database, 10);
-    const asked = users.flatMap((userId) => [publishTo(userId), publishTo(randomUUID())]);
-    const outcomes = await Promise.allSettled(asked);
+    const publications = users.flatMap((userId) => [publishTo(userId), publishTo(randomUUID())]);
+    const outcomes = await Promise.allSettled(publications);
     for (const [index, outcome] of outcomes.entries()) {
       expect(outcome).toMatchObject(
         index % 2 === 0
@@ -116,14 +116,14 @@ describe('single notifications that are published to one inbox at once', () => {
   test('share statements, in order of arrival, with times at least a microsecond apart', async () => {
     const [inbox = ''] = await createInboxes(db.database, 1);
     const places = upTo(64);
-    let made: Notification[] = [];
+    let published: Notification[] = [];
     const queries = await queriesOf(async () => {
-      made = await Promise.all(places.map((place) => publishTo(inbox, `number ${place}`)));
+      published = await Promise.all(places.map((place) => publishTo(inbox, `number ${place}`)));
     });
     expect(queries.map(({ name }) => name)).toEqual(['notifications_publish_one', 'notifications_publish_inbox']);
-    expect(made.map(({ description }) => description)).toEqual(places.map((place) => `number ${place}`));
-    expect(made.map(({ sequence }) => sequence)).toEqual(places);
-    expect(new Set(made.map(({ created_at: at }) => at)).size).toBe(places.length);
+    expect(published.map(({ description }) => description)).toEqual(places.map((place) => `number ${place}`));
+    expect(published.map(({ sequence }) => sequence)).toEqual(places);
+    expect(new Set(published.map(({ created_at: at }) => at)).size).toBe(places.length);
     expect(await inboxOf(inbox)).toMatchObject({ sequences: places, in_order: true, head: 64, total: 64 });
   });
 
@@ -131,19 +131,19 @@ describe('single notifications that are published to one inbox at once', () => {
     const [inbox = ''] = await createInboxes(db.database, 1);
     const instances = [notifications, createTestNotifications(db.database), createTestNotifications(db.database)];
     const input = { user_id: inbox, notification_type: 'payment' };
-    const made = await Promise.all(
+    const published = await Promise.all(
       upTo(192).map(async (nth) => {
         const each = instances[nth % instances.length] ?? notifications;
         const description = `number ${nth}`;
-        const own = nth % 16 === 0;
-        const [found] = own
+        const inOwnTransaction = nth % 16 === 0;
+        const [found] = inOwnTransaction
           ? await db.database.everyone.transaction((tx) => each.publish(tx, { ...input, description }))
           : [await each.publishOne({ ...input, description })];
         expect(found?.description).toBe(description);
         return found?.sequence ?? 0;
       }),
     );
-    expect(made.toSorted((a, b) => a - b)).toEqual(upTo(192));
+    expect(published.toSorted((a, b) => a - b)).toEqual(upTo(192));
     expect(await inboxOf(inbox)).toMatchObject({ sequences: upTo(192), in_order: true, head: 192, total: 192 });
   });
 
@@ -172,7 +172,7 @@ describe('single notifications that are published to one inbox at once', () => {
       await holder.query('begin');
       await holder.query('select from inboxes where user_id = $1 for update', [inbox]);
       const outcomes = await Promise.allSettled(upTo(64).map(() => publishTo(inbox)));
-      const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'made'));
+      const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'published'));
       // The first waits for the lock until the timeout. The others wait for the first.
       expect(codes).toEqual(['storage_unavailable', ...upTo(63).map(() => 'overloaded')]);
       await holder.query('commit');

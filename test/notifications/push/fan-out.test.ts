@@ -61,7 +61,7 @@ const options: FanOutOptions = {
   fields: notificationFilterFields(types),
 };
 
-/** Users who are logged in on a device with a token. */
+/** Creates users who are logged in on a device with a push token. */
 async function createReachable(count: number): Promise<string[]> {
   const ids = await createInboxes(database, count);
   await database.everyone.query(
@@ -185,21 +185,21 @@ describe('a publication', () => {
 
   test('in a transaction that fails is not pushed', async () => {
     const users = await createReachable(1);
-    const doomed = database.everyone.transaction(async (tx) => {
+    const failing = database.everyone.transaction(async (tx) => {
       await notifications.publish(tx, { user_id: users[0] ?? '', notification_type: 'pool', description: 'x' });
       throw new Error('rolled back');
     });
-    await expect(doomed).rejects.toThrow('rolled back');
+    await expect(failing).rejects.toThrow('rolled back');
     expect(await fanOutPushes(database, options)).toBe(false);
   });
 });
 
 test('users without a login, deactivated users and users with a revoked login get no push', async () => {
   const users = await createReachable(4);
-  const [ended, deactivated, before] = users;
+  const [ended, deactivated, revoked] = users;
   await database.everyone.query(testSql('update authentications set ended_at = now() where user_id = $1', [ended]));
   await database.everyone.query(testSql("update users set status = 'deactivated' where id = $1", [deactivated]));
-  await database.everyone.query(testSql('update users set epoch = epoch + 1 where id = $1', [before]));
+  await database.everyone.query(testSql('update users set epoch = epoch + 1 where id = $1', [revoked]));
   const reachable = await findReachableDevices(
     database.everyone,
     [...users, randomUUID()],

@@ -24,11 +24,11 @@ beforeAll(async () => {
 afterAll(() => fresh.drop());
 
 const day = 86_400_000;
-const chore = retentionTask([
+const task = retentionTask([
   { type: 'payment', age: 10 * day },
   { type: 'pool', age: 20 * day },
 ]);
-const removeOld = () => runMaintenanceOnce(fresh.database, [chore]);
+const removeOld = () => runMaintenanceOnce(fresh.database, [task]);
 
 /** Publishes notifications and makes them this many days old. */
 async function fill(userId: string, contents: readonly (readonly [type: string, daysAgo: number])[]): Promise<void> {
@@ -90,9 +90,9 @@ describe('retention', () => {
     for (const user of users.slice(1, 449)) await fill(user, [['pool', 30]]);
     const steps: number[] = [];
     const counted = {
-      ...chore,
-      step: async (...args: Parameters<typeof chore.step>) => {
-        const step = await chore.step(...args);
+      ...task,
+      step: async (...args: Parameters<typeof task.step>) => {
+        const step = await task.step(...args);
         steps.push(step.removed);
         return step;
       },
@@ -176,13 +176,13 @@ describe('retention', () => {
 });
 
 describe('tombstones', () => {
-  const forgotten = async (userId: string) => {
+  const forgottenOf = async (userId: string) => {
     const [head] = await fresh.database.everyone.query<{ forgotten: number }>(
       testSql('select forgotten_change_sequence as forgotten from inboxes where user_id = $1', [userId]),
     );
     return head?.forgotten;
   };
-  const bury = (userId: string, sequences: readonly number[], daysAgo: number) =>
+  const addTombstones = (userId: string, sequences: readonly number[], daysAgo: number) =>
     fresh.database.everyone.query(
       testSql(
         `insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
@@ -190,7 +190,7 @@ describe('tombstones', () => {
         [userId, sequences, daysAgo],
       ),
     );
-  const left = async (userId: string) =>
+  const tombstonesOf = async (userId: string) =>
     (
       await fresh.database.everyone.query<{ n: number }>(
         testSql('select change_sequence as n from notification_tombstones where user_id = $1 order by n', [userId]),
@@ -199,30 +199,35 @@ describe('tombstones', () => {
 
   test('are removed after 30 days, and the head stores up to which change', async () => {
     const [ann = '', bob = '', cy = '', gone = ''] = await createInboxes(fresh.database, 4);
-    await bury(ann, [3, 7], 31);
-    await bury(ann, [9], 29);
-    await bury(
+    await addTombstones(ann, [3, 7], 31);
+    await addTombstones(ann, [9], 29);
+    await addTombstones(
       bob,
       Array.from({ length: 1200 }, (_, index) => index + 1),
       40,
     );
-    await bury(cy, [5], 1);
-    await bury(gone, [1], 31);
+    await addTombstones(cy, [5], 1);
+    await addTombstones(gone, [1], 31);
     await fresh.database.everyone.query(testSql('delete from inboxes where user_id = $1', [gone]));
     expect(await runMaintenanceOnce(fresh.database, [tombstoneTask])).toBe(2 + 1200 + 1);
-    expect([await left(ann), await left(bob), await left(cy), await left(gone)]).toEqual([[9], [], [5], []]);
-    expect([await forgotten(ann), await forgotten(bob), await forgotten(cy)]).toEqual([7, 1200, 0]);
+    expect([
+      await tombstonesOf(ann),
+      await tombstonesOf(bob),
+      await tombstonesOf(cy),
+      await tombstonesOf(gone),
+    ]).toEqual([[9], [], [5], []]);
+    expect([await forgottenOf(ann), await forgottenOf(bob), await forgottenOf(cy)]).toEqual([7, 1200, 0]);
   });
 
   test('of a locked inbox stay until it is unlocked', async () => {
     const user = await createInbox(fresh.database);
-    await bury(user, [4], 31);
+    await addTombstones(user, [4], 31);
     await fresh.database.everyone.transaction(async (tx) => {
       await tx.query(testSql('select 1 from inboxes where user_id = $1 for update', [user]));
       expect(await runMaintenanceOnce(fresh.database, [tombstoneTask])).toBe(0);
     });
-    expect([await left(user), await forgotten(user)]).toEqual([[4], 0]);
+    expect([await tombstonesOf(user), await forgottenOf(user)]).toEqual([[4], 0]);
     expect(await runMaintenanceOnce(fresh.database, [tombstoneTask])).toBe(1);
-    expect([await left(user), await forgotten(user)]).toEqual([[], 4]);
+    expect([await tombstonesOf(user), await forgottenOf(user)]).toEqual([[], 4]);
   });
 });
