@@ -18,44 +18,44 @@ afterAll(() => fresh.drop());
 const state = { code: 'a digest' };
 
 async function begin(options: { lifetime?: number; deviceId?: string } = {}): Promise<ChallengeRef> {
-  const address = { userId: randomUUID(), id: randomUUID(), purpose: 'proof', ...options } as const;
-  await startChallenge(fresh.database.users, { lifetime: 300, ...address, state });
-  return address;
+  const ref = { userId: randomUUID(), id: randomUUID(), purpose: 'proof', ...options } as const;
+  await startChallenge(fresh.database.users, { lifetime: 300, ...ref, state });
+  return ref;
 }
 
-const guess = (address: ChallengeRef) => takeChallengeGuess(fresh.database.users, address);
+const guess = (ref: ChallengeRef) => takeChallengeGuess(fresh.database.users, ref);
 const countSuccesses = async (attempts: readonly Promise<unknown>[]) =>
   (await Promise.all(attempts)).filter(Boolean).length;
 
 test('a challenge allows five guesses, even in parallel', async () => {
   for (let round = 0; round < 20; round += 1) {
-    const address = await begin();
-    expect(await countSuccesses(Array.from({ length: 20 }, () => guess(address)))).toBe(5);
+    const ref = await begin();
+    expect(await countSuccesses(Array.from({ length: 20 }, () => guess(ref)))).toBe(5);
   }
 });
 
 test('a challenge ends once, even in parallel', async () => {
   for (let round = 0; round < 20; round += 1) {
-    const address = await begin();
-    const ends = Array.from({ length: 20 }, () => fresh.database.users.transaction((tx) => endChallenge(tx, address)));
+    const ref = await begin();
+    const ends = Array.from({ length: 20 }, () => fresh.database.users.transaction((tx) => endChallenge(tx, ref)));
     expect(await countSuccesses(ends)).toBe(1);
-    expect(await guess(address)).toBeUndefined();
+    expect(await guess(ref)).toBeUndefined();
   }
 });
 
 test('a challenge accepts answers only for its user, purpose and device', async () => {
-  const address = await begin({ deviceId: randomUUID() });
-  expect(await guess({ ...address, userId: randomUUID() })).toBeUndefined();
-  expect(await guess({ ...address, purpose: 'email' })).toBeUndefined();
-  expect(await guess({ ...address, deviceId: randomUUID() })).toBeUndefined();
-  expect(await guess({ ...address, deviceId: undefined })).toBeUndefined();
-  expect(await guess(address)).toEqual(state);
+  const ref = await begin({ deviceId: randomUUID() });
+  expect(await guess({ ...ref, userId: randomUUID() })).toBeUndefined();
+  expect(await guess({ ...ref, purpose: 'email' })).toBeUndefined();
+  expect(await guess({ ...ref, deviceId: randomUUID() })).toBeUndefined();
+  expect(await guess({ ...ref, deviceId: undefined })).toBeUndefined();
+  expect(await guess(ref)).toEqual(state);
 });
 
 test('a challenge without a device accepts no answer from a device', async () => {
-  const address = await begin();
-  expect(await guess({ ...address, deviceId: randomUUID() })).toBeUndefined();
-  expect(await guess(address)).toEqual(state);
+  const ref = await begin();
+  expect(await guess({ ...ref, deviceId: randomUUID() })).toBeUndefined();
+  expect(await guess(ref)).toEqual(state);
 });
 
 test('a challenge expires', async () => {
@@ -63,13 +63,13 @@ test('a challenge expires', async () => {
 });
 
 test('the end of a challenge is rolled back with its transaction', async () => {
-  const address = await begin();
+  const ref = await begin();
   const failed = fresh.database.users.transaction(async (tx) => {
-    await endChallenge(tx, address);
+    await endChallenge(tx, ref);
     throw new Error('rolled back');
   });
   await expect(failed).rejects.toThrow('rolled back');
-  expect(await guess(address)).toEqual(state);
+  expect(await guess(ref)).toEqual(state);
 });
 
 test('a challenge is found by its id alone', async () => {

@@ -45,22 +45,22 @@ afterEach(async () => {
 
 const passwords = Array.from({ length: 12 }, (_, nth) => (nth % 3 === 0 ? 'right' : `wrong ${nth}`));
 const verdicts = passwords.map((password) => password === 'right');
-const together = (threads: HashThreads) => Promise.all(passwords.map((password) => threads.verify(stored, password)));
+const verifyAll = (threads: HashThreads) => Promise.all(passwords.map((password) => threads.verify(stored, password)));
 
 /** Starts this many threads. They start one by one while many hashes are requested. */
-async function warm(threads: HashThreads, count: number): Promise<void> {
+async function startThreads(threads: HashThreads, count: number): Promise<void> {
   const until = performance.now() + 120_000;
   while (started.length < count || started.some(({ sent }) => sent === 0)) {
-    expect(await together(threads)).toEqual(verdicts);
+    expect(await verifyAll(threads)).toEqual(verdicts);
     expect(performance.now()).toBeLessThan(until);
   }
 }
 
 test('many hashes at once use up to the maximum number of threads', async () => {
   const threads = createHashThreads({ count: 2 });
-  await warm(threads, 2);
+  await startThreads(threads, 2);
   const before = started.map(({ sent }) => sent);
-  expect(await together(threads)).toEqual(verdicts);
+  expect(await verifyAll(threads)).toEqual(verdicts);
   expect(started).toHaveLength(2);
   // Two hashes for each thread. The others ran in the pool.
   expect(started.map(({ sent }, nth) => sent - (before[nth] ?? 0))).toEqual([2, 2]);
@@ -73,7 +73,7 @@ test('many hashes at once use up to the maximum number of threads', async () => 
 
 test('an unreadable hash does not affect other hashes', async () => {
   const threads = createHashThreads({ count: 1 });
-  await warm(threads, 1);
+  await startThreads(threads, 1);
   const results = await Promise.allSettled([stored, 'no hash'].map((text) => threads.verify(text, 'right')));
   expect(results).toMatchObject([{ value: true }, { reason: expect.any(Error) }]);
   expect(await threads.verify(stored, 'right')).toBe(true);
@@ -82,33 +82,33 @@ test('an unreadable hash does not affect other hashes', async () => {
 test('hashes of a lost thread run in the pool', async () => {
   const onLost = vi.fn();
   const threads = createHashThreads({ count: 1, onLost });
-  await warm(threads, 1);
+  await startThreads(threads, 1);
   const [worker] = started;
   const before = worker?.sent ?? 0;
-  const open = together(threads);
+  const open = verifyAll(threads);
   expect(worker?.sent).toBe(before + 2);
   await worker?.terminate();
   expect(await open).toEqual(verdicts);
   // No new thread starts before the restart delay is over.
-  expect(await together(threads)).toEqual(verdicts);
+  expect(await verifyAll(threads)).toEqual(verdicts);
   expect(started).toHaveLength(1);
   expect(onLost).toHaveBeenCalledOnce();
 });
 
 test('no thread starts after another was lost, even if a starting one becomes ready', async () => {
   const threads = createHashThreads({ count: 2 });
-  for (let open = together(threads); started.length < 2; open = together(threads)) await open;
+  for (let open = verifyAll(threads); started.length < 2; open = verifyAll(threads)) await open;
   const [first, second] = started;
   await first?.terminate();
-  while (second?.sent === 0) await together(threads);
-  expect(await together(threads)).toEqual(verdicts);
+  while (second?.sent === 0) await verifyAll(threads);
+  expect(await verifyAll(threads)).toEqual(verdicts);
   expect(started).toHaveLength(2);
 });
 
 test('a thread does not end while it hashes', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const threads = createHashThreads({ count: 1 });
-  await warm(threads, 1);
+  await startThreads(threads, 1);
   const open = [threads.verify(stored, 'right'), threads.verify(stored, 'wrong')];
   vi.advanceTimersByTime(10_000);
   expect(await Promise.all(open)).toEqual([true, false]);
@@ -117,31 +117,31 @@ test('a thread does not end while it hashes', async () => {
 test('a failing thread is lost, and its hashes still complete', async () => {
   const onLost = vi.fn();
   const threads = createHashThreads({ count: 1, onLost, restartDelayMs: 100 });
-  await warm(threads, 1);
-  const open = together(threads);
+  await startThreads(threads, 1);
+  const open = verifyAll(threads);
   const failure = new Error('out of memory');
   started[0]?.emit('error', failure);
   expect(await open).toEqual(verdicts);
   expect(onLost.mock.calls).toEqual([[failure]]);
   // Another one starts after a while.
-  await warm(threads, 2);
+  await startThreads(threads, 2);
 });
 
 test('if no thread can start, all hashes run in the pool, and no second start is attempted', async () => {
   const onLost = vi.fn();
   const threads = createHashThreads({ count: 4, onLost });
   startError.error = new Error('EAGAIN');
-  for (let round = 0; round < 3; round += 1) expect(await together(threads)).toEqual(verdicts);
+  for (let round = 0; round < 3; round += 1) expect(await verifyAll(threads)).toEqual(verdicts);
   expect(onLost.mock.calls).toEqual([[startError.error]]);
 });
 
 test('if a thread ends before it is ready, all hashes run in the pool', async () => {
   const onLost = vi.fn();
   const threads = createHashThreads({ count: 4, onLost });
-  const open = together(threads);
+  const open = verifyAll(threads);
   await started[0]?.terminate();
   expect(await open).toEqual(verdicts);
-  expect(await together(threads)).toEqual(verdicts);
+  expect(await verifyAll(threads)).toEqual(verdicts);
   expect(onLost).toHaveBeenCalledOnce();
   expect(started).toHaveLength(1);
 });
@@ -149,10 +149,10 @@ test('if a thread ends before it is ready, all hashes run in the pool', async ()
 test('idle threads end after a while, and this is not reported as a loss', async () => {
   const onLost = vi.fn();
   const threads = createHashThreads({ count: 2, idleTimeoutMs: 20, onLost });
-  const first = together(threads);
+  const first = verifyAll(threads);
   const [worker] = started;
   await Promise.all([first, worker && once(worker, 'exit')]);
-  expect(await together(threads)).toEqual(verdicts);
+  expect(await verifyAll(threads)).toEqual(verdicts);
   expect(started.length).toBeGreaterThan(1);
   expect(onLost).not.toHaveBeenCalled();
 });
@@ -161,7 +161,7 @@ test('a thread keeps the process alive only while it hashes', async () => {
   const countPorts = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
   const threads = createHashThreads({ count: 1 });
   const before = countPorts();
-  await warm(threads, 1);
+  await startThreads(threads, 1);
   expect(countPorts()).toBe(before);
   const open = [threads.verify(stored, 'right'), threads.verify(stored, 'right')];
   expect(countPorts()).toBe(before + 1);
@@ -187,7 +187,7 @@ test('a thread starts also while the pool computes an imported hash, whichever w
 test('preloaded modules of the process are not loaded into threads', async () => {
   vi.stubEnv('NODE_OPTIONS', '--require /nothing/here.cjs');
   const onLost = vi.fn();
-  await warm(createHashThreads({ count: 1, onLost }), 1);
+  await startThreads(createHashThreads({ count: 1, onLost }), 1);
   expect(onLost).not.toHaveBeenCalled();
 });
 
@@ -196,7 +196,7 @@ test('hashes use threads only if more hashes are requested than run at a time', 
   const pair = () => Promise.all([threads.verify(stored, 'right'), threads.hash('right', parameters)]);
   await pair();
   expect(started).toEqual([]);
-  await warm(threads, 2);
+  await startThreads(threads, 2);
   const before = started.map(({ sent }) => sent);
   expect(await pair()).toEqual([true, expect.stringMatching(/^\$argon2id\$/)]);
   expect(started.map(({ sent }) => sent)).toEqual(before);

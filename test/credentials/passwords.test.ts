@@ -42,7 +42,7 @@ describe('many passwords at once', () => {
   });
 
   /** Starts `count` threads and resolves when each was sent a hash. `sent` is called for every further hash. */
-  async function warm(hasher: PasswordHasher, count: number) {
+  async function startThreads(hasher: PasswordHasher, count: number) {
     const sent = vi.spyOn(Worker.prototype, 'postMessage');
     const until = performance.now() + 120_000;
     while (new Set(sent.mock.contexts).size < count) {
@@ -69,7 +69,7 @@ describe('many passwords at once', () => {
     const hasher = createPasswordHasher({ concurrency: 1 });
     const stored = await hasher.hash('right');
     const imported = await argon2('right', { algorithm: 2, memoryCost: 1024, timeCost: 2, parallelism: 1 });
-    const sent = await warm(hasher, 1);
+    const sent = await startThreads(hasher, 1);
     const all = (hash: string) => Promise.all([1, 2, 3].map(() => hasher.verify(hash, 'right')));
     expect(await all(imported)).toEqual([true, true, true]);
     expect(sent).not.toHaveBeenCalled();
@@ -89,7 +89,7 @@ describe('many passwords at once', () => {
   test('are verified even if a thread is lost, and the loss is reported', async () => {
     const onThreadLost = vi.fn();
     const hasher = createPasswordHasher({ concurrency: 1, onThreadLost });
-    await warm(hasher, 1);
+    await startThreads(hasher, 1);
     const open = Promise.all([1, 2, 3].map(() => hasher.verify(undefined, 'x')));
     await started[0]?.terminate();
     expect(await open).toEqual([false, false, false]);

@@ -20,7 +20,7 @@ describe('an image download', () => {
     expect(host.received[0]?.headers).toMatchObject({ accept: 'image/*', 'accept-encoding': 'identity' });
   });
 
-  it('accepts a response of 5 MiB and refuses one of a byte more', async () => {
+  it('accepts a response of 5 MiB and refuses a response that is one byte longer', async () => {
     const host = await startHttp((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
     const download = downloadWith({ allowPrivateNetworkTargets: true });
     expect((await download(`${host.url}/5242880`)).length).toBe(5_242_880);

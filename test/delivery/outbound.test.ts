@@ -17,13 +17,13 @@ const guarded = (options: Partial<OutboundOptions> = {}) => outbound({ allowPriv
 
 /** A resolver that waits for the test before it answers with a private address. */
 function slowResolver() {
-  const asked: string[] = [];
+  const resolvedNames: string[] = [];
   const answers = new Map<string, () => void>();
   const resolve = (hostname: string) => {
-    asked.push(hostname);
+    resolvedNames.push(hostname);
     return new Promise<string[]>((done) => answers.set(hostname, () => done(['10.0.0.1'])));
   };
-  return { resolve, asked, answer: (hostname: string) => answers.get(hostname)?.() };
+  return { resolve, resolvedNames, answer: (hostname: string) => answers.get(hostname)?.() };
 }
 
 /** Sends chunks as long as the client reads them. */
@@ -105,7 +105,7 @@ describe('an outgoing request', () => {
 });
 
 describe('the limits', () => {
-  it('accepts a body of exactly the limit and refuses one of a byte more', async () => {
+  it('accepts a body of exactly the limit and refuses a body that is one byte longer', async () => {
     const server = await startHttp((request, response) => response.end('x'.repeat(Number(request.url?.slice(1)))));
     const out = outbound();
     const atLimit = await out.request({ url: `${server.url}/65536`, method: 'GET' });
@@ -181,16 +181,16 @@ describe('the limits', () => {
   });
 
   it('resolves a name once for parallel requests and two names at a time, to block few threads', async () => {
-    const { resolve, answer, asked } = slowResolver();
+    const { resolve, answer, resolvedNames } = slowResolver();
     const out = guarded({ resolve });
     const requests = ['a.test', 'a.test', 'b.test', 'c.test', 'd.test'].map((name) =>
       out.request({ url: `https://${name}`, method: 'GET' }).catch((error: OutboundError) => error.code),
     );
-    await expect.poll(() => asked).toEqual(['a.test', 'b.test']);
+    await expect.poll(() => resolvedNames).toEqual(['a.test', 'b.test']);
     answer('b.test');
-    await expect.poll(() => asked).toEqual(['a.test', 'b.test', 'c.test']);
+    await expect.poll(() => resolvedNames).toEqual(['a.test', 'b.test', 'c.test']);
     answer('a.test');
-    await expect.poll(() => asked).toEqual(['a.test', 'b.test', 'c.test', 'd.test']);
+    await expect.poll(() => resolvedNames).toEqual(['a.test', 'b.test', 'c.test', 'd.test']);
     answer('c.test');
     answer('d.test');
     expect(await Promise.all(requests)).toEqual(Array(5).fill('blocked_target'));

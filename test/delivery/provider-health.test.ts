@@ -6,7 +6,7 @@ import { pushMessage } from './push-message.js';
 
 const mail: MailMessage = { id: '1', to: 'a@example.com', subject: 's', text: 't', code: null, authenticationId: null };
 
-/** A mail server that fails with the given errors, one after the other. Undefined: it accepts the mail. */
+/** A mail server. Each `send` fails with the given error, or is accepted if there is none. */
 function createTestMail() {
   const reports: ProviderHealth[] = [];
   let time = 0;
@@ -22,7 +22,7 @@ function createTestMail() {
   );
   return {
     reports: () => reports.splice(0).map(({ provider, error }) => error ?? `${provider} works`),
-    pass(milliseconds: number) {
+    advanceClock(milliseconds: number) {
       time += milliseconds;
     },
     async send(error?: Error) {
@@ -61,10 +61,10 @@ test('a mail that the server refuses because of its recipient shows that the ser
 });
 
 test('a failure that lasts is reported again from time to time', async () => {
-  const { send, reports, pass } = createTestMail();
+  const { send, reports, advanceClock } = createTestMail();
   for (let count = 0; count < 10; count += 1) await send(broken);
   expect(reports()).toEqual([broken.message]);
-  pass(60_000);
+  advanceClock(60_000);
   await send(broken);
   await send(broken);
   expect(reports()).toEqual([broken.message]);

@@ -17,16 +17,16 @@ afterAll(() => postern.close());
 
 const admin = <Body>(method: string, path: string, body?: object) =>
   postern.api<Body>(method, `/admin/v1${path}`, { bearer: postern.adminKey, ...(body !== undefined && { body }) });
-const attempt = (username: string | null, secret: string, device: object = {}, at = postern) =>
-  at.api('POST', '/v1/tokens', { body: passwordLogin(username, secret, device) });
+const attempt = (username: string | null, secret: string, device: object = {}, on = postern) =>
+  on.api('POST', '/v1/tokens', { body: passwordLogin(username, secret, device) });
 async function lock(username: string | null, device: object = {}): Promise<void> {
   for (let count = 0; count < 2; count += 1) {
     expect((await attempt(username, 'wrong', device)).body).toMatchObject({ status: 'rejected' });
   }
 }
-const userNow = async ({ id }: User) => (await admin<User>('GET', `/users/${id}`)).body;
+const currentUser = async ({ id }: User) => (await admin<User>('GET', `/users/${id}`)).body;
 /** Moves all locks and their refusals `seconds` into the past. */
-const pass = (seconds: number) =>
+const ageLocks = (seconds: number) =>
   postern.database.everyone.query(
     testSql(
       `update guess_budgets set locked_until = locked_until - $1 * interval '1 second',
@@ -42,9 +42,9 @@ describe('a user shows the active guess locks', () => {
     const user = await createUser(postern);
     expect(user.guess_locks).toEqual([]);
     await attempt(user.username, 'wrong');
-    expect((await userNow(user)).guess_locks).toEqual([]);
+    expect((await currentUser(user)).guess_locks).toEqual([]);
     await attempt(user.username, 'wrong');
-    const { guess_locks: locks, lock: operators } = await userNow(user);
+    const { guess_locks: locks, lock: operators } = await currentUser(user);
     expect(operators).toBeNull();
     expect(locks).toEqual([{ device_id: null, since: time, until: time, permanent: false }]);
     expect(secondsTo(locks[0]?.until) - secondsTo(locks[0]?.since)).toBeCloseTo(30, 3);
@@ -57,29 +57,29 @@ describe('a user shows the active guess locks', () => {
     await signIn(postern, user, device);
     await lock(user.username, device);
     const ofDevice = { device_id: device.id, since: time, until: time, permanent: false };
-    expect((await userNow(user)).guess_locks).toEqual([ofDevice]);
+    expect((await currentUser(user)).guess_locks).toEqual([ofDevice]);
     await lock(user.username);
-    expect((await userNow(user)).guess_locks).toEqual([ofDevice, { ...ofDevice, device_id: null }]);
+    expect((await currentUser(user)).guess_locks).toEqual([ofDevice, { ...ofDevice, device_id: null }]);
     await admin('DELETE', `/users/${user.id}/devices/${device.id}`);
-    expect((await userNow(user)).guess_locks).toEqual([{ ...ofDevice, device_id: null }]);
+    expect((await currentUser(user)).guess_locks).toEqual([{ ...ofDevice, device_id: null }]);
   });
 
   test('until the locks end', async () => {
     const user = await createUser(postern);
     await lock(user.username);
-    await pass(10);
-    expect((await userNow(user)).guess_locks).toHaveLength(1);
-    await pass(30);
-    expect((await userNow(user)).guess_locks).toEqual([]);
+    await ageLocks(10);
+    expect((await currentUser(user)).guess_locks).toHaveLength(1);
+    await ageLocks(30);
+    expect((await currentUser(user)).guess_locks).toEqual([]);
   });
 
   test('without an end if they are permanent', async () => {
     const user = await createUser(postern);
     await lock(user.username);
-    const [temporary] = (await userNow(user)).guess_locks;
-    await pass(31);
+    const [temporary] = (await currentUser(user)).guess_locks;
+    await ageLocks(31);
     await lock(user.username);
-    const [first, ...others] = (await userNow(user)).guess_locks;
+    const [first, ...others] = (await currentUser(user)).guess_locks;
     expect([first, others]).toEqual([{ device_id: null, since: time, until: null, permanent: true }, []]);
     expect((first?.since ?? '') > (temporary?.since ?? '~')).toBe(true);
   });
@@ -102,7 +102,7 @@ describe('a user shows the active guess locks', () => {
     const secret = /\b\d{6}\b/.exec(printed() ?? '')?.[0];
     const answer = { secret, password: 'another battery of horses' };
     expect((await postern.api('POST', `/v1/recoveries/${recovery.id}`, { body: answer })).status).toBe(200);
-    expect((await userNow(user)).guess_locks).toEqual([]);
+    expect((await currentUser(user)).guess_locks).toEqual([]);
   });
 });
 
@@ -115,7 +115,7 @@ describe('a list of users', () => {
 
   test('can be filtered by guess locks', async () => {
     const name = `filtered ${randomUUID()}`;
-    const [free, locked, lapsed, onDevice, forGood, cleared] = [
+    const [free, locked, lapsed, onDevice, lockedPermanently, cleared] = [
       await createUser(postern, { name }),
       await createUser(postern, { name }),
       await createUser(postern, { name }),
@@ -124,18 +124,18 @@ describe('a list of users', () => {
       await createUser(postern, { name }),
     ];
     await lock(lapsed.username);
-    await lock(forGood.username);
-    await pass(31);
-    await lock(forGood.username);
+    await lock(lockedPermanently.username);
+    await ageLocks(31);
+    await lock(lockedPermanently.username);
     await lock(locked.username);
     const device = { id: randomUUID() };
     await signIn(postern, onDevice, device);
     await lock(onDevice.username, device);
     await lock(cleared.username);
     await admin('POST', `/users/${cleared.id}/unlock`);
-    const lockedOnes = [forGood.id, onDevice.id, locked.id];
+    const lockedOnes = [lockedPermanently.id, onDevice.id, locked.id];
     const freeOnes = [cleared.id, lapsed.id, free.id];
-    const everyone = [cleared.id, forGood.id, onDevice.id, lapsed.id, locked.id, free.id];
+    const everyone = [cleared.id, lockedPermanently.id, onDevice.id, lapsed.id, locked.id, free.id];
     for (const filter of ['guess_locked:true', 'guess_locked:neq:false', 'guess_locked:in:[true]']) {
       expect(await idsOf(`name:${name},${filter}`)).toEqual(lockedOnes);
       expect((await idsOf(filter)).filter((id) => everyone.includes(id))).toEqual(lockedOnes);
@@ -221,14 +221,14 @@ describe('a login that a guess lock refuses', () => {
       [{ ...common, device_id: device.id, known_device: true }, 'user', '127.0.0.1'],
       [{ ...common, device_id: other.id, known_device: false }, 'user', '127.0.0.1'],
     ]);
-    const [ofUnknown] = (await userNow(user)).guess_locks;
+    const [ofUnknown] = (await currentUser(user)).guess_locks;
     expect((await refusals(user))[1]?.data.until).toBe(ofUnknown?.until);
   });
 
   test('records an event if the lock is permanent (403)', async () => {
     const user = await createUser(postern);
     await lock(user.username);
-    await pass(31);
+    await ageLocks(31);
     await lock(user.username);
     expect((await attempt(user.username, password)).status).toBe(403);
     expect((await refusals(user))[0]?.data).toMatchObject({ by: 'guesses', permanent: true, until: null });
@@ -267,22 +267,22 @@ describe('a login that a guess lock refuses', () => {
     await lock(user.username);
     const second = await postern.another();
     try {
-      const crowd = async () => {
+      const attemptInParallel = async () => {
         const answers = await Promise.all(
           Array.from({ length: 20 }, (_, n) => attempt(user.username, password, {}, n % 2 === 0 ? postern : second)),
         );
         expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(423));
       };
-      await crowd();
+      await attemptInParallel();
       expect(await refusals(user)).toHaveLength(1);
       await postern.database.everyone.query(
         testSql(`update guess_budgets set locked_until = locked_until + interval '1 hour'`),
       );
-      await pass(20);
-      await crowd();
+      await ageLocks(20);
+      await attemptInParallel();
       expect(await refusals(user)).toHaveLength(1);
-      await pass(60);
-      await crowd();
+      await ageLocks(60);
+      await attemptInParallel();
       expect(await refusals(user)).toHaveLength(2);
     } finally {
       await second.close();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => test_.drop());
 
-/** The clock of the database, in seconds after a fixed time. */
+/** Sets the clock of the database to this number of seconds after a fixed time. */
 const setClock = (second: number) =>
   test_.database.everyone.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
@@ -32,8 +32,8 @@ test('a request limit is read as the next requests would find it', async () => {
       for (const step of clock) {
         now += step;
         await setClock(now);
-        const asked = [1, 2].map((position) => ({ limitKey, limitSize: size, limitWindow: 60, position }));
-        const [next, second] = await readRequestLimits(test_.database.directory, asked);
+        const requests = [1, 2].map((position) => ({ limitKey, limitSize: size, limitWindow: 60, position }));
+        const [next, second] = await readRequestLimits(test_.database.directory, requests);
         const wait = await waitOf(`take_request($1, ${size}, 60)`, limitKey);
         expect(next?.wait).toEqual(wait === undefined ? undefined : expect.closeTo(wait, 3));
         if (wait !== undefined) continue;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const message = (id: string, states: readonly string[]) =>
+const messageInState = (id: string, states: readonly string[]) =>
   eventually(`message ${id} to be ${states.join(' or ')}`, async () => {
     const { body } = await postern.api<OutboxMessage[]>('GET', `/admin/v1/outbox?filter=id:${id}`, {
       bearer: postern.adminKey,
@@ -34,7 +34,7 @@ describe('a code in the outbox', () => {
     const id = await postern.database.everyone.transaction((tx) =>
       enqueueCode(tx, keys, newCode(user.id, user.phone ?? '')),
     );
-    const sent = await message(id, ['sent']);
+    const sent = await messageInState(id, ['sent']);
     expect(sent).toMatchObject({
       user_id: user.id,
       authentication_id: null,
@@ -86,7 +86,7 @@ describe('a code in the outbox', () => {
       newCode(user.id, user.phone ?? ''),
     );
     const tried = await eventually('an attempt', async () => {
-      const found = await message(id, ['queued', 'failed']);
+      const found = await messageInState(id, ['queued', 'failed']);
       return found.last_error === null ? undefined : found;
     });
     expect(tried).toMatchObject({ state: 'queued', code: null });
@@ -96,6 +96,6 @@ describe('a code in the outbox', () => {
 
   test('without a recipient is written like others, and dropped by the dispatch', async () => {
     const id = await enqueueCode(postern.database.everyone, keys, newCode(newId(), undefined));
-    expect(await message(id, ['dropped'])).toMatchObject({ recipient: null, attempts: 1 });
+    expect(await messageInState(id, ['dropped'])).toMatchObject({ recipient: null, attempts: 1 });
   });
 });

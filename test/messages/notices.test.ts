@@ -29,7 +29,7 @@ afterAll(async () => {
 const newPostern = (env: Readonly<Record<string, string>>) =>
   startTestApp({ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0', APP_NAME: 'Example', GUESS_LIMIT: '2', ...env });
 
-async function other(env: Readonly<Record<string, string>>): Promise<TestApp> {
+async function startOther(env: Readonly<Record<string, string>>): Promise<TestApp> {
   const app = await newPostern(env);
   others.push(app);
   return app;
@@ -130,16 +130,16 @@ describe('a login on a new device', () => {
       (
         await queriesOf(() => postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username, password, on) }))
       ).flatMap(({ name }) => (/^(account|device|limit|guess|authentication)/.test(name ?? '') ? [name] : []));
-    const known = await tripsOn(device);
+    const onKnownDevice = await tripsOn(device);
     await settled();
-    const fresh = await tripsOn({});
-    expect(fresh).toContain('authentication_approve_at_once');
-    expect(fresh.sort()).toEqual(known.sort());
+    const onNewDevice = await tripsOn({});
+    expect(onNewDevice).toContain('authentication_approve_at_once');
+    expect(onNewDevice.sort()).toEqual(onKnownDevice.sort());
     await settled();
   });
 
   test('is reported in the inbox where configured, with the id of the push, and by SMS where configured', async () => {
-    const app = await other({ NOTICES: 'push,sms,inbox', NOTIFICATION_TYPES: 'payment,security' });
+    const app = await startOther({ NOTICES: 'push,sms,inbox', NOTIFICATION_TYPES: 'payment,security' });
     const { user, token, session } = await newOwner({ phone: newPhone(), locale: 'es' }, app);
     await signIn(app, user, { make: 'Nueva' });
     expect(await noticesTo(user, app)).toEqual([`sms.new_device ${user.phone}`]);
@@ -159,11 +159,11 @@ describe('a login on a new device', () => {
   });
 
   test('is not reported in an inbox without the type security, and not at all with NOTICES=none', async () => {
-    const app = await other({ NOTICES: 'inbox' });
+    const app = await startOther({ NOTICES: 'inbox' });
     const { user, session } = await newOwner({}, app);
     await signIn(app, user);
     expect((await app.api<Notification[]>('GET', '/v1/notifications', { bearer: session })).body).toEqual([]);
-    const silent = await other({ NOTICES: 'none' });
+    const silent = await startOther({ NOTICES: 'none' });
     const quiet = await newOwner({}, silent);
     await signIn(silent, quiet.user);
     await change(quiet.user, { password: 'another battery of horses' }, silent);
@@ -206,7 +206,7 @@ describe('the first device of a user', () => {
   });
 
   test('causes no notice after a registration', async () => {
-    const app = await other({ REGISTRATION: 'on' });
+    const app = await startOther({ REGISTRATION: 'on' });
     const [value, username] = [newPhone(), `registered-${randomUUID()}`];
     const started = await app.api<{ id: string }>('POST', '/v1/registrations', {
       body: { identity: { type: 'phone', value } },

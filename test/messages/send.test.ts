@@ -37,7 +37,7 @@ test('a message of a kind that this release does not know is put back for a newe
     { state: 'queued', attempts: 0, last_error: null },
   ]);
 
-  // The newer release knows it.
+  // Now the message gets a kind that this release knows, as a newer release would know it.
   await run("update outbox set kind = 'sms.password_changed' where id = $1", [id]);
   await run('update graphile_worker._private_jobs set run_at = now() where id = $1', [again.id]);
   await eventually('the message', async () => postern.printed.find((line) => line.includes(phone)));

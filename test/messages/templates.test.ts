@@ -85,14 +85,14 @@ describe('TEMPLATES_DIR', () => {
     const { texts, errors } = await readCustomTemplates(folder);
     expect(errors).toEqual([]);
     const own = createTemplates({ app: 'Example', own: texts });
-    const say = (kind: string, locale: string) => own.render(kind, locale, code);
-    expect(say('sms.code', 'en-US').text).toBe('Code: 482913');
-    expect(say('sms.code', 'it').text).toBe('Code: 482913');
-    expect(say('sms.code', 'fr-FR').text).toBe('Example : 482913');
-    expect(say('sms.code', 'fr-CH').text).toBe('Example, Genève : 482913');
-    expect(say('sms.code', 'es').text).toMatch(/^Su código/);
-    expect(say('email.code', 'fr')).toEqual({ subject: 'Le code 482913', text: 'Votre code : 482913' });
-    expect(say('email.recovery_code', 'fr').subject).toBe('482913 is your Example recovery code');
+    const render = (kind: string, locale: string) => own.render(kind, locale, code);
+    expect(render('sms.code', 'en-US').text).toBe('Code: 482913');
+    expect(render('sms.code', 'it').text).toBe('Code: 482913');
+    expect(render('sms.code', 'fr-FR').text).toBe('Example : 482913');
+    expect(render('sms.code', 'fr-CH').text).toBe('Example, Genève : 482913');
+    expect(render('sms.code', 'es').text).toMatch(/^Su código/);
+    expect(render('email.code', 'fr')).toEqual({ subject: 'Le code 482913', text: 'Votre code : 482913' });
+    expect(render('email.recovery_code', 'fr').subject).toBe('482913 is your Example recovery code');
   });
 
   test('reports all errors at once', async () => {

@@ -138,13 +138,13 @@ describe('a range API', () => {
     const failures: unknown[] = [];
     const server = await startHttp((_request, response) => void waiting.push(response));
     const list = createBreachedRange({ url: server.url, outbound, onFailure: (e) => failures.push(e) });
-    const asked = Array.from({ length: 100 }, () => list.contains('pässword'));
+    const checks = Array.from({ length: 100 }, () => list.contains('pässword'));
     await eventually('sixteen requests', async () => (waiting.length === 16 ? true : undefined));
     expect(failures).toHaveLength(20);
     const answerAll = setInterval(() => {
       for (const response of waiting.splice(0)) response.end(`${rest}:1`);
     }, 1);
-    const answers = await Promise.all(asked);
+    const answers = await Promise.all(checks);
     clearInterval(answerAll);
     expect(answers.filter(Boolean)).toHaveLength(80);
     expect(server.received).toHaveLength(80);

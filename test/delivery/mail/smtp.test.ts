@@ -39,7 +39,7 @@ function sender(url: string, options: Partial<SmtpMailOptions> = {}) {
   return createSmtpMail({ target, from: { name: 'Café, Ltd', address: 'no-reply@example.org' }, ...options });
 }
 
-/** A failure as a log would show it. It must hold nothing of the mail or the password. */
+/** Returns a failure, and checks that a log of it would contain nothing of the mail or the password. */
 async function failureOf(sending: Promise<void>): Promise<{ text: string; permanent: unknown }> {
   const error = await sending.then(
     () => expect.unreachable('the mail was sent'),

@@ -84,68 +84,71 @@ describe('APNs', () => {
 
   it('uses one connection for parallel pushes, and a new one when it breaks', async () => {
     const before = apns.connections();
-    const kept = sender();
-    const outcomes = await Promise.all(Array.from({ length: 30 }, () => kept.send(token(), pushMessage())));
+    const sharedSender = sender();
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => sharedSender.send(token(), pushMessage())));
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['sent']));
     expect(apns.connections()).toBe(before + 1);
     const [first, last] = [apns.received[0]?.headers.authorization, apns.received.at(-1)?.headers.authorization];
     expect(first === undefined || last === undefined).toBe(false);
 
     apns.behave('hang');
-    const hanging = kept.send(token(), pushMessage());
+    const hanging = sharedSender.send(token(), pushMessage());
     await eventually('the pushes to start', async () => (apns.received.length > 30 ? true : undefined));
     apns.breakOff();
     expect(await hanging).toMatchObject({ outcome: 'retry' });
     apns.behave({ status: 200 });
-    expect(await kept.send(token(), pushMessage())).toEqual({ outcome: 'sent' });
+    expect(await sharedSender.send(token(), pushMessage())).toEqual({ outcome: 'sent' });
     expect(apns.connections()).toBe(before + 2);
   });
 
   it('reuses a provider token, and signs a new one when APNs reports it as expired', async () => {
-    const kept = sender();
+    const sharedSender = sender();
     const phone = token();
     const authorization = () => apns.received.findLast(({ to }) => to === phone)?.headers.authorization;
-    await kept.send(phone, pushMessage());
+    await sharedSender.send(phone, pushMessage());
     const first = authorization();
-    await kept.send(phone, pushMessage());
+    await sharedSender.send(phone, pushMessage());
     expect(authorization()).toBe(first);
     apns.behave({ status: 403, body: { reason: 'ExpiredProviderToken' } });
-    expect(await kept.send(phone, pushMessage())).toMatchObject({ outcome: 'retry' });
+    expect(await sharedSender.send(phone, pushMessage())).toMatchObject({ outcome: 'retry' });
     apns.behave({ status: 200 });
-    await kept.send(phone, pushMessage());
+    await sharedSender.send(phone, pushMessage());
     // ECDSA signatures differ each time, even for the same claims.
     expect(authorization()).not.toBe(first);
   });
 
   it('times out if the service hangs, and keeps the connection', async () => {
-    const kept = sender({ timeouts: { total: 4000 } });
+    const sharedSender = sender({ timeouts: { total: 4000 } });
     apns.behave('hang');
-    expect(await kept.send(token(), pushMessage())).toEqual({
+    expect(await sharedSender.send(token(), pushMessage())).toEqual({
       outcome: 'retry',
       reason: '127.0.0.1 did not answer in time',
     });
     apns.behave({ status: 200 });
     const connections = apns.connections();
-    expect(await kept.send(token(), pushMessage())).toEqual({ outcome: 'sent' });
+    expect(await sharedSender.send(token(), pushMessage())).toEqual({ outcome: 'sent' });
     expect(apns.connections()).toBe(connections);
   });
 
-  const cut: [string, Buffer | undefined, (socket: Socket) => void][] = [
+  const incompleteResponses: [string, Buffer | undefined, (socket: Socket) => void][] = [
     ['is reset', frame(3, 0, Buffer.from([0, 0, 0, constants.NGHTTP2_INTERNAL_ERROR])), () => undefined],
     ['is cancelled', frame(3, 0, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])), () => undefined],
     ['ends with the connection', undefined, (socket) => socket.end()],
     ['ends with a reset of the connection', undefined, (socket) => socket.resetAndDestroy()],
   ];
-  it.each(cut)('does not treat a response as complete that %s', async (_how, last = Buffer.alloc(0), end) => {
-    const unregistered = [
-      frame(1, 4, Buffer.from('\b\u0003410')),
-      frame(0, 0, Buffer.from('{"reason":"Unregistered"}')),
-    ];
-    const { url, answered } = await startFrames(Buffer.concat([...unregistered, last]), end);
-    const outcome = await sender({ url }).send(token(), pushMessage());
-    expect(answered()).toBe(1);
-    expect(outcome).toMatchObject({ outcome: 'retry', reason: expect.stringContaining('cannot be reached') });
-  });
+  it.each(incompleteResponses)(
+    'does not treat a response as complete that %s',
+    async (_how, last = Buffer.alloc(0), end) => {
+      const unregistered = [
+        frame(1, 4, Buffer.from('\b\u0003410')),
+        frame(0, 0, Buffer.from('{"reason":"Unregistered"}')),
+      ];
+      const { url, answered } = await startFrames(Buffer.concat([...unregistered, last]), end);
+      const outcome = await sender({ url }).send(token(), pushMessage());
+      expect(answered()).toBe(1);
+      expect(outcome).toMatchObject({ outcome: 'retry', reason: expect.stringContaining('cannot be reached') });
+    },
+  );
 
   it('treats a response as complete that marks its end', async () => {
     const last = frame(0, 1, Buffer.from('{"reason":"Unregistered"}'));
@@ -169,9 +172,9 @@ describe('APNs', () => {
         closed += 1;
       });
     });
-    const kept = sender({ url: `http://127.0.0.1:${port}`, timeouts: { ping: 50, pong: 50 } });
-    expect(await kept.send(token(), pushMessage())).toMatchObject({ outcome: 'retry' });
-    await eventually('the connection to be left', async () => (closed > 0 ? true : undefined));
+    const sharedSender = sender({ url: `http://127.0.0.1:${port}`, timeouts: { ping: 50, pong: 50 } });
+    expect(await sharedSender.send(token(), pushMessage())).toMatchObject({ outcome: 'retry' });
+    await eventually('the connection to be closed', async () => (closed > 0 ? true : undefined));
   });
 
   it('refuses an untrusted certificate', async () => {

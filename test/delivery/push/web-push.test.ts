@@ -71,7 +71,7 @@ describe('Web Push', () => {
     expect(outcome).toEqual({ outcome: 'retry', reason: '127.0.0.1 did not answer in time' });
   });
 
-  it('decides by the status even if the body never ends', async () => {
+  it('decides by the status even if the body is too long', async () => {
     const { subscription, path } = service.subscribe();
     service.behave({ status: 201, body: { much: 'x'.repeat(100_000) } }, path);
     expect(await sender().send(JSON.stringify(subscription), pushMessage())).toEqual({ outcome: 'sent' });

@@ -7,10 +7,10 @@ function circuitWithClock() {
   const fail = (times: number, retryAfterMs?: number) => {
     for (let count = 0; count < times; count += 1) circuit.fail(retryAfterMs);
   };
-  const pass = (milliseconds: number) => {
+  const advanceClock = (milliseconds: number) => {
     time += milliseconds;
   };
-  return { circuit, fail, pass };
+  return { circuit, fail, advanceClock };
 }
 
 describe('a circuit', () => {
@@ -25,9 +25,9 @@ describe('a circuit', () => {
   });
 
   it('admits one trial after each pause, and a success closes it', () => {
-    const { circuit, fail, pass } = circuitWithClock();
+    const { circuit, fail, advanceClock } = circuitWithClock();
     fail(3);
-    pass(10);
+    advanceClock(10);
     expect([circuit.admit(), circuit.admit(), circuit.admit()]).toEqual([true, false, false]);
     circuit.succeed();
     expect([circuit.admit(), circuit.admit()]).toEqual([true, true]);
@@ -36,35 +36,35 @@ describe('a circuit', () => {
   });
 
   it('doubles its pause after each failed trial, up to the longest one', () => {
-    const { circuit, fail, pass } = circuitWithClock();
+    const { circuit, fail, advanceClock } = circuitWithClock();
     fail(3);
     for (const pause of [10, 20, 35, 35]) {
-      pass(pause - 1);
+      advanceClock(pause - 1);
       expect(circuit.admit()).toBe(false);
-      pass(1);
+      advanceClock(1);
       expect(circuit.admit()).toBe(true);
       fail(1);
     }
   });
 
   it('opens at once when the provider names a time, which is limited', () => {
-    const { circuit, fail, pass } = circuitWithClock();
+    const { circuit, fail, advanceClock } = circuitWithClock();
     fail(1, 20);
-    pass(19);
+    advanceClock(19);
     expect(circuit.admit()).toBe(false);
-    pass(1);
+    advanceClock(1);
     expect(circuit.admit()).toBe(true);
     fail(1, 1_000_000);
-    pass(35);
+    advanceClock(35);
     expect(circuit.admit()).toBe(true);
   });
 
   it('keeps its pause when a message goes to the provider meanwhile', () => {
-    const { circuit, fail, pass } = circuitWithClock();
+    const { circuit, fail, advanceClock } = circuitWithClock();
     fail(3);
-    pass(5);
+    advanceClock(5);
     fail(4, 1000);
-    pass(5);
+    advanceClock(5);
     expect(circuit.admit()).toBe(true);
   });
 });

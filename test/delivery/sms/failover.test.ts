@@ -13,10 +13,10 @@ async function twoVendors(options: { readonly totalTimeoutMs?: number } = {}) {
   const sms = createFailover({ providers, now: () => time });
   const send = async () => (await sms.send(message)).provider;
   const counts = () => [twilio.received.length, vonage.received.length];
-  const pass = (milliseconds: number) => {
+  const advanceClock = (milliseconds: number) => {
     time += milliseconds;
   };
-  return { twilio, vonage, sms, send, counts, pass };
+  return { twilio, vonage, sms, send, counts, advanceClock };
 }
 
 describe('several providers', () => {
@@ -73,17 +73,17 @@ describe('several providers', () => {
     await expect(sms.send(message)).rejects.toMatchObject({ permanent: true, failure: 'refused' });
   });
 
-  it('skip one that fails, try it once after each pause, and return to it when it works', async () => {
-    const { twilio, send, counts, pass } = await twoVendors();
+  it('skip a provider that fails, try it once after each pause, and return to it when it works', async () => {
+    const { twilio, send, counts, advanceClock } = await twoVendors();
     twilio.answer(unavailable, unavailable, unavailable, unavailable);
     expect([await send(), await send(), await send(), counts()]).toEqual(['vonage', 'vonage', 'vonage', [3, 3]]);
     expect([await send(), await send(), counts()]).toEqual(['vonage', 'vonage', [3, 5]]);
-    pass(15_000);
+    advanceClock(15_000);
     expect(await Promise.all([send(), send(), send()])).toEqual(['vonage', 'vonage', 'vonage']);
     expect(counts()).toEqual([4, 8]);
-    pass(15_000);
+    advanceClock(15_000);
     expect([await send(), counts()]).toEqual(['vonage', [4, 9]]);
-    pass(15_000);
+    advanceClock(15_000);
     expect([await send(), await send(), counts()]).toEqual(['twilio', 'twilio', [6, 9]]);
   });
 
@@ -110,7 +110,7 @@ describe('several providers', () => {
     expect(health).toEqual(['twilio works', failure, 'twilio works']);
   });
 
-  it('still use one that failed when the others fail too', async () => {
+  it('still use a provider that failed when the others fail too', async () => {
     const { twilio, vonage, send, counts } = await twoVendors();
     twilio.answer(unavailable, unavailable, unavailable);
     for (let count = 0; count < 3; count += 1) await send();
@@ -118,14 +118,14 @@ describe('several providers', () => {
     expect([await send(), counts()]).toEqual(['twilio', [4, 4]]);
   });
 
-  it('do not skip one that refuses numbers', async () => {
+  it('do not skip a provider that refuses numbers', async () => {
     const { twilio, sms, send, counts } = await twoVendors();
     twilio.answer(invalidNumber, invalidNumber, invalidNumber, invalidNumber);
     for (let count = 0; count < 4; count += 1) await expect(sms.send(message)).rejects.toThrow('not valid');
     expect([await send(), counts()]).toEqual(['twilio', [5, 0]]);
   });
 
-  it('are not required: the error of a single provider is passed on unchanged', async () => {
+  it('are not required: the caller gets the unchanged error of a single provider', async () => {
     const sns = await startSns();
     const error = new Error('out of order');
     const broken = { name: 'webhook', send: () => Promise.reject(error) };

@@ -172,7 +172,7 @@ function isSignedByAws({ headers, body }: ReceivedRequest): boolean {
 
 const textOf = (headers: IncomingHttpHeaders, name: string) => String(headers[name] ?? '');
 
-/** The error of a refused message. It must hold nothing of the message and no secret. */
+/** Returns the error of a refused message, and checks that it contains nothing of the message and no secret. */
 export async function refusalOf(vendor: Vendor, sending: Promise<unknown>): Promise<SmsError> {
   const error = await sending.then(
     () => undefined,
@@ -180,8 +180,8 @@ export async function refusalOf(vendor: Vendor, sending: Promise<unknown>): Prom
   );
   if (!(error instanceof SmsError)) throw new Error(`no SmsError: ${String(error)}`);
   const logged = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
-  for (const kept of ['482913', '2025550123', 'Grüße', vendor.secret, 'secret text']) {
-    if (logged.includes(kept)) throw new Error(`the error holds ${kept}`);
+  for (const forbidden of ['482913', '2025550123', 'Grüße', vendor.secret, 'secret text']) {
+    if (logged.includes(forbidden)) throw new Error(`the error holds ${forbidden}`);
   }
   return error;
 }

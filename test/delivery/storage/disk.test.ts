@@ -14,9 +14,9 @@ let folder: string;
 let now: number;
 let disk: ImageStorage;
 beforeEach(async () => {
-  const made = await createImageFolder();
-  onTestFinished(made.remove);
-  folder = made.path;
+  const imageFolder = await createImageFolder();
+  onTestFinished(imageFolder.remove);
+  folder = imageFolder.path;
   now = 1000;
   disk = createImageDisk({ folder, monotonicNow: () => now });
 });

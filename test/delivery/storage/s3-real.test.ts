@@ -19,7 +19,7 @@ import { createImageFolder, plain } from '../../support/image-fixtures.js';
 import { problemOf } from '../../support/inbox.js';
 import { BUILD_TIMEOUT, buildService } from '../../support/process.js';
 
-// The same as in s3.test.ts, but with a real store that checks signatures: versitygw.
+// These tests do the same as those in s3.test.ts, but with a real store that checks signatures: versitygw.
 
 const accessKeyId = 'access-of-tests';
 const secretAccessKey = 'secret/of+tests';
@@ -47,7 +47,7 @@ async function startStore(): Promise<Store> {
   await Promise.all([mkdir(objects), mkdir(metadata)]);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  // Not every file system has the extended attributes that it would use without --sidecar.
+  // Without --sidecar, versitygw would use extended attributes, which not every file system has.
   const args = ['--port', `127.0.0.1:${port}`, '--region', region, '--quiet', 'posix', '--sidecar', metadata, objects];
   const env = { PATH: process.env.PATH, ROOT_ACCESS_KEY: accessKeyId, ROOT_SECRET_KEY: secretAccessKey };
   const child = spawn('versitygw', args, { env, stdio: 'ignore' });
