@@ -50,9 +50,12 @@ async function report(name, part) {
 async function typescript() {
   const folder = await copyOf('typescript');
   await cp(openapi, join(folder, 'openapi.json'));
-  const at = { cwd: folder, env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } };
-  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], at);
-  const tool = (name, ...args) => run(process.execPath, [join('node_modules', name), ...args], at);
+  const options = {
+    cwd: folder,
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  };
+  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], options);
+  const tool = (name, ...args) => run(process.execPath, [join('node_modules', name), ...args], options);
   const lint = ['lint', 'openapi.json', '--config', here('redocly.yaml'), '--format', 'json'];
   const { stdout } = await tool('@redocly/cli/bin/cli.js', ...lint);
   // This tool exits with 0 also if it has found warnings.
@@ -82,8 +85,8 @@ async function python(env) {
 }
 
 /**
- * This generator cannot send NDJSON, and leaves out the two operations that need it. Any other warning is about the
- * document.
+ * openapi-python-client cannot send NDJSON, and leaves out the two operations that need it. Any other warning is about
+ * the document.
  */
 function refuseWarnings(output) {
   const warnings = output.match(/WARNING parsing [A-Z]+ \S+/g) ?? [];
@@ -96,13 +99,13 @@ async function go(env) {
   const folder = await copyOf('go');
   await mkdir(join(folder, 'postern'));
   const tool = await findGo(join(work, 'toolchain'));
-  const at = {
+  const options = {
     cwd: folder,
     env: { ...process.env, ...tool.env, GOFLAGS: '-mod=readonly', GOTELEMETRY: 'off', ...env },
   };
-  const { stdout, stderr } = await run(tool.path, ['tool', 'oapi-codegen', '-config', 'config.yaml', openapi], at);
+  const { stdout, stderr } = await run(tool.path, ['tool', 'oapi-codegen', '-config', 'config.yaml', openapi], options);
   if (/warning/i.test(stdout + stderr)) throw new Error(stdout + stderr);
-  return (await run(tool.path, ['run', '.'], at)).stdout.trim();
+  return (await run(tool.path, ['run', '.'], options)).stdout.trim();
 }
 
 async function copyOf(name) {
@@ -129,16 +132,16 @@ async function startService() {
     await ended;
   };
   process.once('exit', () => child.kill());
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('utf8');
   const url = await new Promise((resolve, reject) => {
     child.stdout.on('data', (chunk) => {
-      said += chunk;
-      const [, announced] = /^Postern is ready at (\S+)\s/m.exec(said) ?? [];
+      output += chunk;
+      const [, announced] = /^Postern is ready at (\S+)\s/m.exec(output) ?? [];
       if (announced !== undefined) resolve(announced);
     });
-    child.once('close', () => reject(new Error(`The service ended: ${said}`)));
-    setTimeout(() => reject(new Error(`The service is not ready: ${said}`)), startDeadline).unref();
+    child.once('close', () => reject(new Error(`The service ended: ${output}`)));
+    setTimeout(() => reject(new Error(`The service is not ready: ${output}`)), startDeadline).unref();
   });
   return { env: { POSTERN_URL: url, ADMIN_API_KEY: adminKey }, stop };
 }

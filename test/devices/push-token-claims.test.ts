@@ -46,7 +46,7 @@ async function holders(token: string): Promise<string[]> {
   return names;
 }
 const openClaims = () => app.database.shards[0]?.everyone.query(testSql('select from push_token_claims'));
-const settled = (token: string) =>
+const holdersWhenComplete = (token: string) =>
   eventually(
     'the claims to be complete',
     async () => {
@@ -62,7 +62,7 @@ test('a token belongs to the device that claimed it last, on any server', async 
   const token = hexToken();
   for (const server of ['east', 'west', 'main', 'east']) {
     expect(await claim(server, token)).toBe(201);
-    expect(await settled(token)).toEqual([server]);
+    expect(await holdersWhenComplete(token)).toEqual([server]);
     expect(await claim(server, token)).toBe(200);
   }
 });
@@ -82,14 +82,14 @@ test('if several devices claim a token at the same time, exactly one of them has
   const token = hexToken();
   for (let round = 0; round < 3; round += 1) {
     await Promise.all([...phones.keys()].map((server) => claim(server, token)));
-    expect(await settled(token)).toHaveLength(1);
+    expect(await holdersWhenComplete(token)).toHaveLength(1);
   }
 });
 
 test('a claim does not take the token from a later one', async () => {
   const token = hexToken();
   await claim('east', token);
-  expect(await settled(token)).toEqual(['east']);
+  expect(await holdersWhenComplete(token)).toEqual(['east']);
   const { userId, deviceId } = phoneOn('west');
   const late = { apn: token, gcm: null, endpoint: null, user_id: userId, device_id: deviceId, claim: userId };
   await completeClaim(app.database, late);
@@ -99,7 +99,7 @@ test('a claim does not take the token from a later one', async () => {
 test('a device of a server that is down loses the token when the server is back', async () => {
   const token = hexToken();
   await claim('east', token);
-  expect(await settled(token)).toEqual(['east']);
+  expect(await holdersWhenComplete(token)).toEqual(['east']);
   await shards.stop('east');
   try {
     expect(await claim('west', token)).toBe(201);
@@ -107,5 +107,5 @@ test('a device of a server that is down loses the token when the server is back'
   } finally {
     await shards.start('east');
   }
-  expect(await settled(token)).toEqual(['west']);
+  expect(await holdersWhenComplete(token)).toEqual(['west']);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createPacer, mapWithPauses, type Pace } from '../../src/lib/pacing.js';
 
 /** A pacer whose clock moves by a millisecond with each step, and whose turns are counted. */
-function createCounted(slice: number) {
+function createCountingPacer(slice: number) {
   const counted = { time: 0, turns: 0 };
   const pacer = createPacer({
     slice,
@@ -22,7 +22,7 @@ async function walk(pace: Pace, steps: number, step: () => void): Promise<void> 
 }
 
 test('a loop waits for the next turn when it has used its time slice, and not before', async () => {
-  const { counted, pacer } = createCounted(5);
+  const { counted, pacer } = createCountingPacer(5);
   const pace = pacer.begin();
   const waits: number[] = [];
   for (let step = 0; step <= 20; step += 1) {
@@ -36,7 +36,7 @@ test('a loop waits for the next turn when it has used its time slice, and not be
 });
 
 test('within its time slice a loop does not wait', () => {
-  const { counted, pacer } = createCounted(5);
+  const { counted, pacer } = createCountingPacer(5);
   const pace = pacer.begin();
   counted.time += 4;
   expect(pace()).toBeUndefined();
@@ -45,7 +45,7 @@ test('within its time slice a loop does not wait', () => {
 });
 
 test('one of several loops continues in each turn, in the order of arrival', async () => {
-  const { counted, pacer } = createCounted(1);
+  const { counted, pacer } = createCountingPacer(1);
   const steps: { loop: number; turn: number }[] = [];
   const loops = [0, 1, 2].map((loop) => ({ loop, pace: pacer.begin() }));
   counted.time += 1;
@@ -62,11 +62,11 @@ test('one of several loops continues in each turn, in the order of arrival', asy
 });
 
 test('mapWithPauses keeps the order', async () => {
-  const { counted, pacer } = createCounted(2);
-  const made = await mapWithPauses(pacer.begin(), [1, 2, 3, 4, 5, 6], (item) => {
+  const { counted, pacer } = createCountingPacer(2);
+  const results = await mapWithPauses(pacer.begin(), [1, 2, 3, 4, 5, 6], (item) => {
     counted.time += 1;
     return item * 10;
   });
-  expect(made).toEqual([10, 20, 30, 40, 50, 60]);
+  expect(results).toEqual([10, 20, 30, 40, 50, 60]);
   expect(counted.turns).toBeGreaterThanOrEqual(2);
 });

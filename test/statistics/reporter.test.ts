@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fresh.drop());
 
-const at = (time: string) =>
+const setClock = (time: string) =>
   database.everyone.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select timestamptz '${time}' $$`),
@@ -22,20 +22,20 @@ const at = (time: string) =>
 beforeEach(async () => {
   await database.everyone.query(testSql('delete from statistics'));
   await database.everyone.query(testSql('delete from instances'));
-  await at('2026-05-31 23:59:58.5+00');
+  await setClock('2026-05-31 23:59:58.5+00');
 });
 
 const info = { host: 'one.example', processId: 7, worker: undefined, version: '1.2.3', node: 'v20.19.0' };
 
 function start({
-  through = database,
+  database: reporterDatabase = database,
   worker,
 }: {
-  through?: Pick<Database, 'everyone'>;
+  database?: Pick<Database, 'everyone'>;
   worker?: number;
 } = {}): Reporter {
   return startReporter({
-    database: through,
+    database: reporterDatabase,
     counters: createCounters(),
     instance: { ...info, worker },
     onError: (error) => {
@@ -78,7 +78,7 @@ describe('a flush', () => {
     reporter.counters.add('logins.failed', 'wrong_secret', 2);
     reporter.counters.add('devices.new');
     await reporter.flush();
-    await at('2026-06-01 00:00:00.1+00');
+    await setClock('2026-06-01 00:00:00.1+00');
     reporter.counters.add('devices.new');
     await reporter.flush();
     reporter.counters.add('devices.new', '', 3);
@@ -97,12 +97,12 @@ describe('a flush', () => {
     await reporter.stop();
   });
 
-  test('of several instances at once sums them', async () => {
+  test('of several instances at once adds up their counts', async () => {
     const reporters = Array.from({ length: 8 }, (_, worker) => start({ worker }));
     const labels = ['a', 'b', 'c', 'email', 'sms'];
     for (let round = 0; round < 5; round += 1) {
       for (const [index, { counters }] of reporters.entries()) {
-        // In another order for each: flushes of the same rows must not deadlock.
+        // Instances use different orders: flushes of the same rows must not deadlock.
         const order = index % 2 === 0 ? labels : [...labels].reverse();
         for (const label of order) counters.add('messages.sent', label);
       }
@@ -117,7 +117,7 @@ describe('a flush', () => {
   test('whose answer was lost is repeated, and counts once', async () => {
     let isLossy = false;
     const reporter = start({
-      through: observed((name) => {
+      database: observed((name) => {
         if (isLossy && name === 'statistics_flush') throw new Error('the connection broke');
       }),
     });
@@ -133,10 +133,10 @@ describe('a flush', () => {
     await reporter.stop();
   });
 
-  test('that did not reach the database loses nothing', async () => {
+  test('that did not reach the database loses no counts', async () => {
     let isAway = false;
     const reporter = start({
-      through: {
+      database: {
         everyone: {
           transaction: database.everyone.transaction,
           query: (statement) => (isAway ? Promise.reject(new Error('away')) : database.everyone.query(statement)),
@@ -165,24 +165,24 @@ describe('a flush', () => {
 
 test('an idle instance writes nothing for many intervals', async () => {
   let writes = 0;
-  let looks = 0;
+  let measurements = 0;
   let finish: () => void = () => undefined;
-  const looked = new Promise<void>((resolve) => {
+  const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
   const reporter = startReporter({
     database: observed((name) => {
       if (name === 'statistics_flush') writes += 1;
-      if (name === 'statistics_queue_age') looks += 1;
-      if (looks === 20) finish();
+      if (name === 'statistics_queue_age') measurements += 1;
+      if (measurements === 20) finish();
     }),
     counters: createCounters(),
     instance: info,
     onError: () => undefined,
     interval: 1,
   });
-  await looked;
-  // The row of the instance itself.
+  await finished;
+  // The first flush writes the row of the instance.
   expect(writes).toBe(1);
   await reporter.stop();
 });
@@ -216,7 +216,7 @@ test('open streams are stored as streams times seconds, and shown with the insta
   await reporter.stop();
 });
 
-test('the age of the oldest due job is the maximum of all measurements, also with many younger jobs', async () => {
+test('queue.age keeps the largest measured age of the oldest due job, also if many younger jobs are due', async () => {
   await database.everyone.query(
     testSql(`select count(*) from graphile_worker.add_jobs(array(
                select row(job, '{}', null, now() + due, null, null, priority, null)::graphile_worker.job_spec

@@ -1,4 +1,5 @@
-// Compiled against the generated types, never run. A member that the types lose or widen does not compile.
+// This file is compiled against the generated types, and never run. The compilation fails if the types lose or
+// widen a member that it uses.
 import type {
   Authentication,
   GetNotificationPageResponses,
