@@ -30,7 +30,7 @@ const userOn = (server: string): User => {
   return user;
 };
 
-/** Another user of a server. Those who would be on a server that is down are not created. */
+/** Creates another user on this server. The creation of a user on a server that is down fails, and is repeated. */
 async function newUserOn(server: string): Promise<User> {
   for (;;) {
     const user = await createUser(app, { phone: newPhone() }).catch(() => undefined);
@@ -84,13 +84,13 @@ test('streams get the notifications of users on each server, also while another 
     const { session } = await signIn(app, user);
     streams.set(server, await openStream(app.url, { bearer: session.token }));
   }
-  const received = (server: string, id: string) =>
+  const untilReceived = (server: string, id: string) =>
     eventually(`the notification ${id}`, async () => streams.get(server)?.text.includes(id) || undefined);
-  for (const [server, user] of users) await received(server, (await publish(user)).body.id);
+  for (const [server, user] of users) await untilReceived(server, (await publish(user)).body.id);
   await shards.stop('east');
   try {
     for (const server of ['main', 'west']) {
-      await received(server, (await publish(userOn(server))).body.id);
+      await untilReceived(server, (await publish(userOn(server))).body.id);
       await requestCode(await newUserOn(server));
     }
     expect((await publish(userOn('east'))).status).toBe(503);
@@ -101,12 +101,12 @@ test('streams get the notifications of users on each server, also while another 
     const answer = await publish(userOn('east'));
     return answer.status === 201 ? answer : undefined;
   });
-  await received('east', body.id);
+  await untilReceived('east', body.id);
   await requestCode(await newUserOn('east'));
   for (const stream of streams.values()) stream.destroy();
 });
 
-test('the queue of all servers that answer is counted', async () => {
+test('jobs are counted on all servers that answer', async () => {
   const add = `select graphile_worker.add_job('test.unknown', run_at => now() + $2 * interval '1 hour') from generate_series(1, $1)`;
   for (const { everyone } of app.database.shards) {
     await everyone.query(testSql(add, [2, 1]));

@@ -38,7 +38,7 @@ const show = (env: Record<string, string> = {}, isTerminal = true) =>
   });
 const linkIn = (text: string) => /^\S+\/console\/setup#(psu_[\w-]{43})$/m.exec(text)?.[1] ?? '';
 const roleOf = async (secret: string) => (await readSetUpLink(postgres.database.directory, secret)).role;
-const links = async () => (await postgres.database.everyone.query(testSql('select id from setup_links'))).length;
+const countLinks = async () => (await postgres.database.everyone.query(testSql('select id from setup_links'))).length;
 const addUser = (role: string, isActive: boolean) =>
   postgres.database.everyone.query(
     testSql(
@@ -77,7 +77,7 @@ test('there is a link until an operator has an active role', async () => {
   const shown = await show();
   expect(linkIn(shown)).toBe('');
   expect(shown).toContain('\nThe console is at http://localhost:8080/console\n');
-  expect(await links()).toBe(1);
+  expect(await countLinks()).toBe(1);
 });
 
 test('the link leads to PUBLIC_URL, or to the port of the console', async () => {
@@ -94,7 +94,7 @@ test('the link leads to PUBLIC_URL, or to the port of the console', async () => 
 
 test('CONSOLE=off shows no console and creates no link', async () => {
   expect(await show({ CONSOLE: 'off' })).not.toContain('console');
-  expect(await links()).toBe(0);
+  expect(await countLinks()).toBe(0);
 });
 
 test('a folder that cannot be written does not stop the start', async () => {
@@ -103,5 +103,5 @@ test('a folder that cannot be written does not stop the start', async () => {
   const shown = await show({ DATA_DIR: join(occupied, 'data') }, false);
   expect(shown).toContain('\nThe console is at ');
   expect(logged.join('')).toContain('no set-up link could be created');
-  expect(await links()).toBe(0);
+  expect(await countLinks()).toBe(0);
 });

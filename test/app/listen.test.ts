@@ -3,24 +3,24 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { createUser } from '../support/users.js';
 
 let postern: TestApp;
-let together: TestApp;
+let withOnePort: TestApp;
 beforeAll(async () => {
   postern = await startTestApp({ CONSOLE_PORT: '0', PUBLIC_URL: 'https://auth.example.com' });
-  together = await startTestApp();
+  withOnePort = await startTestApp();
 });
 afterAll(async () => {
   await postern.close();
-  await together.close();
+  await withOnePort.close();
 });
 
 const statusOf = async (url: string, headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
 
 test('without CONSOLE_PORT one port serves everything', async () => {
-  const { url, administrationUrl, adminKey } = together;
+  const { url, administrationUrl, adminKey } = withOnePort;
   expect(administrationUrl).toBe(url);
   expect(await statusOf(`${url}/console`)).toBe(200);
   expect(await statusOf(`${url}/admin/v1/keys`, { authorization: `Bearer ${adminKey}` })).toBe(200);
-  await createUser(together);
+  await createUser(withOnePort);
 });
 
 test('CONSOLE_PORT serves the console and the admin API, and PORT neither', async () => {

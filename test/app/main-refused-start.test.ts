@@ -24,7 +24,7 @@ async function emptyFolder(): Promise<string> {
   return folder;
 }
 
-/** Starts the service, which must fail. @returns why */
+/** Starts the service, which must fail. @returns the message of the error */
 async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
   const config = readConfig({ PORT: '0', HOST: '127.0.0.1', ...env });
   try {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { errorsOf } from '../support/config.js';
 
-const app = `android:apk-key-hash:${'A'.repeat(43)}`;
+const androidOrigin = `android:apk-key-hash:${'A'.repeat(43)}`;
 
 describe('SECOND_FACTOR_BY_ROLE', () => {
   test('is a policy for each listed role, and empty by default', () => {
@@ -30,9 +30,15 @@ describe('SECOND_FACTOR_BY_ROLE', () => {
 
 describe('passkeys', () => {
   test('accept origins of pages and of apps', () => {
-    const env = { PASSKEY_RP_ID: 'example.com', PASSKEY_ORIGINS: `https://app.example.com, ${app}` };
-    expect(readConfig(env).PASSKEY_ORIGINS).toEqual(['https://app.example.com', app]);
-    for (const text of ['https://app.example.com/', 'app.example.com', `${app}=`, 'android:apk-key-hash:AAAA', '']) {
+    const env = { PASSKEY_RP_ID: 'example.com', PASSKEY_ORIGINS: `https://app.example.com, ${androidOrigin}` };
+    expect(readConfig(env).PASSKEY_ORIGINS).toEqual(['https://app.example.com', androidOrigin]);
+    for (const text of [
+      'https://app.example.com/',
+      'app.example.com',
+      `${androidOrigin}=`,
+      'android:apk-key-hash:AAAA',
+      '',
+    ]) {
       const errors = errorsOf({ PASSKEY_RP_ID: 'example.com', PASSKEY_ORIGINS: `${text},` });
       expect(errors).toEqual([expect.stringContaining('PASSKEY_ORIGINS must be origins such as')]);
     }
@@ -48,7 +54,7 @@ describe('passkeys', () => {
         'PASSKEY_RP_ID must be the host of PUBLIC_URL or a domain above it, or PASSKEY_ORIGINS must be set',
       ]);
     }
-    expect(errorsOf({ PASSKEY_ORIGINS: app })).toEqual([
+    expect(errorsOf({ PASSKEY_ORIGINS: androidOrigin })).toEqual([
       'PASSKEY_RP_ID or PUBLIC_URL is required with PASSKEY_ORIGINS',
     ]);
     for (const id of ['https://example.com', 'example.com:443', 'Example.com', '.example.com']) {

@@ -4,22 +4,22 @@ import { mailProvider } from '../../src/config/contradictions.js';
 import { errorsOf } from '../support/config.js';
 
 const smtp = { SMTP_URL: 'smtps://relay:a-relay-password@mail.example.com', MAIL_FROM: 'no-reply@example.com' };
-const open = { HOST: '0.0.0.0', SMS_PROVIDER: 'none' };
+const publicHost = { HOST: '0.0.0.0', SMS_PROVIDER: 'none' };
 
 describe('MAIL_PROVIDER', () => {
   test.each([
     [{}, 'console'],
     [smtp, 'smtp'],
-    [open, 'none'],
-    [{ ...open, ALLOW_CONSOLE_CODES: 'true' }, 'console'],
-    [{ ...open, ...smtp }, 'smtp'],
+    [publicHost, 'none'],
+    [{ ...publicHost, ALLOW_CONSOLE_CODES: 'true' }, 'console'],
+    [{ ...publicHost, ...smtp }, 'smtp'],
     [{ ...smtp, MAIL_PROVIDER: 'none' }, 'none'],
   ] as const)('of %o is %s', (env, provider) => {
     expect(mailProvider(readConfig(env))).toBe(provider);
   });
 
   test('prints codes only on a loopback host, unless ALLOW_CONSOLE_CODES is set', () => {
-    expect(errorsOf({ ...open, MAIL_PROVIDER: 'console' })).toEqual([
+    expect(errorsOf({ ...publicHost, MAIL_PROVIDER: 'console' })).toEqual([
       'MAIL_PROVIDER=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true',
     ]);
   });

@@ -34,11 +34,11 @@ function errorsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('the configuration of push', () => {
-  test('is valid as texts', () => {
+  test('takes keys and accounts as texts', () => {
     expect(errorsOf({ ...web, ...apple, FCM_SERVICE_ACCOUNT: JSON.stringify(account) })).toEqual([]);
   });
 
-  test('is valid as files, and keys may have their lines joined by \\n', async () => {
+  test('takes keys and accounts as files, and keys whose lines are joined by \\n', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'postern-config-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, 'key.p8'), apple.APNS_KEY);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Stands in for npm: notes its arguments, waits while the test holds it, and installs the compiler below. */
+/** Stands in for npm: logs its arguments, waits while the file `hold` exists, and installs the fake of tsc below. */
 const NPM = `
 import { appendFileSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 console.error('npm runs');
@@ -40,8 +40,8 @@ export interface Finished {
 export interface Starter {
   readonly process: ChildProcess;
   readonly finished: Promise<Finished>;
-  /** Resolves when standard error holds the text; rejects after 10 seconds or when the process ends without it. */
-  said(text: string): Promise<void>;
+  /** Resolves when standard error contains the text; rejects after a minute, or when the process ends without it. */
+  untilPrinted(text: string): Promise<void>;
 }
 
 /** A project folder with the real scripts, and fakes of npm and tsc that count their calls. */
@@ -51,7 +51,7 @@ export class FakeProject {
   /** The folder of the fakes, of the log of their calls, and of the files that a test prepares for them. */
   readonly fakes = join(this.parent, 'fakes');
 
-  /** @param original a project to copy, with the calls noted so far */
+  /** @param original a project to copy, with the calls logged so far */
   constructor(original?: FakeProject) {
     if (original) {
       cpSync(original.parent, this.parent, { recursive: true });
@@ -100,7 +100,7 @@ export class FakeProject {
     return this.starter(args, env).finished;
   }
 
-  /** What developers run, which needs their packages too. */
+  /** Runs the build of developers, which needs their packages too. */
   build(): Promise<Finished> {
     return this.starter([], {}, 'build.mjs').finished;
   }
@@ -124,14 +124,14 @@ export class FakeProject {
       output.stderr += chunk;
     });
     const finished = once(child, 'close').then(() => ({ code: child.exitCode, ...output }));
-    const said = async (text: string) => {
+    const untilPrinted = async (text: string) => {
       const deadline = performance.now() + 60_000;
       while (!output.stderr.includes(text)) {
-        if (performance.now() > deadline || child.exitCode !== null) throw new Error(`not said: ${text}`);
+        if (performance.now() > deadline || child.exitCode !== null) throw new Error(`not printed: ${text}`);
         await pause(5);
       }
     };
-    return { process: child, finished, said };
+    return { process: child, finished, untilPrinted };
   }
 
   delete(): void {

@@ -68,19 +68,19 @@ describe('a later start', () => {
     expect(project.installs).toHaveLength(1);
   });
 
-  test('needs no packages of developers', async () => {
+  test('installs nothing if only packages of developers are missing', async () => {
     project.write('package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1","dev":true}}}');
     project.write('node_modules/.package-lock.json', '{"packages":{}}');
     expect((await project.start()).code).toBe(0);
     expect(project.installs).toHaveLength(1);
   });
 
-  test('leaves the build of a package without its tools, so that build installs them', async () => {
+  test('does not install the packages of developers: the build of a package installs them', async () => {
     await project.starter([], {}, 'build-package.mjs').finished;
     expect(project.installs.slice(1)).toEqual([expect.arrayContaining(['ci', '--include=dev'])]);
   });
 
-  test('keeps the packages of developers, which they install once', async () => {
+  test('keeps the packages of developers that their build has installed', async () => {
     expect((await project.build()).code).toBe(0);
     expect(project.installs.slice(1)).toEqual([expect.arrayContaining(['ci', '--include=dev'])]);
     expect((await project.start()).code).toBe(0);
@@ -89,10 +89,10 @@ describe('a later start', () => {
   });
 
   test.each([
-    ['another version', { 'node_modules/a': { version: '2' } }],
-    ['another platform', { 'node_modules/a': { version: '1', os: ['plan9'] } }],
-    ['a missing package', {}],
-  ])('installs over packages of %s', async (_, packages) => {
+    ['another version of a package', { 'node_modules/a': { version: '2' } }],
+    ['a package for another platform', { 'node_modules/a': { version: '1', os: ['plan9'] } }],
+    ['no packages', {}],
+  ])('installs again if node_modules has %s', async (_, packages) => {
     project.write('package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}');
     project.write('node_modules/.package-lock.json', JSON.stringify({ packages }));
     expect((await project.start()).code).toBe(0);
@@ -129,9 +129,9 @@ describe('several starts at once', () => {
   test('install and build once', async () => {
     project.write('../fakes/hold', '');
     const starters = [project.starter(), project.starter(), project.starter()];
-    await Promise.any(starters.map((starter) => starter.said('npm runs')));
-    // Two of the three; which ones, the race decides.
-    const waiting = starters.map((starter) => starter.said('Waiting for process').then(() => 1));
+    await Promise.any(starters.map((starter) => starter.untilPrinted('npm runs')));
+    // One of the three installs. Which ones wait is not known in advance.
+    const waiting = starters.map((starter) => starter.untilPrinted('Waiting for process').then(() => 1));
     await Promise.any(waiting);
     project.remove('../fakes/hold');
     const results = await Promise.all(starters.map((starter) => starter.finished));
@@ -141,23 +141,23 @@ describe('several starts at once', () => {
     expect(project.has('.prepare-lock')).toBe(false);
   });
 
-  test('continue when the installing one is killed', async () => {
+  test('continue when the one that installs is killed', async () => {
     project.write('../fakes/hold', '');
     const first = project.starter();
-    await first.said('npm runs');
+    await first.untilPrinted('npm runs');
     const second = project.starter();
-    await second.said('Waiting for process');
+    await second.untilPrinted('Waiting for process');
     first.process.kill('SIGKILL');
-    await second.said('npm runs');
+    await second.untilPrinted('npm runs');
     project.remove('../fakes/hold');
     expect(await second.finished).toMatchObject({ code: 0, stdout: 'first serve\n' });
     expect(project.has('.prepare-lock')).toBe(false);
   });
 
-  test('continue when the installing one is stopped', async () => {
+  test('leave the work to a later start when the one that installs is stopped', async () => {
     project.write('../fakes/hold', '');
     const first = project.starter();
-    await first.said('npm runs');
+    await first.untilPrinted('npm runs');
     first.process.kill('SIGTERM');
     expect(await first.finished).toMatchObject({ code: 143, stdout: '' });
     project.remove('../fakes/hold');

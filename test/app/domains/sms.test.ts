@@ -7,7 +7,7 @@ import { type Config, readConfig } from '../../../src/config/config.js';
 import { createOutbound } from '../../../src/delivery/outbound.js';
 import { errorsOf } from '../../support/config.js';
 
-/** A configuration that no check has seen. */
+/** A configuration with a provider that readConfig would refuse. */
 const unchecked: Config = { ...readConfig({}), ...JSON.parse('{ "SMS_PROVIDER": ["pigeon"] }') };
 
 test('an unknown SMS_PROVIDER is a configuration error', () => {
@@ -16,7 +16,7 @@ test('an unknown SMS_PROVIDER is a configuration error', () => {
     expect(errorsOf({ SMS_PROVIDER })).toEqual([error]);
 });
 
-test('an unknown SMS_PROVIDER never sends to another one', async () => {
+test('no sender is created for an unknown SMS_PROVIDER', async () => {
   const outbound = createOutbound({ allowPrivateNetworkTargets: false });
   await expect(createSmsSender(unchecked, outbound, () => undefined)).rejects.toThrow('unknown SMS_PROVIDER pigeon');
   await outbound.close();

@@ -126,7 +126,7 @@ test('session checks are counted in front of the framework and behind it', async
   expect(growth('postern_http_request_duration_seconds_count', { route: '/v1/sessions/verify' })).toBe(4);
 });
 
-test('logins are counted by authenticator and outcome, with sessions, hashes and messages', async () => {
+test('logins are counted by authenticator and outcome, and the hashes of their passwords are counted', async () => {
   const user = await createUser(postern);
   const growth = await growthBy(async () => {
     await login(postern, user);
@@ -185,7 +185,7 @@ test('jobs, connections and maintenance are shown, and the database is up', asyn
 test('a database that does not answer shows as 0, and the other metrics remain', async () => {
   const other = await postern.another({ METRICS_PORT: '0' });
   const { everyone } = other.database;
-  // The scrape reads the list of jobs, which this transaction locks for longer than a lock is waited for.
+  // The scrape reads the list of jobs. This transaction locks the list for longer than the scrape waits for a lock.
   await everyone.transaction(async (tx) => {
     await tx.query(testSql('lock table graphile_worker._private_jobs in access exclusive mode', []));
     const metrics = await scrape(other.metricsUrl ?? '');

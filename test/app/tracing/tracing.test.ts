@@ -10,10 +10,10 @@ import { type ApnsFake, startApns } from '../../support/push-fakes/apns.js';
 import { createUser, newPhone, passwordLogin, signIn, smsLogin } from '../../support/users.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.js';
 
-/** A provider of SMS, and the service that a plug-in asks. */
-const asked: { path: string; headers: IncomingHttpHeaders }[] = [];
+/** The requests to one server, which is the provider of SMS and the service that a plug-in asks. */
+const providerRequests: { path: string; headers: IncomingHttpHeaders }[] = [];
 const provider = createServer((request, response) => {
-  asked.push({ path: request.url ?? '', headers: request.headers });
+  providerRequests.push({ path: request.url ?? '', headers: request.headers });
   response.end();
 });
 
@@ -101,9 +101,11 @@ describe('a request', () => {
     const headers = { traceparent: sampled.traceparent.replace(/01$/, '00') };
     const phone = newPhone();
     await createUser(postern, { phone });
-    const before = asked.length;
+    const before = providerRequests.length;
     const answer = await postern.api('POST', '/v1/tokens', { body: smsLogin(phone), headers });
-    await eventually('the code', async () => asked.slice(before).find(({ path }) => path.startsWith('/sms')));
+    await eventually('the code', async () =>
+      providerRequests.slice(before).find(({ path }) => path.startsWith('/sms')),
+    );
     const { headers: later } = await postern.api('GET', '/livez');
     await requestSpan(later);
     expect(
@@ -111,7 +113,7 @@ describe('a request', () => {
     ).toEqual([]);
   });
 
-  test('with an unknown route or method has no part of its URL in its span', async () => {
+  test('with an unknown route has no part of its URL in its span', async () => {
     await fetch(`${postern.url}/in-the-path/${clientTrace}`, { headers: sampled });
     await otlp.wait('a span without a route', ({ name, traceId }) => name === 'GET' && traceId === clientTrace);
     expect(JSON.stringify(otlp.spans)).not.toContain('in-the-path');
@@ -122,7 +124,7 @@ describe('later work is linked to the request that caused it', () => {
   test('a code: from the request over the job to the provider', async () => {
     const phone = newPhone();
     personal.push(phone, (await createUser(postern, { phone })).username ?? '');
-    const before = asked.length;
+    const before = providerRequests.length;
     const { headers } = await postern.api<Authentication>('POST', '/v1/tokens', {
       body: smsLogin(phone),
       headers: sampled,
@@ -140,7 +142,7 @@ describe('later work is linked to the request that caused it', () => {
         'http.response.status_code': 200,
       },
     });
-    const sent = asked.slice(before).find(({ path }) => path.startsWith('/sms'));
+    const sent = providerRequests.slice(before).find(({ path }) => path.startsWith('/sms'));
     expect(sent?.headers.traceparent).toBe(parentHeader(call));
   });
 
@@ -189,10 +191,10 @@ test('a plug-in that calls a service does so in the trace of the login', async (
   expect(status).toBe(201);
   const span = await requestSpan(headers);
   const call = await otlp.wait('the call', (one) => childOf(span)(one) && one.name === 'POST');
-  expect(asked.find(({ path }) => path === '/plugin')?.headers.traceparent).toBe(parentHeader(call));
+  expect(providerRequests.find(({ path }) => path === '/plugin')?.headers.traceparent).toBe(parentHeader(call));
 });
 
-test('the receiver accepts every request, which has its headers; no other setting and no personal data is exported', () => {
+test('the receiver gets valid requests with the configured headers, without other settings and personal data', () => {
   expect(otlp.errors).toEqual([]);
   for (const { headers } of otlp.requests) {
     expect(headers).toMatchObject({
