@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { walFiles } from '../../src/backups/online-backup.js';
 
 describe('the segments of the write-ahead log', () => {
-  it('are named from the first to the last, across the end of a part', () => {
+  it('are named from the first to the last, also if the middle of the name changes', () => {
     const names = walFiles('0000000200000001000000FE', '000000020000000200000001', 16 * 1024 * 1024);
     expect(names).toEqual([
       '0000000200000001000000FE',

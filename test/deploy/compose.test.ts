@@ -33,7 +33,7 @@ test.each(['deploy/compose.yaml', 'deploy/compose.postgres.yaml'])(
   },
 );
 
-test('with PostgreSQL, no start works without its password and a secret key, which all starts share', () => {
+test('compose.postgres.yaml requires POSTGRES_PASSWORD and SECRET_KEY, and its comment sets both in one command', () => {
   const text = read('deploy/compose.postgres.yaml');
   const used = [...text.matchAll(/\$\{(\w+)(:[?-])?/g)].filter(([, name]) => name !== 'PUBLIC_URL');
   expect(new Set(used.map(([, name]) => name))).toEqual(new Set(['POSTGRES_PASSWORD', 'SECRET_KEY']));

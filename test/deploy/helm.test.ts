@@ -32,7 +32,7 @@ function schemaPaths({ properties = {} }: Schema, parent = ''): string[] {
   );
 }
 
-/** Maps whose members are free. */
+/** Is true if the path is `of` or below it: values.yaml has members of maps that the schema does not list. */
 const isPartOf = (path: string, of: string) => path === of || path.startsWith(`${of}.`);
 
 test('the schema, the default values and the README name the same values', () => {

@@ -50,7 +50,7 @@ test('the page about incidents names the critical alerts', async () => {
   expect(sentence.match(/Postern\w+/g)).toEqual(critical);
 });
 
-test('the page names the labels of every metric', async () => {
+test('the page about monitoring names the labels of every metric', async () => {
   const page = await read('docs/operations/monitor.md');
   const described = [...page.matchAll(/^\| `(postern_[a-z_]+)(?:\{([a-z,]+)\})?`/gm)].map(
     ([, name = '', labels = '']) => [name, labels] as const,

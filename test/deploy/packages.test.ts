@@ -69,7 +69,7 @@ test(
     await mkdir(cwd);
     const install = ['install', '--prefix', cwd, ...npmOptions, join(home, packed.filename)];
     const { stderr } = await run('npm', install, { cwd });
-    // Packages for newer versions of Node.js.
+    // npm warns with EBADENGINE if a package needs a newer version of Node.js.
     expect(stderr).not.toContain('EBADENGINE');
     expect((await run('npx', ['--no-install', 'postern', '--version'], { cwd })).stdout).toBe('0.1.0\n');
     await serveAndStop(cwd, 'node_modules/.bin/postern', ['serve'], {});
@@ -77,12 +77,13 @@ test(
   INSTALL_TIMEOUT,
 );
 
-/** One instruction of a Dockerfile, with its stage. */
+/** One instruction of a Dockerfile. */
 interface Instruction {
   readonly name: string;
   readonly text: string;
 }
 
+/** The instructions of each stage of a Dockerfile. */
 async function stagesOf(file: string): Promise<Instruction[][]> {
   const text = (await readFile(join(project, file), 'utf8')).replace(/^#.*\n/gm, '');
   const instructions = text.split('\n').flatMap((line) => {
@@ -97,7 +98,10 @@ async function stagesOf(file: string): Promise<Instruction[][]> {
   return starts.map((start, stage) => instructions.slice(start, starts[stage + 1]));
 }
 
-/** Copies like COPY: from the context without what .dockerignore excludes, or from the folder of the first stage. */
+/**
+ * Copies as COPY does, from the build context or from the folder of the first stage.
+ * @param allowed the paths of the context that .dockerignore includes; undefined for the first stage
+ */
 async function copy(text: string, from: string, to: string, allowed: readonly string[] | undefined): Promise<void> {
   const paths = text.split(' ');
   const target = paths.pop() ?? '';

@@ -86,14 +86,17 @@ test('badge-receiver.js answers only requests with a valid signature', async () 
     fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined),
   );
   expect(unsigned.status).toBe(401);
-  const decides = (withSecret: string) =>
+  const startWithSecret = (withSecret: string) =>
     postern.another({
       ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
       CUSTOM_AUTHENTICATORS: JSON.stringify({ badge: { url, secret: withSecret } }),
     });
-  const [ours, theirs] = await Promise.all([decides(secret), decides(`whsec_${randomBytes(24).toString('base64')}`)]);
+  const [withSameSecret, withOtherSecret] = await Promise.all([
+    startWithSecret(secret),
+    startWithSecret(`whsec_${randomBytes(24).toString('base64')}`),
+  ]);
   onTestFinished(async () => {
-    await Promise.all([ours.close(), theirs.close()]);
+    await Promise.all([withSameSecret.close(), withOtherSecret.close()]);
   });
   await createUser(postern, { username: 'ada' });
   const login = async ({ api }: TestApp, given: string) => {
@@ -102,9 +105,9 @@ test('badge-receiver.js answers only requests with a valid signature', async () 
     const answer = await api<Authentication>('POST', '/v1/tokens', { body });
     return answer.status === 201 ? answer.body.status : answer.status;
   };
-  expect(await login(ours, badge)).toBe('approved');
-  expect(await login(ours, '0000 0000')).toBe('rejected');
-  expect(await login(theirs, badge)).toBe(503);
+  expect(await login(withSameSecret, badge)).toBe('approved');
+  expect(await login(withSameSecret, '0000 0000')).toBe('rejected');
+  expect(await login(withOtherSecret, badge)).toBe(503);
 });
 
 test('the examples match the types that the package exports', async () => {

@@ -30,7 +30,7 @@ const invocations = (page: string) =>
       .filter(([first = '']) => /^[a-z][a-z-]*$/.test(first) && first !== connection),
   );
 
-/** The name of a connection in PostgreSQL, which begins like a command. */
+/** `postern signals` is the name of a connection to PostgreSQL, and not a command. */
 const connection = 'signals';
 
 /** The leading words of a command: `users lock` of `users lock ada --for 12h`. */

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-/** Other statements change the server. */
+/** The queries of all pages, without other statements, which would change the server. */
 const queries = allPages().flatMap((page) =>
   fencesOf(page)
     .filter(({ language, text }) => language === 'sql' && text.startsWith('select'))

@@ -296,7 +296,7 @@ async function openInbox(browser: ReturnType<typeof openBrowser>, fetchOfPage = 
   return state;
 }
 
-const toShow = (state: { shown: string[] }, ...expected: string[]) =>
+const untilShown = (state: { shown: string[] }, ...expected: string[]) =>
   eventually(`the page to show ${expected}`, async () => state.shown.join() === expected.join() || undefined);
 
 describe('the inbox of the page', () => {
@@ -312,10 +312,10 @@ describe('the inbox of the page', () => {
       await postern.api('DELETE', `/admin/v1/notifications/${old.id}`, { bearer: postern.adminKey });
       return answer;
     });
-    await toShow(state, 'after the list', 'before the list', 'kept');
+    await untilShown(state, 'after the list', 'before the list', 'kept');
     expect(state.openAtRead).toEqual([true]);
     await publish(user, 'later');
-    await toShow(state, 'later', 'after the list', 'before the list', 'kept');
+    await untilShown(state, 'later', 'after the list', 'before the list', 'kept');
   });
 
   test('continues after a lost connection', async () => {
@@ -325,9 +325,9 @@ describe('the inbox of the page', () => {
     await eventually('the list', async () => state.changes > 0 || undefined);
     other.app.server.closeAllConnections();
     await publish(user, 'meanwhile');
-    await toShow(state, 'meanwhile');
+    await untilShown(state, 'meanwhile');
     await publish(user, 'later');
-    await toShow(state, 'later', 'meanwhile');
+    await untilShown(state, 'later', 'meanwhile');
   });
 
   test('reports the end of the login', async () => {

@@ -96,7 +96,7 @@ describe.each(Object.keys(proxies) as (keyof typeof proxies)[])('%s with the con
     for (const { headers } of seen()) expect(JSON.stringify(headers)).not.toContain('dead');
   });
 
-  test('an error of the app itself stays as it is', async () => {
+  test('an error of the app reaches the client unchanged', async () => {
     const answer = await send('/broken', bearer());
     expect(answer.status).toBe(500);
     expect(await answer.json()).toMatchObject({ 'postern-user-id': userId });

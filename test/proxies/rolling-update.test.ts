@@ -132,7 +132,7 @@ test('a rolling update of two instances behind nginx fails no request, and a str
       while (!isOver) answers[name]?.push(await ask());
     }),
   );
-  /** At the end: the stream has the newest notification. */
+  /** Waits for the end of the load, and then until the stream has the newest notification. */
   const untilReceived = async (stream: EventStream) => {
     await Promise.all(loops);
     const { body } = await client.send<{ id: string }[]>('GET', '/v1/notifications?limit=1', { bearer: session.token });
@@ -152,14 +152,14 @@ test('a rolling update of two instances behind nginx fails no request, and a str
       stream.destroy();
     }
   })();
-  const moreAnswers = () => {
+  const untilMoreAnswers = () => {
     const before = Object.values(answers).map((list) => list.length);
     return eventually('answers of each kind', async () =>
       Object.values(answers).every((list, index) => list.length > (before[index] ?? 0) + 5) ? true : undefined,
     );
   };
   for (const place of [0, 1]) {
-    await moreAnswers();
+    await untilMoreAnswers();
     inService = instances.filter((_, index) => index !== place).map(({ url }) => url);
     await nginx.reload();
     expect(await instances[place]?.stop()).toBe(0);
@@ -167,7 +167,7 @@ test('a rolling update of two instances behind nginx fails no request, and a str
     inService = instances.map(({ url }) => url);
     await nginx.reload();
   }
-  await moreAnswers();
+  await untilMoreAnswers();
   isOver = true;
   await Promise.all([...loops, following]);
 

@@ -21,7 +21,7 @@ describe('the connection of PostgreSQL programs', () => {
     expect(found.text).not.toContain('ord');
   });
 
-  it('has no file without a password, so that ~/.pgpass and PGPASSWORD count', async () => {
+  it('has no file without a password, so that ~/.pgpass and PGPASSWORD are used', async () => {
     const found = await connectionTo('postgres://me@db.example/postern');
     expect([found.password, found.text.includes('passfile')]).toEqual([undefined, false]);
   });

@@ -22,14 +22,14 @@ let servers: ServerFolder;
 let server: PostgresServer;
 /** A backup of the database `postern`. */
 let backup: string;
-const at = (name: string) => join(folder.path, name);
+const pathTo = (name: string) => join(folder.path, name);
 
 const urlOf = (database: string) =>
   `postgres://postern:${encodeURIComponent(password)}@127.0.0.1:${server.port}/${database}?sslmode=disable`;
 
 /** Runs a command on a database of the server. */
 function postern(line: string, database = 'postern', more: Environment = {}) {
-  const env = { DATABASE_URL: urlOf(database), DATA_DIR: at('data'), SECRET_KEY: 's'.repeat(40), ...more };
+  const env = { DATABASE_URL: urlOf(database), DATA_DIR: pathTo('data'), SECRET_KEY: 's'.repeat(40), ...more };
   return runCommand(line.split(' '), env);
 }
 
@@ -52,7 +52,7 @@ const tablesIn = async (database: string) => {
 
 /** A folder with a script in place of pg_dump or pg_restore. `$REAL` is the program. */
 async function programs(name: string, script: string): Promise<string> {
-  const path = at(name);
+  const path = pathTo(name);
   await mkdir(path);
   for (const program of ['pg_dump', 'pg_restore'] as const) {
     const { command } = await findProgram(program, 15, undefined);
@@ -77,9 +77,9 @@ beforeAll(async () => {
   await migrate(urlOf('postern'), silent);
   await server.query('create table kept as select n from generate_series(1, 5000) n', 'postern');
   await server.query('alter table kept owner to postern', 'postern');
-  await mkdir(at('data/images/ab'), { recursive: true });
-  await writeFile(at(`data/${image}`), 'a picture');
-  backup = at('first.tar');
+  await mkdir(pathTo('data/images/ab'), { recursive: true });
+  await writeFile(pathTo(`data/${image}`), 'a picture');
+  backup = pathTo('first.tar');
   expect(await postern(`backup create --to ${backup} --with-secret-key`)).toMatchObject({ code: 0, stderr: '' });
 });
 afterAll(async () => {
@@ -92,7 +92,7 @@ describe('a backup with pg_dump', () => {
     const { code, stdout, stderr } = await postern(`backup verify ${backup}`);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/is good: the database \d+\.\d+ of .+, \d+ tables, \d+ rows and \d+ intact indexes/);
-    expect(existsSync(at('data'))).toBe(true);
+    expect(existsSync(pathTo('data'))).toBe(true);
   });
 
   it('is verified in a new database of BACKUP_VERIFY_URL, which is dropped', async () => {
@@ -103,18 +103,18 @@ describe('a backup with pg_dump', () => {
 
   it('is restored into an empty database, with the images in a new folder', async () => {
     const database = await emptyDatabase();
-    const { code, stdout, stderr } = await postern(`backup restore ${backup} --to ${at('restored')}`, database);
+    const { code, stdout, stderr } = await postern(`backup restore ${backup} --to ${pathTo('restored')}`, database);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('to the database of DATABASE_URL, and its images to');
     expect(await server.query('select count(*)::int as rows from kept', database)).toEqual([{ rows: 5000 }]);
-    expect(await readFile(join(at('restored'), image), 'utf8')).toBe('a picture');
-    expect(await readFile(join(at('restored'), 'secret-key'), 'utf8')).toBe(`${'s'.repeat(40)}\n`);
-    expect(existsSync(join(at('restored'), 'dump'))).toBe(false);
+    expect(await readFile(join(pathTo('restored'), image), 'utf8')).toBe('a picture');
+    expect(await readFile(join(pathTo('restored'), 'secret-key'), 'utf8')).toBe(`${'s'.repeat(40)}\n`);
+    expect(existsSync(join(pathTo('restored'), 'dump'))).toBe(false);
     // The copy is a database of Postern: its schema is complete, and it can be backed up.
     expect(await postern('doctor', database)).toMatchObject({
       stdout: expect.stringContaining('migrations: all applied'),
     });
-    expect(await postern(`backup create --to ${at('of-copy.tar')}`, database)).toMatchObject({ code: 0 });
+    expect(await postern(`backup create --to ${pathTo('of-copy.tar')}`, database)).toMatchObject({ code: 0 });
   });
 
   it('contains all writes that were acknowledged before it began, and no part of a transaction', async () => {
@@ -129,12 +129,12 @@ describe('a backup with pg_dump', () => {
       }
     })();
     const before = acknowledged;
-    expect(await postern(`backup create --to ${at('loaded.tar')}`)).toMatchObject({ code: 0 });
+    expect(await postern(`backup create --to ${pathTo('loaded.tar')}`)).toMatchObject({ code: 0 });
     const after = acknowledged + 1;
     isEnded = true;
     await load;
     const database = await emptyDatabase();
-    expect(await postern(`backup restore ${at('loaded.tar')} --to ${at('loaded')}`, database)).toMatchObject({
+    expect(await postern(`backup restore ${pathTo('loaded.tar')} --to ${pathTo('loaded')}`, database)).toMatchObject({
       code: 0,
     });
     const values = (await server.query('select value from pairs order by value', database)).map(({ value }) => value);
@@ -144,36 +144,36 @@ describe('a backup with pg_dump', () => {
   });
 
   it('shows the password to nobody', async () => {
-    const seen = at('seen');
+    const seen = pathTo('seen');
     const folderOfPrograms = await programs('watched', `cat /proc/$$/cmdline >>${seen}; exec "$REAL" "$@"`);
     const more = { BACKUP_PROGRAMS: folderOfPrograms };
-    expect(await postern(`backup create --to ${at('watched.tar')}`, 'postern', more)).toMatchObject({ code: 0 });
+    expect(await postern(`backup create --to ${pathTo('watched.tar')}`, 'postern', more)).toMatchObject({ code: 0 });
     const arguments_ = await readFile(seen, 'utf8');
     expect(arguments_).toContain("sslmode='disable'");
     for (const part of [password, encodeURIComponent(password), 'w"ord', 'w%22ord']) {
       expect(arguments_).not.toContain(part);
-      expect((await readFile(at('watched.tar'))).includes(part)).toBe(false);
+      expect((await readFile(pathTo('watched.tar'))).includes(part)).toBe(false);
     }
   });
 
   it('is reported as impossible by the doctor if pg_dump is missing', async () => {
-    await mkdir(at('no-programs'));
-    const place = { BACKUP_TO: at('backups') };
-    const without = await postern('doctor', 'postern', { ...place, BACKUP_PROGRAMS: at('no-programs') });
+    await mkdir(pathTo('no-programs'));
+    const place = { BACKUP_TO: pathTo('backups') };
+    const without = await postern('doctor', 'postern', { ...place, BACKUP_PROGRAMS: pathTo('no-programs') });
     expect(without).toMatchObject({ code: 1, stdout: expect.stringMatching(/FAIL +backups: .*need pg_dump/) });
     expect((await postern('doctor', 'postern', place)).stdout).toMatch(/ok +backups: .*pg_dump 15\.\S+ makes them/);
   });
 
   it('that fails is recorded with its reason, and leaves no file', async () => {
     const more = { BACKUP_PROGRAMS: await programs('failing', 'echo "pg_dump: error: the reason" >&2; exit 3') };
-    const { code, stderr } = await postern(`backup create --to ${at('failed.tar')}`, 'postern', more);
+    const { code, stderr } = await postern(`backup create --to ${pathTo('failed.tar')}`, 'postern', more);
     expect([code, stderr]).toEqual([1, expect.stringContaining('failed (3): pg_dump: error: the reason')]);
-    expect(existsSync(at('failed.tar'))).toBe(false);
-    await mkdir(at('empty'));
-    const missing = await postern(`backup create --to ${at('failed.tar')}`, 'postern', {
-      BACKUP_PROGRAMS: at('empty'),
+    expect(existsSync(pathTo('failed.tar'))).toBe(false);
+    await mkdir(pathTo('empty'));
+    const missing = await postern(`backup create --to ${pathTo('failed.tar')}`, 'postern', {
+      BACKUP_PROGRAMS: pathTo('empty'),
     });
-    expect(missing.stderr).toContain(`need pg_dump, and it is not in ${at('empty')}: install`);
+    expect(missing.stderr).toContain(`need pg_dump, and it is not in ${pathTo('empty')}: install`);
     const errors = await server.query(
       'select error from backups where error is not null order by started_at',
       'postern',
@@ -191,29 +191,29 @@ describe('a restore with pg_restore', () => {
     await server.query('create table mine as select 1 as one', database);
     for (const used of [database, 'postern']) {
       const before = await tablesIn(used);
-      const { code, stderr } = await postern(`backup restore ${backup} --to ${at('never')}`, used);
+      const { code, stderr } = await postern(`backup restore ${backup} --to ${pathTo('never')}`, used);
       expect([code, stderr]).toEqual([1, expect.stringContaining(`The database ${used} is not empty`)]);
-      expect([await tablesIn(used), existsSync(at('never'))]).toEqual([before, false]);
+      expect([await tablesIn(used), existsSync(pathTo('never'))]).toEqual([before, false]);
     }
   });
 
   it('that fails in the middle leaves an empty database, and can be repeated', async () => {
     const database = await emptyDatabase();
     const half = await programs('half', 'head -c 40000 | "$REAL" "$@"');
-    const failed = await postern(`backup restore ${backup} --to ${at('half-copy')}`, database, {
+    const failed = await postern(`backup restore ${backup} --to ${pathTo('half-copy')}`, database, {
       BACKUP_PROGRAMS: half,
     });
     expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('pg_restore failed') });
-    expect([await tablesIn(database), existsSync(at('half-copy'))]).toEqual([0, false]);
-    const again = () => postern(`backup restore ${backup} --to ${at('half-copy')}`, database);
+    expect([await tablesIn(database), existsSync(pathTo('half-copy'))]).toEqual([0, false]);
+    const again = () => postern(`backup restore ${backup} --to ${pathTo('half-copy')}`, database);
     expect(await again()).toMatchObject({ code: 0 });
     // Without the folder of the images, the copy is as after an interruption between the commit and the images.
-    await rm(at('half-copy'), { recursive: true });
+    await rm(pathTo('half-copy'), { recursive: true });
     expect(await again()).toMatchObject({ code: 0, stderr: '' });
-    expect(await readFile(join(at('half-copy'), image), 'utf8')).toBe('a picture');
-    // The copy is in use now.
+    expect(await readFile(join(pathTo('half-copy'), image), 'utf8')).toBe('a picture');
+    // The copy is in use now: its rows differ from those of the backup.
     await server.query('delete from kept where n = 1', database);
-    await rm(at('half-copy'), { recursive: true });
+    await rm(pathTo('half-copy'), { recursive: true });
     expect((await again()).stderr).toContain('kept has 4999 rows instead of 5000');
   });
 
@@ -225,34 +225,34 @@ describe('a restore with pg_restore', () => {
     ['too new', (bytes: Buffer) => withFormat(bytes, 2), 'the format 2, which a newer release'],
   ])('refuses a %s file before it touches the database', async (name, change, sentence) => {
     const database = await emptyDatabase();
-    const path = at(`${name.replace(' ', '-')}.tar`);
+    const path = pathTo(`${name.replace(' ', '-')}.tar`);
     await writeFile(path, change(await readFile(backup)));
-    const { code, stderr } = await postern(`backup restore ${path} --to ${at('never')}`, database);
+    const { code, stderr } = await postern(`backup restore ${path} --to ${pathTo('never')}`, database);
     expect([code, stderr]).toEqual([1, expect.stringContaining(sentence)]);
-    expect([await tablesIn(database), existsSync(at('never'))]).toEqual([0, false]);
+    expect([await tablesIn(database), existsSync(pathTo('never'))]).toEqual([0, false]);
   });
 
   it('refuses a wrong passphrase, and backups of the other kind', async () => {
     const database = await emptyDatabase();
-    const path = at('encrypted.age');
+    const path = pathTo('encrypted.age');
     const secret = { BACKUP_PASSPHRASE: passphrase };
     expect(await postern(`backup create --to ${path}`, 'postern', secret)).toMatchObject({ code: 0 });
-    const wrong = await postern(`backup restore ${path} --to ${at('never')}`, database, {
+    const wrong = await postern(`backup restore ${path} --to ${pathTo('never')}`, database, {
       BACKUP_PASSPHRASE: 'another passphrase',
     });
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is not the passphrase') });
     expect(await tablesIn(database)).toBe(0);
-    expect(await postern(`backup restore ${path} --to ${at('decrypted')}`, database, secret)).toMatchObject({
+    expect(await postern(`backup restore ${path} --to ${pathTo('decrypted')}`, database, secret)).toMatchObject({
       code: 0,
     });
 
-    const embedded = { DATA_DIR: at('embedded'), SECRET_KEY: 's'.repeat(40) };
-    const asFolder = await runCommand(['backup', 'restore', backup, '--to', at('never')], embedded);
+    const embedded = { DATA_DIR: pathTo('embedded'), SECRET_KEY: 's'.repeat(40) };
+    const asFolder = await runCommand(['backup', 'restore', backup, '--to', pathTo('never')], embedded);
     expect(asFolder).toMatchObject({ code: 1, stderr: expect.stringContaining('was made by pg_dump') });
-    const files = at('files.tar');
+    const files = pathTo('files.tar');
     const header = (await readFile(backup)).toString('latin1').replace('"kind": "dump"', '"kind":"files"');
     await writeFile(files, Buffer.from(header, 'latin1'));
-    const intoDatabase = await postern(`backup restore ${files} --to ${at('never')}`, await emptyDatabase());
+    const intoDatabase = await postern(`backup restore ${files} --to ${pathTo('never')}`, await emptyDatabase());
     expect(intoDatabase).toMatchObject({ code: 1, stderr: expect.stringContaining('is of an embedded database') });
   });
 });

@@ -22,20 +22,20 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: EmbeddedPostgres;
 let store: BackupStore;
 let archiver: ReturnType<typeof startArchiver> | undefined;
-const at = (name: string) => join(folder.path, name);
+const pathTo = (name: string) => join(folder.path, name);
 
 const start = () =>
   startArchiver({
-    ...{ target: server.address, serverFolder: join(at('data'), 'postgres'), store, passphrase },
+    ...{ target: server.address, serverFolder: join(pathTo('data'), 'postgres'), store, passphrase },
     ...{ log: silent, pauseMs: 20 },
   });
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startEmbeddedPostgres({ dataDir: at('data'), log: silent });
+  server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
   await migrate(server.address, silent);
   await query(server, 'create table kept (value text)');
-  store = createBackupFolder(at('backups'));
+  store = createBackupFolder(pathTo('backups'));
   archiver = start();
 });
 afterAll(async () => {
@@ -50,17 +50,17 @@ const slotOfArchiver = () =>
   eventually('a replication slot', async () => ((await slot()).startsWith('postern_archive_') ? true : undefined));
 const systemId = () => text('select system_identifier from pg_control_system()');
 
-async function archiveNow(): Promise<string> {
-  const folders = (await readdir(at('backups'))).filter((name) => name.startsWith('wal-'));
+async function currentArchiveFolder(): Promise<string> {
+  const folders = (await readdir(pathTo('backups'))).filter((name) => name.startsWith('wal-'));
   const id = (await slot()).slice('postern_archive_'.length);
   return folders.find((name) => name.endsWith(id)) ?? '';
 }
 
 /** Waits until everything that was written so far is in the archive. */
-async function archived(): Promise<void> {
+async function untilArchived(): Promise<void> {
   const flushed = parseLsn(await text('select pg_current_wal_flush_lsn()'));
   await eventually('the log in the archive', async () => {
-    const parts = await listParts(store, await archiveNow());
+    const parts = await listParts(store, await currentArchiveFolder());
     return parts.some(({ end }) => end >= flushed) ? true : undefined;
   });
 }
@@ -68,8 +68,8 @@ async function archived(): Promise<void> {
 async function backUp(): Promise<WrittenBackup> {
   const source: BackupSource = {
     target: server.address,
-    serverFolder: join(at('data'), 'postgres'),
-    imageFolder: at('images'),
+    serverFolder: join(pathTo('data'), 'postgres'),
+    imageFolder: pathTo('images'),
     secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
     ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase, version: '0.0.0' },
   };
@@ -93,7 +93,7 @@ const now = async () => Number(await text('select extract(epoch from clock_times
 
 /** The rows of a copy that is restored to a time. */
 async function rowsAt(time: number | undefined, name: string): Promise<string> {
-  const target = at(name);
+  const target = pathTo(name);
   await restoreAt({ store, at: time, passphrase, target, log: silent });
   const copy = await startEmbeddedPostgres({ dataDir: target, log: silent });
   try {
@@ -115,7 +115,7 @@ describe('a log archive', () => {
     await write('3-second');
     const afterLast = await now();
     await query(server, 'checkpoint');
-    await archived();
+    await untilArchived();
     expect(first.archive).toBe((await slot()).slice('postern_archive_'.length));
     expect(await rowsAt(between, 'between')).toBe('1-before 2-first');
     // Nothing was committed after this time.
@@ -124,8 +124,8 @@ describe('a log archive', () => {
 
   it('never promises a transaction that only a later part contains', async () => {
     await archiver?.stop();
-    // Each time that the archiver reads the log takes so long that transactions commit between its time and its
-    // position.
+    // This makes it slow to read the position of the log: transactions commit between the time and the position that
+    // the archiver reads.
     await query(server, 'create schema slow');
     await query(server, 'create table counted (n int)');
     await query(
@@ -134,7 +134,7 @@ describe('a log archive', () => {
        $$ declare lsn pg_lsn := pg_catalog.pg_current_wal_flush_lsn(); begin perform pg_sleep(0.05); return lsn; end $$`,
     );
     await query(server, 'alter database postern set search_path = slow, pg_catalog, public');
-    const folderName = await archiveNow();
+    const folderName = await currentArchiveFolder();
     const known = new Set((await listParts(store, folderName)).map(({ name }) => name));
     const newParts = async () => (await listParts(store, folderName)).filter(({ name }) => !known.has(name));
     archiver = start();
@@ -153,7 +153,7 @@ describe('a log archive', () => {
     }
     await insert();
     archiver = start();
-    await archived();
+    await untilArchived();
     await archiver.stop();
     await query(server, 'alter database postern reset search_path');
     archiver = start();
@@ -168,71 +168,71 @@ describe('a log archive', () => {
     const segment = parts.find(({ start: from, end }) => end - from === 16 * 1024 * 1024);
     const last = Math.ceil(acknowledged.at(-1)?.at ?? 0);
     const cut = storeUntil(segment?.end ?? 0);
-    await expect(restoreAt({ store: cut, at: last, passphrase, target: at('cut'), log: silent })).rejects.toThrow(
+    await expect(restoreAt({ store: cut, at: last, passphrase, target: pathTo('cut'), log: silent })).rejects.toThrow(
       'The log archive ends at',
     );
   });
 
-  it('that has no part yet promises what was committed before the backup began', async () => {
+  it('that has no part yet restores what was committed before the backup began', async () => {
     const restored = await restoreAt({
-      ...{ store: storeUntil(0), at: undefined, passphrase, target: at('no-part'), log: silent },
+      ...{ store: storeUntil(0), at: undefined, passphrase, target: pathTo('no-part'), log: silent },
     });
     expect(restored.until).toBe(restored.header.created_at);
-    await rm(at('no-part'), { recursive: true });
+    await rm(pathTo('no-part'), { recursive: true });
   });
 
   it('refuses times that it does not contain, and leaves nothing', async () => {
     const before = await readdir(folder.path);
-    const restore = (time: number) => restoreAt({ store, at: time, passphrase, target: at('never'), log: silent });
+    const restore = (time: number) => restoreAt({ store, at: time, passphrase, target: pathTo('never'), log: silent });
     await expect(restore(Date.UTC(2020, 0))).rejects.toThrow('no backup that ended before this time');
     await expect(restore(Date.UTC(2099, 0))).rejects.toThrow('The log archive ends at');
     expect(await readdir(folder.path)).toEqual(before);
   });
 
-  it('replaces the parts of a segment, continues after a restart, and ends at a damaged part', async () => {
+  it('replaces the parts of a segment with the segment, continues after a restart, and is refused with a damaged part', async () => {
     await archiver?.stop();
     archiver = start();
     // Two segments of 16 MB.
     await query(server, 'create table filler as select n, md5(n::text) from generate_series(1, 400000) n');
-    await archived();
-    const parts = await listParts(store, await archiveNow());
+    await untilArchived();
+    const parts = await listParts(store, await currentArchiveFolder());
     const sorted = parts.map(({ start: from, end }) => [from, end]);
     for (const [index, [from]] of sorted.entries()) if (index > 0) expect(from).toBe(sorted[index - 1]?.[1]);
     expect(parts.filter(({ start: from, end }) => end - from === 16 * 1024 * 1024).length).toBeGreaterThan(0);
-    const path = at(join('backups', parts.at(-1)?.name ?? ''));
+    const path = pathTo(join('backups', parts.at(-1)?.name ?? ''));
     const bytes = await readFile(path);
     onTestFinished(() => writeFile(path, bytes));
     await writeFile(path, bytes.subarray(0, -10));
-    await expect(restoreAt({ store, at: undefined, passphrase, target: at('damaged'), log: silent })).rejects.toThrow(
-      'its end is missing',
-    );
+    await expect(
+      restoreAt({ store, at: undefined, passphrase, target: pathTo('damaged'), log: silent }),
+    ).rejects.toThrow('its end is missing');
   });
 
-  it('keeps the parts that a backup needs, and a restored server begins another one', async () => {
+  it('keeps the parts that a backup needs, and a new archive begins after archiving was stopped', async () => {
     const system = await systemId();
     const keep = { systemId: system, current: (await slot()).slice('postern_archive_'.length), passphrase };
-    const before = await listParts(store, await archiveNow());
+    const before = await listParts(store, await currentArchiveFolder());
     await removeOldParts(store, keep);
-    const [oldest] = await listParts(store, await archiveNow());
+    const [oldest] = await listParts(store, await currentArchiveFolder());
     expect(before).toContainEqual(oldest);
     const names = (await store.list('postern-')).filter((name) => name.startsWith(`postern-${system}-`));
     await backUp();
     for (const name of names) await store.remove(name);
     await removeOldParts(store, keep);
-    const left = await listParts(store, await archiveNow());
+    const left = await listParts(store, await currentArchiveFolder());
     expect(left.length).toBeLessThan(before.length + 1);
     expect(left[0]?.start).toBeGreaterThan(oldest?.start ?? 0);
     await write('4-third');
-    await archived();
+    await untilArchived();
     expect(await rowsAt(undefined, 'latest')).toBe('1-before 2-first 3-second 4-third');
-    const old = await archiveNow();
+    const old = await currentArchiveFolder();
     await archiver?.stop();
     archiver = undefined;
     await stopArchiving(server.address);
     expect(await slot()).toBe('undefined');
     archiver = start();
     await slotOfArchiver();
-    await archived();
-    expect(await archiveNow()).not.toBe(old);
+    await untilArchived();
+    expect(await currentArchiveFolder()).not.toBe(old);
   });
 });

@@ -27,7 +27,7 @@ async function* bytes(content: Buffer): AsyncGenerator<Buffer> {
 }
 
 describe('a part of the log', () => {
-  it('is encrypted, and parts of one process share the work of the passphrase', async () => {
+  it('is encrypted, and a process derives the key from the passphrase once for all parts', async () => {
     const { store, objects } = emptyStore();
     const [encrypt, decrypt] = [ageEncryption('correct horse', 10), ageDecryption('correct horse')];
     for (const start of [0, 512]) {

@@ -27,11 +27,11 @@ function scheduleOf(text: string) {
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: EmbeddedPostgres;
 let database: Database;
-const at = (name: string) => join(folder.path, name);
+const pathTo = (name: string) => join(folder.path, name);
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startEmbeddedPostgres({ dataDir: at('data'), log: silent });
+  server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
   await migrate(server.address, silent);
   database = createDatabase({ target: server.address, size: 4, onConnectionError: () => undefined });
 });
@@ -41,23 +41,23 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const options = (imageFolder = at('images')) => ({
+const options = (imageFolder = pathTo('images')) => ({
   source: async () => ({
     target: server.address,
-    serverFolder: join(at('data'), 'postgres'),
+    serverFolder: join(pathTo('data'), 'postgres'),
     imageFolder,
     secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
     ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase: undefined, version: '0.0.0' },
   }),
   handle: database.everyone,
-  store: createBackupFolder(at('backups')),
+  store: createBackupFolder(pathTo('backups')),
   isContinuous: false,
-  ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: at('data'), log: silent },
+  ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: pathTo('data'), log: silent },
   dumps: { programs: undefined, server: undefined },
 });
 
 /** Moves the recorded backups into the past by this interval. */
-const wait = (interval: string) =>
+const ageBackups = (interval: string) =>
   database.everyone.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
 
 describe('a backup is due', () => {
@@ -82,33 +82,33 @@ describe('a backup is due', () => {
 
 describe('scheduled backups', () => {
   it('are made by one of two processes, verified and recorded', async () => {
-    const made = await Promise.all([backUpIfDue(options(), never), backUpIfDue(options(), never)]);
-    expect(made.toSorted()).toEqual([false, true]);
+    const results = await Promise.all([backUpIfDue(options(), never), backUpIfDue(options(), never)]);
+    expect(results.toSorted()).toEqual([false, true]);
     const [backup, ...others] = await listBackups(database.everyone);
     expect(others).toEqual([]);
     expect(backup).toMatchObject({ is_scheduled: true, error: null, verified_at: expect.any(String) });
-    expect(await readdir(at('backups'))).toHaveLength(1);
+    expect(await readdir(pathTo('backups'))).toHaveLength(1);
     expect((await readBackupTimes(database.everyone)).is_good).toBe(true);
     expect(await backUpIfDue(options(), never)).toBe(false);
   });
 
   it('replace the oldest ones, and leave all other files', async () => {
     const others = ['notes.txt', 'postern-1234-20200101T000000Z.tar', 'postern-copy.tar'];
-    for (const name of others) await writeFile(join(at('backups'), name), 'mine');
-    const [first = ''] = (await readdir(at('backups'))).filter((name) => !others.includes(name));
+    for (const name of others) await writeFile(join(pathTo('backups'), name), 'mine');
+    const [first = ''] = (await readdir(pathTo('backups'))).filter((name) => !others.includes(name));
     // Two older backups of this database.
     for (const year of ['2020', '2021']) {
-      await writeFile(join(at('backups'), first.replace(/-\d{4}(?=\d{4}T)/, `-${year}`)), 'older');
+      await writeFile(join(pathTo('backups'), first.replace(/-\d{4}(?=\d{4}T)/, `-${year}`)), 'older');
     }
-    await wait('7 hours');
+    await ageBackups('7 hours');
     expect(await backUpIfDue(options(), never)).toBe(true);
-    const names = await readdir(at('backups'));
+    const names = await readdir(pathTo('backups'));
     expect(names).toEqual(expect.arrayContaining([...others, first]));
     expect(names).toHaveLength(others.length + 2);
   });
 
   it('keep other processes from deleting images until the images are copied', async () => {
-    await wait('7 hours');
+    await ageBackups('7 hours');
     const isFree = async () => (await query(server, 'select pg_try_advisory_xact_lock_shared(1) as free'))[0]?.free;
     const found: unknown[] = [];
     const { store } = options();
@@ -127,12 +127,12 @@ describe('scheduled backups', () => {
   });
 
   it('that fail are recorded, and delete nothing', async () => {
-    await wait('7 hours');
-    const before = await readdir(at('backups'));
-    await mkdir(at('broken'));
-    await writeFile(join(at('broken'), 'x'.repeat(120)), 'a name that is too long for a tar archive');
-    await expect(backUpIfDue(options(at('broken')), never)).rejects.toThrow('tar archive');
-    expect(await readdir(at('backups'))).toEqual(before);
+    await ageBackups('7 hours');
+    const before = await readdir(pathTo('backups'));
+    await mkdir(pathTo('broken'));
+    await writeFile(join(pathTo('broken'), 'x'.repeat(120)), 'a name that is too long for a tar archive');
+    await expect(backUpIfDue(options(pathTo('broken')), never)).rejects.toThrow('tar archive');
+    expect(await readdir(pathTo('backups'))).toEqual(before);
     const [failed] = await listBackups(database.everyone);
     expect(failed).toMatchObject({ verified_at: null, error: expect.stringContaining('tar archive') });
     const { verified, is_good: isGood } = await readBackupTimes(database.everyone);
@@ -140,7 +140,7 @@ describe('scheduled backups', () => {
   });
 
   it('wait for the log archive that continues them', async () => {
-    await wait('7 hours');
+    await ageBackups('7 hours');
     const { store } = options();
     const made = backUpIfDue({ ...options(), isContinuous: true }, never);
     await eventually('a look for the archive or a backup', async () => {
@@ -151,7 +151,7 @@ describe('scheduled backups', () => {
       return found !== undefined ? true : undefined;
     });
     const archiver = startArchiver({
-      ...{ target: server.address, serverFolder: join(at('data'), 'postgres'), store, passphrase: undefined },
+      ...{ target: server.address, serverFolder: join(pathTo('data'), 'postgres'), store, passphrase: undefined },
       ...{ log: silent, pauseMs: 20 },
     });
     expect(await made).toBe(true);
