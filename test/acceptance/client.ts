@@ -99,7 +99,7 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
   const admin = <Body = Problem>(method: string, path: string, body?: unknown) =>
     send<Body>(method, `/admin/v1${path}`, { bearer: adminKey, body });
 
-  async function made<Body>(answer: Promise<Answer<Body>>): Promise<Body> {
+  async function bodyOf201<Body>(answer: Promise<Answer<Body>>): Promise<Body> {
     const { status, body, text } = await answer;
     if (status !== 201) throw new Error(`expected 201, not ${status}: ${text}`);
     return body;
@@ -109,7 +109,7 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
   async function createUser(fields: object = {}): Promise<User> {
     const username = `user${randomInt(1e12)}`;
     const identities = { username, email: `${username}@example.com`, phone: newPhone() };
-    return made(admin<User>('POST', '/users', { ...identities, password, ...fields }));
+    return bodyOf201(admin<User>('POST', '/users', { ...identities, password, ...fields }));
   }
 
   const start = (body: unknown, sent: Sent = {}) => send<Authentication>('POST', '/v1/tokens', { ...sent, body });
@@ -123,8 +123,8 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
 
   /** A login and a session of it. */
   async function signIn(user: User, device: object = {}) {
-    const authentication = await made(start(passwordLogin(user, { device })));
-    const session = await made(newSession(authentication.token));
+    const authentication = await bodyOf201(start(passwordLogin(user, { device })));
+    const session = await bodyOf201(newSession(authentication.token));
     return { user, authentication, token: authentication.token ?? '', session };
   }
 
@@ -139,12 +139,12 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
 
   /** The first step of an SMS login, and its code. */
   async function startSms(user: User) {
-    const authentication = await made(start(smsLogin(user)));
+    const authentication = await bodyOf201(start(smsLogin(user)));
     return { user, authentication, id: authentication.id, code: await codeOf(authentication.id) };
   }
 
   const lock = (user: User, body: object) => admin('POST', `/users/${user.id}/lock`, body);
-  const publish = (body: unknown) => made(admin<Notification[]>('POST', '/notifications', body));
+  const publish = (body: unknown) => bodyOf201(admin<Notification[]>('POST', '/notifications', body));
 
   return {
     url,

@@ -31,7 +31,7 @@ async function lockByGuesses(user: Pick<User, 'username'>): Promise<void> {
   for (let guess = 1; guess <= 5; guess += 1) expect((await guessWrongly(user)).body.status).toBe('rejected');
 }
 
-/** The first lock: with the remaining seconds of 30. */
+/** Checks that the account has its first lock, which lasts 30 seconds. */
 function expectLocked(answer: Answer<unknown>): void {
   expectProblem(answer, 423, 'account_temporarily_locked');
   expect(Number(answer.headers.get('Retry-After'))).toBeLessThanOrEqual(30);
@@ -105,32 +105,32 @@ describe('4.1 and 4.2: five wrong secrets in a row lock an account for a time', 
 
 describe('with short locks', () => {
   let short: TestService;
-  let quick: Client;
+  let clientOfShort: Client;
   beforeAll(async () => {
     short = await startTestService({ GUESS_LIMIT: '2', GUESS_LOCK: '1s', GUESS_LIMIT_PERMANENT: '4' });
-    quick = createClient(short);
+    clientOfShort = createClient(short);
   });
   afterAll(() => short.stop());
 
   test('the account is usable again after the lock', async () => {
-    const user = await quick.createUser();
-    for (const secret of ['wrong', 'wronger']) await quick.start(passwordLogin(user, { secret }));
+    const user = await clientOfShort.createUser();
+    for (const secret of ['wrong', 'wronger']) await clientOfShort.start(passwordLogin(user, { secret }));
     const answer = await eventually('the lock to end', async () => {
-      const tried = await quick.start(passwordLogin(user));
+      const tried = await clientOfShort.start(passwordLogin(user));
       return tried.status === 423 ? undefined : tried;
     });
     expect(answer.body.status).toBe('approved');
   });
 
   test('too many wrong secrets lock the account permanently: 403, until an operator unlocks it', async () => {
-    const user = await quick.createUser();
+    const user = await clientOfShort.createUser();
     const refused = await eventually('the permanent lock', async () => {
-      const tried = await quick.start(passwordLogin(user, { secret: 'wrong' }));
+      const tried = await clientOfShort.start(passwordLogin(user, { secret: 'wrong' }));
       return tried.status === 403 ? tried : undefined;
     });
     expectProblem(refused, 403, 'account_locked');
-    expectProblem(await quick.start(passwordLogin(user)), 403, 'account_locked');
-    await quick.admin('POST', `/users/${user.id}/unlock`);
-    expect((await quick.start(passwordLogin(user))).body.status).toBe('approved');
+    expectProblem(await clientOfShort.start(passwordLogin(user)), 403, 'account_locked');
+    await clientOfShort.admin('POST', `/users/${user.id}/unlock`);
+    expect((await clientOfShort.start(passwordLogin(user))).body.status).toBe('approved');
   });
 });

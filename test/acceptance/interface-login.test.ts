@@ -91,14 +91,14 @@ describe('4.1 POST /v1/tokens', () => {
   });
 
   test('accepts a missing PIN, but requires the right PIN of a user who has one', async () => {
-    const [without, having] = [await client.createUser(), await client.createUser({ pin: '2468' })];
+    const [withoutPin, withPin] = [await client.createUser(), await client.createUser({ pin: '2468' })];
     const statusWith = async (login: object) => (await client.start(login)).body.status;
-    expect(await statusWith(passwordLogin(without, { pin: '1357' }))).toBe('approved');
-    expect(await statusWith(passwordLogin(having))).toBe('rejected');
-    expect(await statusWith(passwordLogin(having, { pin: '1357' }))).toBe('rejected');
-    expect(await statusWith(passwordLogin(having, { pin: '2468' }))).toBe('approved');
+    expect(await statusWith(passwordLogin(withoutPin, { pin: '1357' }))).toBe('approved');
+    expect(await statusWith(passwordLogin(withPin))).toBe('rejected');
+    expect(await statusWith(passwordLogin(withPin, { pin: '1357' }))).toBe('rejected');
+    expect(await statusWith(passwordLogin(withPin, { pin: '2468' }))).toBe('approved');
     // A login never sets a PIN.
-    expect(await statusWith(passwordLogin(without, { pin: '9999' }))).toBe('approved');
+    expect(await statusWith(passwordLogin(withoutPin, { pin: '9999' }))).toBe('approved');
   });
 
   test('returns 201 with status rejected, an error message and no token for a wrong secret', async () => {
@@ -133,8 +133,8 @@ describe('4.1 POST /v1/tokens', () => {
     expect(shapeOf(unknown)).toEqual(shapeOf(await client.start(smsLogin(await client.createUser()))));
     expect(secondsBetween(unknown.body.created_at, unknown.body.expires_at)).toBe(600);
     const secret = wrongCode(known.code);
-    const [right, wrong] = [unknown.body.id, known.id].map((id) => client.answer(id, { secret, pin: '2468' }));
-    expect(shapeOf((await right) as Answer<unknown>)).toEqual(shapeOf((await wrong) as Answer<unknown>));
+    const [ofUnknown, ofKnown] = [unknown.body.id, known.id].map((id) => client.answer(id, { secret, pin: '2468' }));
+    expect(shapeOf((await ofUnknown) as Answer<unknown>)).toEqual(shapeOf((await ofKnown) as Answer<unknown>));
   });
 
   test('is 423 with the seconds to wait for a temporarily locked account and the right secret', async () => {

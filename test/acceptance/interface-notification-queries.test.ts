@@ -6,13 +6,13 @@ import { createInbox, numbered, type Reader, textsOf } from './inbox.js';
 let service: TestService;
 let client: Client;
 let inbox: ReturnType<typeof createInbox>;
-let refused: Reader;
+let anyReader: Reader;
 beforeAll(async () => {
   await buildService();
   service = await startTestService();
   client = createClient(service);
   inbox = createInbox(client);
-  refused = await inbox.newReader();
+  anyReader = await inbox.newReader();
 }, BUILD_TIMEOUT);
 afterAll(() => service.stop());
 
@@ -45,7 +45,7 @@ describe('4.7 sort', () => {
     'CREATED_AT',
     'created_at&sort=updated_at',
   ])('is 422 for %s', async (sort) => {
-    const answer = await inbox.list(refused, `sort=${sort}`);
+    const answer = await inbox.list(anyReader, `sort=${sort}`);
     expect([answer.status, fieldsOf(answer)]).toEqual([422, ['sort']]);
   });
 });
@@ -115,7 +115,7 @@ describe('4.7 filter', () => {
     ['actor', 'invalid_filter_syntax', /./],
     ['', 'invalid_filter_syntax', /./],
   ])('is 422 for %s, and says where and what was meant', async (filter, code, message) => {
-    const answer = await inbox.list<Problem>(refused, { filter });
+    const answer = await inbox.list<Problem>(anyReader, { filter });
     expectProblem(answer, 422, code);
     expect(answer.body.errors[0]?.message).toMatch(message);
   });
@@ -161,7 +161,7 @@ describe('4.7 since', () => {
     '1508432523',
     '2017-10-19 17:02:03&since=2017-10-19 17:02:03',
   ])('is 422 for %s', async (since) => {
-    const answer = await inbox.list(refused, `since=${since}`);
+    const answer = await inbox.list(anyReader, `since=${since}`);
     expect([answer.status, fieldsOf(answer)]).toEqual([422, ['since']]);
   });
 });

@@ -14,13 +14,13 @@ import { createInbox, numbered, type Reader, textsOf } from './inbox.js';
 let service: TestService;
 let client: Client;
 let inbox: ReturnType<typeof createInbox>;
-let refused: Reader;
+let anyReader: Reader;
 beforeAll(async () => {
   await buildService();
   service = await startTestService();
   client = createClient(service);
   inbox = createInbox(client);
-  refused = await inbox.newReader();
+  anyReader = await inbox.newReader();
 }, BUILD_TIMEOUT);
 afterAll(() => service.stop());
 
@@ -113,12 +113,12 @@ describe('4.7 page and limit', () => {
     ],
     ...['limit=0', 'limit=-1', 'limit=101', 'limit=ten', 'limit=', 'limit=5&limit=5', 'limit[]=5&limit=0x10'],
   ])('?%s is 422', async (query) => {
-    const answer = await inbox.list(refused, query);
+    const answer = await inbox.list(anyReader, query);
     expect([answer.status, fieldsOf(answer)]).toEqual([422, [/^\w+/.exec(query)?.[0]]]);
   });
 
   test('reports all invalid parameters at once', async () => {
-    const answer = await inbox.list(refused, 'page=0&limit=0&sort=colour&since=yesterday&filter=colour:eq:red');
+    const answer = await inbox.list(anyReader, 'page=0&limit=0&sort=colour&since=yesterday&filter=colour:eq:red');
     expect([answer.status, fieldsOf(answer).sort()]).toEqual([422, ['filter', 'limit', 'page', 'since', 'sort']]);
   });
 });

@@ -88,7 +88,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
     expect((await client.answer(id, { secret: code, pin })).status).toBe(201);
   });
 
-  test('returns the same response for wrong, used-up, approved and unknown authentications', async () => {
+  test('returns the same response for a wrong code, for too many wrong codes, and for an approved or unknown authentication', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     const single = (await client.start(passwordLogin(await client.createUser()))).body;
     const answers = [];
@@ -133,9 +133,9 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
 describe('4.3 GET /v1/tokens/{id}', () => {
   test('is 201 with the id and the status, without Authorization, and never shows the token', async () => {
     const { body } = await client.start(passwordLogin(await client.createUser()));
-    const asked = await client.status(body.id.toUpperCase());
-    expect([asked.status, asked.body]).toEqual([201, { id: body.id, status: 'approved' }]);
-    expect(asked.headers.get('Cache-Control')).toBe('no-store');
+    const found = await client.status(body.id.toUpperCase());
+    expect([found.status, found.body]).toEqual([201, { id: body.id, status: 'approved' }]);
+    expect(found.headers.get('Cache-Control')).toBe('no-store');
   });
 
   test('is 404 for an unknown id, an invalid id and a deleted authentication', async () => {
@@ -176,7 +176,7 @@ describe('4.4 DELETE /v1/tokens/{id}', () => {
     expect((await client.verify(tablet.session.token)).status).toBe(200);
   });
 
-  test('is 401 for an unknown, a foreign, an unapproved and an already deleted one', async () => {
+  test('is 401 for an authentication that is unknown, unapproved, already deleted or of another user', async () => {
     const user = await client.createUser();
     const [own, gone, foreign] = [
       await client.signIn(user),

@@ -111,9 +111,9 @@ describe('1 What the service does', () => {
       expect(next.token).not.toBe(session.token);
       let latestEnd = next.expires_at;
       const refused = await eventually('the authentication token to expire', async () => {
-        const asked = await newSession(token);
-        if (asked.status !== 201) return asked;
-        latestEnd = asked.body.expires_at;
+        const answer = await newSession(token);
+        if (answer.status !== 201) return answer;
+        latestEnd = answer.body.expires_at;
         return undefined;
       });
       expectProblem(refused, 401, 'invalid_authentication_token');
@@ -262,7 +262,7 @@ describe('3 States and transitions', () => {
     expect((await client.status(id)).body.status).toBe('approved');
   });
 
-  test('it is rejected after its last attempt, also with the right code', async () => {
+  test('a two-step authentication is rejected after its last attempt, also with the right code', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     const seen = [];
     for (let guess = 1; guess <= 5; guess += 1) {

@@ -290,7 +290,7 @@ describe('a stop', () => {
       `POST /v1/tokens/582a5abb-1335-4794-4855-11e067b8c55e/secret HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
-    // Sent when the headers have been read: from here on the request is in flight.
+    // The service sends this when it has read the headers: from here on the request is running.
     await received.until('100 Continue');
     const stopped = service.stop('SIGTERM');
     const isTakingRequests = () =>

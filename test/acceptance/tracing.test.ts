@@ -7,7 +7,7 @@ import { BUILD_TIMEOUT, buildService, startTestService } from '../support/proces
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-/** Runs a service, asks it, stops it, and gives the files of OpenTelemetry that it has loaded, as V8 reports them. */
+/** Runs a service, sends requests to it, and stops it. @returns the files of OpenTelemetry that it has loaded */
 async function filesOfTelemetry(env: Readonly<Record<string, string>>): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-coverage-'));
   onTestFinished(() => rm(folder, { recursive: true }));

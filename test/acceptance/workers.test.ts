@@ -52,7 +52,7 @@ describe('two workers behave like one process', () => {
     (await Promise.all(answers)).map(({ status }) => status);
 
   /** Sends `size` equal requests at the same time, half of them to each worker. */
-  async function crowd<Body>(size: number, path: string, body: object, headers: Record<string, string> = {}) {
+  async function sendParallel<Body>(size: number, path: string, body: object, headers: Record<string, string> = {}) {
     const sent = Array.from({ length: size }, (_, at) =>
       connections[at % connections.length]?.send('POST', path, { headers, body }),
     );
@@ -76,7 +76,7 @@ describe('two workers behave like one process', () => {
 
   test('five of many concurrent wrong secrets are evaluated, on any worker', async () => {
     const user = await client.createUser();
-    const answers = await crowd<Outcome>(40, '/v1/tokens', passwordLogin(user, { secret: 'wrong' }));
+    const answers = await sendParallel<Outcome>(40, '/v1/tokens', passwordLogin(user, { secret: 'wrong' }));
     const outcomes = answers.map(({ status, body }) => (status === 201 ? body.status : status));
     expect(outcomes.filter((outcome) => outcome === 'rejected')).toHaveLength(5);
     expect(new Set(outcomes.filter((outcome) => outcome !== 'rejected'))).toEqual(new Set([423]));
@@ -84,24 +84,24 @@ describe('two workers behave like one process', () => {
 
   test('all concurrent right passwords are approved', async () => {
     const user = await client.createUser();
-    const answers = await crowd<Outcome>(24, '/v1/tokens', passwordLogin(user));
+    const answers = await sendParallel<Outcome>(24, '/v1/tokens', passwordLogin(user));
     expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['approved']));
   });
 
   test('an identity gets one code a minute', async () => {
     const user = await client.createUser();
-    const answers = await crowd(24, '/v1/tokens', smsLogin(user));
+    const answers = await sendParallel(24, '/v1/tokens', smsLogin(user));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, ...Array.from({ length: 23 }, () => 429)]);
   });
 
-  test('a repeated publish with one key creates one notification', async () => {
+  test('repeated publications with one Idempotency-Key create one notification', async () => {
     const user = await client.createUser();
     const { session } = await client.signIn(user);
     const headers = { 'Idempotency-Key': randomUUID() };
     const body = { user_id: user.id, notification_type: 'payment', description: 'Lunch' };
     const path = '/admin/v1/notifications';
-    const answers = await crowd(24, path, body, { ...headers, authorization: `Bearer ${service.adminKey}` });
+    const answers = await sendParallel(24, path, body, { ...headers, authorization: `Bearer ${service.adminKey}` });
     expect(answers.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
     const replayed = await client.send('POST', path, { bearer: service.adminKey, headers, body });
     expect([replayed.status, replayed.headers.get('Idempotent-Replayed')]).toEqual([201, 'true']);
@@ -262,19 +262,19 @@ describe('a service of two workers', () => {
       const { session } = await client.signIn(user);
       return Math.round(secondsBetween(session.created_at, session.expires_at));
     };
-    const said = (text: string) => () => linesOf(service).some(({ msg }) => msg === text);
+    const hasLogged = (text: string) => () => linesOf(service).some(({ msg }) => msg === text);
     expect(await lifetime()).toBe(900);
 
     const before = workersOf(service);
     await writeFile(join(cwd, '.env'), settings('soon'));
     process.kill(service.pid, 'SIGUSR2');
-    await expect.poll(said('the rolling restart was refused')).toBe(true);
+    await expect.poll(hasLogged('the rolling restart was refused')).toBe(true);
     expect(workersOf(service)).toEqual(before);
 
     // Changes of HOST and WORKERS have no effect at a restart of the workers.
     await writeFile(join(cwd, '.env'), `${settings('30m')}HOST=127.0.0.2\nWORKERS=5\n`);
     process.kill(service.pid, 'SIGUSR2');
-    await expect.poll(said('the rolling restart is done')).toBe(true);
+    await expect.poll(hasLogged('the rolling restart is done')).toBe(true);
     await newWorkers(service, 2, before);
     expect(await lifetime()).toBe(1800);
   });

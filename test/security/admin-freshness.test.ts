@@ -118,7 +118,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
     expect(events.body.map(({ type }) => type)).toContain('session.proven');
   });
 
-  test('the refusal lists the proofs, and a login with a future time is not fresh', async () => {
+  test('a login with a future time is not fresh, and the refusal names the route for proofs', async () => {
     const operator = await signInWithRole(postern, 'operator');
     await ageLogin(postern, operator.user.id, -60);
     const { body } = await postern.api<ProblemAnswer & { detail: string }>('POST', '/admin/v1/keys', {

@@ -100,7 +100,7 @@ describe('a copy of a bound token', () => {
     expect(await misuses(user)).toEqual([]);
   });
 
-  test('with a mistake of the client’s own key is recorded, and the user gets no notice', async () => {
+  test('with an invalid proof by the right key is recorded, and the user gets no notice', async () => {
     const { user, own } = await newOwner();
     await requestSession(one, own.token, proofOf(own, { htm: 'GET' }));
     expect((await misuses(user)).map(({ data }) => data?.cause)).toEqual(['invalid_proof']);
@@ -173,8 +173,8 @@ describe('a proof', () => {
   });
 });
 
-describe('parallel sessions of bound and other tokens', () => {
-  test('need a proof for the bound ones only', async () => {
+describe('parallel requests for sessions of two bound tokens', () => {
+  test('are refused only if they have no proof', async () => {
     const { own } = await newOwner();
     const user = await createUser(one);
     const other = await bindLogin(one, user);
@@ -285,7 +285,7 @@ describe('a token without a key', () => {
     expect(await reportsOf(user)).toHaveLength(1);
   });
 
-  test('takes one statement while its client stays the same', async () => {
+  test('takes one statement for each session, also after an update of its app', async () => {
     const { token } = await newToken();
     const names = async (agent: string) =>
       (await queriesOf(() => use(token, agent, phone.home))).map(({ name }) => name);

@@ -21,11 +21,11 @@ interface Question {
 }
 type Decide = (question: Question, response: ServerResponse, request: IncomingMessage) => unknown;
 
-const asked: Question[] = [];
+const questions: Question[] = [];
 /** `right` is the correct secret of every user. */
-const asItShould: Decide = (question, response) =>
+const decideBySecret: Decide = (question, response) =>
   response.end(JSON.stringify({ approved: question.secret === 'right' }));
-let decide = asItShould;
+let decide = decideBySecret;
 
 /** The operator's service. It refuses requests without a valid signature. */
 const service = createServer(async (request, response) => {
@@ -36,7 +36,7 @@ const service = createServer(async (request, response) => {
     request.headers as Record<string, string>,
   ) as Question;
   expect(request.headers['webhook-id']).toBe(question.id);
-  asked.push(question);
+  questions.push(question);
   decide(question, response, request);
 });
 
@@ -55,8 +55,8 @@ afterAll(async () => {
   await new Promise((resolve) => service.close(resolve));
 });
 beforeEach(() => {
-  decide = asItShould;
-  asked.length = 0;
+  decide = decideBySecret;
+  questions.length = 0;
 });
 
 type Body = Authentication & Pick<ProblemAnswer, 'errors'>;
@@ -79,26 +79,26 @@ describe('a service of the operator', () => {
     expect(outcome(approved)).toBe('approved');
     expect(outcome(await login(user.username, 'wrong'))).toBe('rejected');
     const { id, username, email } = user;
-    expect(asked[0]).toEqual({
+    expect(questions[0]).toEqual({
       ...{ type: 'authenticator.verify', id: expect.any(String), authenticator: 'custom:badge' },
       ...{ authentication_id: approved.body.id, secret: 'right' },
       user: { id, username, email, phone: null, locale: 'en' },
     });
-    expect(asked[1]?.id).not.toBe(asked[0]?.id);
+    expect(questions[1]?.id).not.toBe(questions[0]?.id);
   });
 
   test('receives the start of a two-step login, and decides the second step', async () => {
     const { id, username } = await createUser(postern, { pin: '2468' });
     const { body } = await login(username, 'ignored', 'call');
     expect(body.status).toBe('pending');
-    expect(asked[0]).toEqual({
+    expect(questions[0]).toEqual({
       ...{ type: 'authenticator.begin', id: expect.any(String), authenticator: 'custom:call' },
       ...{ authentication_id: body.id, user: { id, username, email: null, phone: null, locale: null } },
     });
     expect(outcome(await answer(body.id, 'wrong'))).toBe(400);
     expect(outcome(await answer(body.id, 'right', '1357'))).toBe(400);
     expect(outcome(await answer(body.id, 'right'))).toBe('approved');
-    expect(asked.map(({ type, authentication_id }) => [type, authentication_id]).slice(1)).toEqual(
+    expect(questions.map(({ type, authentication_id }) => [type, authentication_id]).slice(1)).toEqual(
       Array(3).fill(['authenticator.verify', body.id]),
     );
   });
@@ -107,7 +107,7 @@ describe('a service of the operator', () => {
     expect(outcome(await login(nobody(), 'right'))).toBe('rejected');
     const { body } = await login(nobody(), 'x', 'call');
     expect(outcome(await answer(body.id, 'right'))).toBe(400);
-    expect(asked.map(({ type, user }) => [type, user])).toEqual([
+    expect(questions.map(({ type, user }) => [type, user])).toEqual([
       ['authenticator.verify', null],
       ['authenticator.begin', null],
       ['authenticator.verify', null],
@@ -148,12 +148,12 @@ describe('a service of the operator', () => {
 
   test.each(Object.keys(failures))('with %s approves nothing, and the answer is 503', async (failure) => {
     const { username } = await createUser(postern, { password: undefined });
-    decide = failures[failure] ?? asItShould;
+    decide = failures[failure] ?? decideBySecret;
     const answers = await Promise.all([login(username, 'right'), login(nobody(), 'right')]);
     for (const { status, headers, body } of answers) {
       expect([status, headers['retry-after'], body.errors[0]?.code]).toEqual([503, '5', 'authenticator_unavailable']);
     }
-    expect(asked).toHaveLength(2);
+    expect(questions).toHaveLength(2);
   });
 
   test('with a late or trickling response approves nothing and delays no other login', async () => {
@@ -175,9 +175,9 @@ describe('a service of the operator', () => {
       return status;
     });
     const { username: other } = await createUser(postern);
-    await eventually('both to be asked about', async () => (asked.length === 2 ? true : undefined));
+    await eventually('both to be asked about', async () => (questions.length === 2 ? true : undefined));
     decide = (question, response, request) =>
-      question.user?.username === other ? asItShould(question, response, request) : undefined;
+      question.user?.username === other ? decideBySecret(question, response, request) : undefined;
     expect(outcome(await login(other, 'right'))).toBe('approved');
     expect(finished).toEqual([]);
     expect(await Promise.all(slow)).toEqual([503, 503]);

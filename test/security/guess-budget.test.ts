@@ -24,10 +24,10 @@ afterAll(() => postern.close());
 beforeEach(() => postern.database.everyone.query(testSql('delete from message_limits')));
 
 type LoginBody = Authentication & Pick<ProblemAnswer, 'errors'>;
-const attempt = (username: string | null, secret: string, device: object = {}, at = postern) =>
-  at.api<LoginBody>('POST', '/v1/tokens', { body: passwordLogin(username, secret, device) });
+const attempt = (username: string | null, secret: string, device: object = {}, app = postern) =>
+  app.api<LoginBody>('POST', '/v1/tokens', { body: passwordLogin(username, secret, device) });
 const outcome = ({ status, body }: { status: number; body: LoginBody }) => (status === 201 ? body.status : status);
-const wrong = async (username: string | null, times: number, device: object = {}) => {
+const guessWrong = async (username: string | null, times: number, device: object = {}) => {
   const outcomes = [];
   for (let time = 0; time < times; time += 1) outcomes.push(outcome(await attempt(username, 'wrong', device)));
   return outcomes;
@@ -37,7 +37,7 @@ const endLock = () =>
   postern.database.everyone.query(
     testSql('update guess_budgets set locked_until = db_now() where locked_until is not null'),
   );
-const counted = async (user: User) => {
+const countFailures = async (user: User) => {
   const rows = await postern.database.everyone.query<{ total: number }>(
     testSql('select coalesce(sum(total_failures), 0)::int as total from guess_budgets where user_id = $1', [user.id]),
   );
@@ -48,7 +48,7 @@ describe('wrong secrets in a row', () => {
   test('lock the account for 30 s, doubled with each further lock up to an hour, and report the exact seconds', async () => {
     const user = await createUser(postern);
     for (const expected of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
-      expect(await wrong(user.username, 5)).toEqual(Array(5).fill('rejected'));
+      expect(await guessWrong(user.username, 5)).toEqual(Array(5).fill('rejected'));
       const refused = await attempt(user.username, password);
       expect(refused.status).toBe(423);
       expect(refused.body.errors[0]?.code).toBe('account_temporarily_locked');
@@ -60,9 +60,9 @@ describe('wrong secrets in a row', () => {
 
   test('are not counted while the account is locked, and the correct secret is refused too', async () => {
     const user = await createUser(postern);
-    await wrong(user.username, 5);
-    expect(await wrong(user.username, 10)).toEqual(Array(10).fill(423));
-    expect(await counted(user)).toBe(5);
+    await guessWrong(user.username, 5);
+    expect(await guessWrong(user.username, 10)).toEqual(Array(10).fill(423));
+    expect(await countFailures(user)).toBe(5);
     await endLock();
     expect(outcome(await attempt(user.username, password))).toBe('approved');
   });
@@ -70,13 +70,13 @@ describe('wrong secrets in a row', () => {
   test('are reset by a correct one', async () => {
     const user = await createUser(postern);
     for (let round = 0; round < 3; round += 1) {
-      await wrong(user.username, 4);
+      await guessWrong(user.username, 4);
       expect(outcome(await attempt(user.username, password))).toBe('approved');
     }
-    await wrong(user.username, 5);
+    await guessWrong(user.username, 5);
     await endLock();
     await attempt(user.username, password);
-    await wrong(user.username, 5);
+    await guessWrong(user.username, 5);
     const again = await attempt(user.username, password);
     expect(Number(again.headers['retry-after'])).toBeLessThanOrEqual(30);
   });
@@ -84,7 +84,7 @@ describe('wrong secrets in a row', () => {
   test('lock the account permanently after a hundred, until an operator unlocks it', async () => {
     const user = await createUser(postern);
     for (let lock = 0; lock < 20; lock += 1) {
-      await wrong(user.username, 5);
+      await guessWrong(user.username, 5);
       await endLock();
     }
     const refused = await attempt(user.username, password);
@@ -98,7 +98,7 @@ describe('wrong secrets in a row', () => {
     const [known, unknown] = [(await createUser(postern)).username, `nobody${randomUUID().slice(0, 8)}`];
     for (let lock = 0; lock < 3; lock += 1) {
       // In parallel, so that both are locked at about the same time. Locks differ by at least 30 s in their length.
-      const [ofUnknown, ofKnown] = await Promise.all([wrong(unknown, 5), wrong(known, 5)]);
+      const [ofUnknown, ofKnown] = await Promise.all([guessWrong(unknown, 5), guessWrong(known, 5)]);
       expect(ofUnknown).toEqual(ofKnown);
       const [one, other] = [await attempt(known, 'x'), await attempt(unknown, 'x')];
       expect(other.status).toBe(one.status);
@@ -111,7 +111,7 @@ describe('wrong secrets in a row', () => {
   test('never end or block existing sessions', async () => {
     const user = await createUser(postern);
     const { token, session } = await signIn(postern, user);
-    await wrong(user.username, 5);
+    await guessWrong(user.username, 5);
     expect((await attempt(user.username, password)).status).toBe(423);
     expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(201);
     expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
@@ -119,7 +119,7 @@ describe('wrong secrets in a row', () => {
 
   test('record an event when they lock', async () => {
     const user = await createUser(postern);
-    await wrong(user.username, 5);
+    await guessWrong(user.username, 5);
     const { body } = await postern.api<{ type: string }[]>('GET', `/admin/v1/users/${user.id}/activity`, {
       bearer: postern.adminKey,
     });
@@ -149,12 +149,12 @@ describe('one budget', () => {
     const user = await createUser(postern);
     const device = { id: randomUUID() };
     await signIn(postern, user, device);
-    await wrong(user.username, 5, { id: randomUUID() });
+    await guessWrong(user.username, 5, { id: randomUUID() });
     expect((await attempt(user.username, password, { id: randomUUID() })).status).toBe(423);
     expect(outcome(await attempt(user.username, password, device))).toBe('approved');
     expect((await attempt(user.username, password)).status).toBe(423);
     await endLock();
-    await wrong(user.username, 5, device);
+    await guessWrong(user.username, 5, device);
     expect((await attempt(user.username, password, device)).status).toBe(423);
     expect(outcome(await attempt(user.username, password, { id: randomUUID() }))).toBe('approved');
   });
@@ -172,9 +172,9 @@ describe('in parallel, over twenty rounds,', () => {
       const isOverloaded = outcomes.includes(503);
       const rejected = outcomes.filter((one) => one === 'rejected').length;
       expect(outcomes.filter((one) => one === 423 || one === 503)).toHaveLength(50 - rejected);
-      expect(await counted(user)).toBeLessThanOrEqual(5);
+      expect(await countFailures(user)).toBeLessThanOrEqual(5);
       if (isOverloaded) expect(rejected).toBeLessThanOrEqual(5);
-      else expect([rejected, await counted(user)]).toEqual([5, 5]);
+      else expect([rejected, await countFailures(user)]).toEqual([5, 5]);
     }
   });
 
@@ -183,11 +183,11 @@ describe('in parallel, over twenty rounds,', () => {
     for (const _ of rounds) {
       const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(user.username, password)));
       expect(answers.map(outcome)).toEqual(Array(20).fill('approved'));
-      expect(await counted(user)).toBe(0);
+      expect(await countFailures(user)).toBe(0);
     }
   });
 
-  test('forty-nine wrong secrets and a correct one end like some serial order', async () => {
+  test('forty-nine wrong secrets and a correct one have the result of some serial order', async () => {
     for (const _ of rounds) {
       const user = await createUser(postern);
       const secrets = Array.from({ length: 50 }, (_, index) => (index === 25 ? password : 'wrong'));
@@ -242,7 +242,7 @@ describe('a guess of a killed process', () => {
       ),
     );
     expect((await attempt(user.username, password)).status).toBe(423);
-    expect(await counted(user)).toBe(5);
+    expect(await countFailures(user)).toBe(5);
   });
 });
 
@@ -292,7 +292,7 @@ describe('a correct guess in parallel with another one', () => {
     for (const slot of slots) expect(await home.query(take(slot))).toEqual([{ outcome: 'taken' }]);
     await home.query(settle(slots[0], 'right'));
     await home.query(settle(slots[1], 'wrong'));
-    expect(await counted(user)).toBe(1);
+    expect(await countFailures(user)).toBe(1);
   });
 
   test('does not end a permanent lock that the other one has caused', async () => {
@@ -328,5 +328,5 @@ test('a guess that waited for a deleted row is still counted', async () => {
   });
   expect(await waiting).toEqual([{ outcome: 'taken' }]);
   await home.query(settle(second, 'wrong'));
-  expect(await counted(user)).toBe(1);
+  expect(await countFailures(user)).toBe(1);
 });

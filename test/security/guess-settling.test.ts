@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-/** Uses an address of its own, so that other logins do not count. */
+/** Sends the request from a new address, so that the limit by address counts it alone. */
 const post = (path: string, body: unknown) => {
   const headers = { 'x-forwarded-for': `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}::1` };
   return postern.api<Authentication>('POST', path, { body, headers });

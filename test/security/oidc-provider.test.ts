@@ -25,14 +25,14 @@ const providers = () =>
     neighbour: { issuer: neighbour.url, client_ids: ['our-app'] },
   });
 const start = () => startTestApp({ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', OIDC_PROVIDERS: providers() });
-const begin = async (at = postern) => {
-  const { body } = await at.api<Authentication>('POST', '/v1/tokens', {
+const begin = async (app = postern) => {
+  const { body } = await app.api<Authentication>('POST', '/v1/tokens', {
     body: { authenticator: 'oidc:house', device: {} },
   });
   return { id: body.id, nonce: String(body.challenge?.nonce) };
 };
-const answer = async (id: string, secret: string, at = postern) => {
-  const { status, body } = await at.api<Authentication>('POST', `/v1/tokens/${id}/secret`, { body: { secret } });
+const answer = async (id: string, secret: string, app = postern) => {
+  const { status, body } = await app.api<Authentication>('POST', `/v1/tokens/${id}/secret`, { body: { secret } });
   return status === 201 ? body.status : status;
 };
 const link = async (subject: string) => {

@@ -42,8 +42,8 @@ const answer = (id: string, secret: string) =>
 const identities = (user: User) => `/admin/v1/users/${user.id}/external-identities`;
 const link = (user: User, subject: string, provider = 'attic', bearer = postern.adminKey) =>
   postern.api<ExternalIdentity & ProblemAnswer>('PUT', identities(user), { bearer, body: { provider, subject } });
-/** A user linked to this subject of the provider. */
-const linked = async (provider = 'attic') => {
+/** Creates a user who is linked to a new subject of the provider. */
+const newLinkedUser = async (provider = 'attic') => {
   const user = await createUser(postern);
   const subject = randomUUID();
   await link(user, subject, provider);
@@ -63,7 +63,7 @@ describe('a login by id_token', () => {
   });
 
   test('approves the user linked to issuer and subject, without a PIN, once for each token', async () => {
-    const { user, subject } = await linked();
+    const { user, subject } = await newLinkedUser();
     const { id, nonce } = await begin();
     const token = await attic.sign({ nonce, sub: subject });
     const approved = await answer(id, token);
@@ -84,7 +84,7 @@ describe('a login by id_token', () => {
   });
 
   test('approves one of many parallel requests', async () => {
-    const { subject } = await linked();
+    const { subject } = await newLinkedUser();
     for (let round = 0; round < 20; round += 1) {
       const { id, nonce } = await begin();
       const token = await attic.sign({ nonce, sub: subject });
@@ -94,14 +94,14 @@ describe('a login by id_token', () => {
   });
 
   test('accepts clocks that differ by less than a minute, and several audiences that are all configured', async () => {
-    const { subject: sub } = await linked();
-    const rights: object[] = [
+    const { subject: sub } = await newLinkedUser();
+    const validClaims: object[] = [
       { exp: now() - 50, iat: now() - 300 },
       { iat: now() + 50, nbf: now() + 50, exp: now() + 90 },
       { aud: [clientId, 'the-other-app'], azp: clientId },
       { aud: ['the-other-app'] },
     ];
-    for (const claims of rights) {
+    for (const claims of validClaims) {
       const { id, nonce } = await begin();
       expect(outcome(await answer(id, await attic.sign({ nonce, sub, ...claims }))), JSON.stringify(claims)).toBe(
         'approved',
@@ -110,8 +110,8 @@ describe('a login by id_token', () => {
   });
 
   test('gives the same response to every invalid token', async () => {
-    const { subject: sub } = await linked();
-    await linked('other');
+    const { subject: sub } = await newLinkedUser();
+    await newLinkedUser('other');
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const [published] = attic.published();
@@ -195,7 +195,7 @@ describe('a login by id_token', () => {
   });
 
   test("refuses a valid token for another login's challenge, and after the challenge has expired", async () => {
-    const { subject: sub } = await linked();
+    const { subject: sub } = await newLinkedUser();
     const [one, two] = [await begin(), await begin()];
     expect(outcome(await answer(one.id, await attic.sign({ nonce: two.nonce, sub })))).toBe(400);
     const expire = "update authentications set challenge_ends_at = db_now() - interval '1 s' where id = $1";
@@ -204,7 +204,7 @@ describe('a login by id_token', () => {
   });
 
   test('is refused for a deactivated user like for an unknown one, and reports a lock only after a valid token', async () => {
-    const [gone, locked] = [await linked(), await linked()];
+    const [gone, locked] = [await newLinkedUser(), await newLinkedUser()];
     const bearer = postern.adminKey;
     await postern.api('PATCH', `/admin/v1/users/${gone.user.id}`, { bearer, body: { status: 'deactivated' } });
     await postern.api('POST', `/admin/v1/users/${locked.user.id}/lock`, { bearer, body: { permanent: true } });
@@ -220,27 +220,27 @@ describe('a login by id_token', () => {
 describe('an unavailable provider', () => {
   test('causes 503, delays no other login, and is called again when it is back', async () => {
     const slow = await startIssuer();
-    const apart = await postern.another({
+    const instance = await postern.another({
       OIDC_PROVIDERS: JSON.stringify({
         slow: { issuer: slow.url, client_ids: [clientId] },
         other: { issuer: other.url, client_ids: [clientId] },
       }),
     });
     onTestFinished(async () => {
-      await apart.close();
+      await instance.close();
       await slow.close();
     });
     const user = await createUser(postern);
     const subject = randomUUID();
     const put = (provider: string) =>
-      apart.api('PUT', identities(user), { bearer: postern.adminKey, body: { provider, subject } });
+      instance.api('PUT', identities(user), { bearer: postern.adminKey, body: { provider, subject } });
     await Promise.all([put('slow'), put('other')]);
     const login = async (provider: string, issuer: Issuer) => {
-      const { body } = await apart.api<Body>('POST', '/v1/tokens', {
+      const { body } = await instance.api<Body>('POST', '/v1/tokens', {
         body: { authenticator: `oidc:${provider}`, device: {} },
       });
       const secret = await issuer.sign({ nonce: body.challenge?.nonce, sub: subject });
-      return apart.api<Body>('POST', `/v1/tokens/${body.id}/secret`, { body: { secret } });
+      return instance.api<Body>('POST', `/v1/tokens/${body.id}/secret`, { body: { secret } });
     };
     const finished: string[] = [];
     const noted = async (name: string, work: Promise<ApiAnswer<Body>>) => {
@@ -255,7 +255,7 @@ describe('an unavailable provider', () => {
     expect(finished).toEqual(['other', 'slow']);
     expect([refused.status, refused.body.errors[0]?.code]).toEqual([503, 'authenticator_unavailable']);
     expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-    const wrongs: [string, Parameters<Issuer['behave']>[0]][] = [
+    const invalidAnswers: [string, Parameters<Issuer['behave']>[0]][] = [
       [
         'another issuer',
         (_request, response) => response.end(JSON.stringify({ issuer: other.url, jwks_uri: other.url })),
@@ -269,7 +269,7 @@ describe('an unavailable provider', () => {
         (_request, response) => response.end(`{"issuer":"${slow.url}","x":"${'x'.repeat(70_000)}"}`),
       ],
     ];
-    for (const [what, behaviour] of wrongs) {
+    for (const [what, behaviour] of invalidAnswers) {
       slow.behave(behaviour);
       expect((await login('slow', slow)).status, what).toBe(503);
     }

@@ -52,8 +52,8 @@ describe('a change of the password', () => {
       expect(await isValid(app, renewed.body.token)).toBe(true);
       expect(await isValid(app, session.token)).toBe(true);
     }
-    const status2 = await postern.api<Authentication>('GET', `/v1/tokens/${body.authentication_id}`);
-    expect(status2.body).toMatchObject({ id: body.authentication_id, status: 'approved' });
+    const newLogin = await postern.api<Authentication>('GET', `/v1/tokens/${body.authentication_id}`);
+    expect(newLogin.body).toMatchObject({ id: body.authentication_id, status: 'approved' });
     expect((await postern.api('GET', `/v1/tokens/${authentication.id}`)).status).toBe(404);
   });
 
@@ -84,12 +84,12 @@ describe('a change of the password', () => {
     for (let round = 0; round < 10; round += 1) {
       const user = await createUser(postern);
       const { token, session } = await signIn(postern, user);
-      const [changed, ...asked] = await Promise.all([
+      const [changed, ...requested] = await Promise.all([
         change(session.token),
         ...Array.from({ length: 20 }, (_, index) => sessionOf(index % 2 === 0 ? postern : other, token)),
       ]);
       expect(changed?.status).toBe(200);
-      const made = asked.flatMap(({ body }) => (body.token === undefined ? [] : [body.token]));
+      const made = requested.flatMap(({ body }) => (body.token === undefined ? [] : [body.token]));
       expect(await Promise.all(made.map((bearer) => isValid(postern, bearer)))).toEqual(made.map(() => false));
       expect((await sessionOf(other, token)).status).toBe(401);
     }

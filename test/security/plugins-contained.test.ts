@@ -38,11 +38,11 @@ async function login({ url }: TestService, authenticator: string, secret: string
   const { status } = (await response.json()) as { status: string };
   return response.status === 201 ? status : response.status;
 }
-const harm = (what: string) => login(postern, 'hostile', `${what}; ${canary}`);
+const callHostile = (what: string) => login(postern, 'hostile', `${what}; ${canary}`);
 
-/** The plug-in approves again. Its thread was restarted if necessary. */
-const recovered = () =>
-  eventually('the plug-in to answer', async () => ((await harm('right')) === 'approved' ? true : undefined));
+/** Waits until the plug-in approves again: its thread is restarted if necessary. */
+const untilRecovered = () =>
+  eventually('the plug-in to answer', async () => ((await callHostile('right')) === 'approved' ? true : undefined));
 
 describe('a harmful plug-in', () => {
   test.each([
@@ -82,30 +82,30 @@ describe('a harmful plug-in', () => {
   ])('that %s does not break the service or other plug-ins', async (_what, kind, outcome) => {
     const before = await fetch(`${postern.url}/readyz`);
     expect(before.status).toBe(200);
-    const answered = await harm(kind);
+    const answered = await callHostile(kind);
     // A thread may end before it sends its answer.
     if (kind === 'own handlers') expect([outcome, 503]).toContain(answered);
     else expect(answered).toBe(outcome);
     expect(await login(postern, 'password', password)).toBe('approved');
-    await recovered();
+    await untilRecovered();
   });
 
   test('that loops forever delays neither other authenticators nor itself for long', async () => {
-    const endless = harm('endless loop');
+    const endless = callHostile('endless loop');
     const answers = await Promise.all(Array.from({ length: 5 }, () => login(postern, 'password', password)));
     expect(answers).toEqual(Array(5).fill('approved'));
     expect(await endless).toBe(503);
-    await recovered();
+    await untilRecovered();
   });
 
   test('that never answers one login causes 503 for it, and answers other logins', async () => {
-    const never = harm('never');
-    expect(await harm('right')).toBe('approved');
+    const never = callHostile('never');
+    expect(await callHostile('right')).toBe('approved');
     expect(await never).toBe(503);
   });
 
   test('sees only the environment variables that are passed to it', async () => {
-    expect(await harm('own environment')).toBe('approved');
+    expect(await callHostile('own environment')).toBe('approved');
   });
 
   test('is named in the log, which holds no part of a secret', async () => {
@@ -114,7 +114,7 @@ describe('a harmful plug-in', () => {
     expect(postern.stdout()).toMatch(/"authenticator":"file:[^"]+hostile\.js".*did not handle an error/);
   });
 
-  test('does not stop the service from draining', async () => {
+  test('does not keep the service from stopping regularly', async () => {
     const other = await startService();
     const endless = login(other, 'hostile', 'endless loop');
     expect(await login(other, 'password', password)).toBe('approved');

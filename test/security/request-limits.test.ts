@@ -43,7 +43,7 @@ describe('logins of one address', () => {
       }),
     );
     const refused = answers.filter(({ status }) => status === 429);
-    // Refills continuously: one more every three seconds, while a busy machine takes its time.
+    // The limit refills by one login every three seconds. A busy machine may need longer than that for the requests.
     expect(refused.length).toBeGreaterThanOrEqual(10);
     expect(refused.length).toBeLessThanOrEqual(20);
     for (const { headers } of refused) {
@@ -108,7 +108,7 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
   test('are limited to five an hour and ten a day', async () => {
     const postern = await start(unlimited);
     const { [field]: address } = await createUser(postern, { [field]: newAddress() });
-    const later = (time: string) =>
+    const passTime = (time: string) =>
       postern.database.everyone.query(
         testSql(
           `update message_limits set sent_at = (select array_agg(t - $1::interval order by t desc) from unnest(sent_at) t)`,
@@ -119,17 +119,17 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
     for (let count = 0; count < 7; count += 1) {
       const { status, headers } = await post(postern, loginOf(address));
       statuses.push(status === 429 ? Number(headers['retry-after']) > 60 : status);
-      await later('1 minute');
+      await passTime('1 minute');
     }
     expect(statuses).toEqual([201, 201, 201, 201, 201, true, true]);
-    await later('1 hour');
+    await passTime('1 hour');
     for (let count = 0; count < 5; count += 1) {
       expect((await post(postern, loginOf(address))).status).toBe(201);
-      await later('2 minutes');
+      await passTime('2 minutes');
     }
-    await later('1 hour');
+    await passTime('1 hour');
     expect(Number((await post(postern, loginOf(address))).headers['retry-after'])).toBeGreaterThan(3600);
-    await later('22 hours');
+    await passTime('22 hours');
     expect((await post(postern, loginOf(address))).status).toBe(201);
   });
 
@@ -200,9 +200,9 @@ test.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])(
     expect(await stateOf(smsLogin(numbers[0]))).toBe('dropped');
     expect(await byName('nobody-of-this-name')).toBe('dropped');
     // A username does not show the prefix of its number, so usernames have a limit of their own.
-    const isFree = limit === 'SMS_LIMIT_PER_PREFIX';
-    expect(await byName(name)).toBe(isFree ? 'sent' : 'dropped');
-    expect(await stateOf(smsLogin(numbers[2]))).toBe(isFree ? 'sent' : 'dropped');
+    const isLimitOfPrefix = limit === 'SMS_LIMIT_PER_PREFIX';
+    expect(await byName(name)).toBe(isLimitOfPrefix ? 'sent' : 'dropped');
+    expect(await stateOf(smsLogin(numbers[2]))).toBe(isLimitOfPrefix ? 'sent' : 'dropped');
     expect(await byName('another-nobody')).toBe('dropped');
     await createUser(postern, { username: `${name}x`, phone: '+15559990001' });
     expect(await byName(`${name}x`)).toBe('dropped');

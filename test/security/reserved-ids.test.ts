@@ -28,8 +28,8 @@ describe('the id of API-key events', () => {
   it.each(['', '?dry_run=true'])('is refused as the id of an imported user%s', async (query) => {
     const line = await importOne({ id: nil, username: `nil${Date.now()}` }, query);
     expect(line).toMatchObject({ result: 'failed', errors: [{ field: 'id', code: 'reserved_id' }] });
-    const looked = await postern.api('GET', `/admin/v1/users/${nil}`, { bearer: postern.adminKey });
-    expect(looked.status).toBe(404);
+    const found = await postern.api('GET', `/admin/v1/users/${nil}`, { bearer: postern.adminKey });
+    expect(found.status).toBe(404);
   });
 
   it('is reported together with the other errors of the user', async () => {

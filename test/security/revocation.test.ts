@@ -107,7 +107,7 @@ async function expectRevoked(tokens: readonly string[], sessions: readonly strin
 }
 
 describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
-  test('takes effect on the next request, first on another instance', async () => {
+  test('takes effect on the next request, also on another instance', async () => {
     const person = await newPerson();
     expect((await verify(other, person.session.token)).status).toBe(200);
     expect((await revoke(person)).status).toBeLessThan(300);
@@ -116,7 +116,7 @@ describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
     await expectRevoked([person.token], [person.session.token], [refusal]);
   });
 
-  test(`leaves nothing that was created in parallel, ${rounds} times`, async () => {
+  test(`leaves no valid session or token that was created in parallel, ${rounds} times`, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const person = await newPerson();
       const { user, token, session } = person;
@@ -126,9 +126,9 @@ describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
           verifying: verify(instance, session.token),
         }));
       const loggingIn = endsLogins ? [one, other].map((instance) => login(instance, user)) : [];
-      const ahead = race();
+      const startedBefore = race();
       const revoking = revoke(person);
-      const racing = [...ahead, ...race(), ...race()];
+      const racing = [...startedBefore, ...race(), ...race()];
       expect((await revoking).status).toBeLessThan(300);
       // It takes effect from here on, even if requests of the race still run.
       expect((await verify(other, session.token)).status).toBe(401);
@@ -136,9 +136,9 @@ describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
       for (const { verifying } of racing) expect([200, 401]).toContain((await verifying).status);
       const opened = await Promise.all(racing.map(({ opening }) => opening));
       for (const { status } of opened) expect([201, refusal]).toContain(status);
-      const made = (await Promise.all(loggingIn)).map(({ body }) => body.token);
+      const newTokens = (await Promise.all(loggingIn)).map(({ body }) => body.token);
       const sessions = opened.filter(({ status }) => status === 201).map(({ body }) => body.token);
-      const tokens = [token, ...made.filter((text) => text !== undefined)];
+      const tokens = [token, ...newTokens.filter((text) => text !== undefined)];
       await expectRevoked(tokens, [session.token, ...sessions], [refusal]);
     }
   });

@@ -24,8 +24,11 @@ const times = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 const unlock = () => postern.api('POST', `/admin/v1/users/${who.user.id}/unlock`, { bearer: postern.adminKey });
 
-/** An account without failures or used codes, with ids of logins that wait for the second factor. */
-async function afresh(count: number): Promise<string[]> {
+/**
+ * Resets the failures and the used codes of the account, and starts logins.
+ * @returns the ids of the logins, which wait for the second factor
+ */
+async function startLogins(count: number): Promise<string[]> {
   await unlock();
   await app.rewind();
   const started = await times(count, () => startWithPassword(who));
@@ -36,7 +39,7 @@ async function afresh(count: number): Promise<string[]> {
 describe('an attacker with the password', { timeout }, () => {
   test('gets no more guesses at codes than the account’s budget, even in many parallel logins', async () => {
     for (let round = 1; round <= rounds; round += 1) {
-      const ids = await afresh(3);
+      const ids = await startLogins(3);
       const guess = wrongCode(await app.code());
       const answers = await times(21, (index) => answer(ids[index % ids.length] ?? '', guess));
       expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(5);
@@ -46,7 +49,7 @@ describe('an attacker with the password', { timeout }, () => {
   });
 
   test('gets no new guesses by entering the correct password between them', async () => {
-    await afresh(0);
+    await startLogins(0);
     const guess = wrongCode(await app.code());
     const statuses = [];
     for (let login = 1; login <= 8; login += 1) {
@@ -77,7 +80,7 @@ test('an attacker who recovers the password by intercepted messages gets no new 
 describe('of fifty parallel requests', { timeout }, () => {
   test('one can use a code of the app, even in different logins', async () => {
     for (let round = 1; round <= rounds; round += 1) {
-      const ids = await afresh(3);
+      const ids = await startLogins(3);
       const code = await app.code();
       const answers = await times(50, (index) => answer(ids[index % ids.length] ?? '', code));
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -86,7 +89,7 @@ describe('of fifty parallel requests', { timeout }, () => {
 
   test('one can use a recovery code, even in different logins and proofs', async () => {
     for (let round = 1; round <= rounds; round += 1) {
-      const ids = await afresh(2);
+      const ids = await startLogins(2);
       const { body } = await renew(await app.code());
       const [code = ''] = body.recovery_codes;
       const answers = await times(50, async (index) =>

@@ -10,7 +10,7 @@ const oldKey = randomBytes(32).toString('hex');
 const newKey = randomBytes(32).toString('hex');
 
 let postern: TestApp;
-/** The same database with both keys, and with only the new one. */
+/** Instances on the same database, with both keys and with only the new one. */
 let rotating: TestApp;
 let rotated: TestApp;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const withOldKey = createFactors(() => postern);
 const withBothKeys = createFactors(() => rotating);
 const withNewKey = createFactors(() => rotated);
 
-/** Fingerprints of the keys, which do not reveal the keys. */
+/** The log names keys by fingerprints, which do not reveal the keys. */
 const logOf = ({ logged }: TestApp) => logged.join('');
 
 describe('an authenticator app whose secret no key can decrypt', () => {
@@ -68,7 +68,7 @@ describe('an authenticator app whose secret no key can decrypt', () => {
     expect((await withOldKey.startWithPassword(who)).body.status).toBe('pending');
   });
 
-  test('can be decrypted without the old key after a login with both keys', async () => {
+  test('is encrypted with the new key in a login with both keys', async () => {
     const who = await withOldKey.person();
     const { app } = await withOldKey.enrolTotp(who);
     const { body: begun } = await withBothKeys.startWithPassword(who);

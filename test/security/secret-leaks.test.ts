@@ -20,7 +20,7 @@ const provider = createServer((request, response) => {
   });
   request.on('end', () => {
     webhooks.push(JSON.parse(text));
-    // A provider that repeats the request in its error.
+    // Fails at first, and repeats the request in its answer.
     response.writeHead(webhooks.length % 2 === 1 ? 500 : 200).end(text);
   });
 });
@@ -103,11 +103,12 @@ async function useSelfService(): Promise<void> {
     api<{ id: string }>(method, `/v1/account${path}`, { bearer: session.token, body });
   await ask('PUT', '/password', { password: next, proof: { type: 'password', secret: next } });
   await ask('PUT', '/password', { password: next, proof: { type: 'password', secret: own } });
-  const codeTo = async (count: number) =>
-    (await eventually('a code', async () => (webhooks.length >= count ? webhooks : undefined))).at(-1)?.code ?? '';
+  const codeAfter = async (webhookCount: number) =>
+    (await eventually('a code', async () => (webhooks.length >= webhookCount ? webhooks : undefined))).at(-1)?.code ??
+    '';
   let sent = webhooks.length;
   const { body: proof } = await ask('POST', '/proofs', { type: 'sms' });
-  const code = await codeTo(sent + 2);
+  const code = await codeAfter(sent + 2);
   secrets.set('code of a proof', code);
   await ask('PUT', '/pin', { pin: '718293645546', proof: { type: 'code', id: proof.id, secret: code } });
   secrets.set('own PIN', '718293645546');
@@ -115,7 +116,7 @@ async function useSelfService(): Promise<void> {
   const { body: recovery } = await api<{ id: string }>('POST', '/v1/recoveries', {
     body: { identity: { type: 'phone', value: user.phone }, purpose: 'password' },
   });
-  const secret = await codeTo(sent + 2);
+  const secret = await codeAfter(sent + 2);
   secrets.set('code of a recovery', secret);
   const done = await api('POST', `/v1/recoveries/${recovery.id}`, { body: { secret, password: recovered } });
   expect(done.status).toBe(200);

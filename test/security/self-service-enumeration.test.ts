@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => postern.close());
 
 const addresses = [
-  { type: 'phone', next: newPhone },
-  { type: 'email', next: newEmail },
+  { type: 'phone', newAddress: newPhone },
+  { type: 'email', newAddress: newEmail },
 ] as const;
 
 async function start(path: string, type: string, value: string | null, more: object = {}): Promise<string> {
@@ -25,16 +25,21 @@ async function start(path: string, type: string, value: string | null, more: obj
 
 test.each(addresses)(
   'starting a recovery by $type takes the same time for known, unknown and deactivated users, and without a secret',
-  async ({ type, next }) => {
-    const known = await createUser(postern, { [type]: next() });
-    const gone = await createUser(postern, { [type]: next() });
-    const bare = await createUser(postern, { [type]: next(), password: undefined });
+  async ({ type, newAddress }) => {
+    const known = await createUser(postern, { [type]: newAddress() });
+    const deactivated = await createUser(postern, { [type]: newAddress() });
+    const withoutSecret = await createUser(postern, { [type]: newAddress(), password: undefined });
     const body = { status: 'deactivated' };
-    await postern.api('PATCH', `/admin/v1/users/${gone.id}`, { bearer: postern.adminKey, body });
-    const unknown = next();
+    await postern.api('PATCH', `/admin/v1/users/${deactivated.id}`, { bearer: postern.adminKey, body });
+    const unknown = newAddress();
     const ask = (value: string | null) => () => start('/v1/recoveries', type, value, { purpose: 'password' });
     await postern.expectAlike(
-      { known: ask(known[type]), unknown: ask(unknown), gone: ask(gone[type]), bare: ask(bare[type]) },
+      {
+        known: ask(known[type]),
+        unknown: ask(unknown),
+        deactivated: ask(deactivated[type]),
+        withoutSecret: ask(withoutSecret[type]),
+      },
       [],
     );
   },
@@ -42,9 +47,9 @@ test.each(addresses)(
 
 test.each(addresses)(
   'starting a registration by $type takes the same time for a free and a taken address',
-  async ({ type, next }) => {
-    const owner = await createUser(postern, { [type]: next() });
-    const free = next();
+  async ({ type, newAddress }) => {
+    const owner = await createUser(postern, { [type]: newAddress() });
+    const free = newAddress();
     const ask = (value: string | null) => () => start('/v1/registrations', type, value);
     await postern.expectAlike({ taken: ask(owner[type]), free: ask(free) }, []);
   },
@@ -54,7 +59,7 @@ test('a wrong code of a recovery takes the same time for a known and an unknown 
   const { phone } = await createUser(postern, { phone: newPhone() });
   const begun = { known: phone, unknown: newPhone() };
   const answer = (id: string) => async () => {
-    // High, so that every guess is evaluated.
+    // Resets the count, so that every guess is evaluated.
     await postern.database.everyone.query(testSql('update challenges set guesses = 0'));
     const body = { secret: 'abcdef', password: 'nine dull horses' };
     expect((await postern.api('POST', `/v1/recoveries/${id}`, { body })).status).toBe(400);

@@ -69,6 +69,7 @@ const pairsOf = (type: Identity['type'], some: readonly Flow[]) =>
 const pairs = [...pairsOf('phone', flows), ...pairsOf('username', logins)];
 const allPairs = [...pairs, ...pairsOf('email', flows)];
 
+/** `bare` is a user without a password and a PIN. */
 const kinds = ['unknown', 'known', 'deactivated', 'bare'] as const;
 type Kind = (typeof kinds)[number];
 
@@ -231,7 +232,7 @@ describe.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])('with a limit of mess
   startWith({ [limit]: String(most) });
 
   /** How many messages reach the attacker's own numbers with the prefix of the identity that was tried before. */
-  async function received(prefix: string): Promise<number> {
+  async function countReceived(prefix: string): Promise<number> {
     const states = [];
     for (let count = 0; count < most; count += 1) {
       const { phone } = await createUser(postern, { phone: numberIn(prefix), password: undefined });
@@ -253,7 +254,7 @@ describe.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])('with a limit of mess
       await trial.begin(first);
       await passAMinute();
       await trial.begin(second);
-      counts.set(kind, await received(prefix));
+      counts.set(kind, await countReceived(prefix));
     }
     expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(kinds.map((kind) => [kind, counts.get('unknown')])));
   });

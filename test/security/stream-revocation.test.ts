@@ -6,7 +6,7 @@ import { type EventStream, endOf, openStream } from '../support/event-stream.js'
 import { testSql } from '../support/sql.js';
 import { createUser, password, signIn } from '../support/users.js';
 
-/** Milliseconds: the promise is one second; the rest allows for a busy machine. */
+/** In milliseconds. Streams should end within a second; the rest is for a busy machine. */
 const longest = 2000;
 /** How often a busy machine may be late. A stream that ends for another reason is late each time. */
 const tries = 5;
@@ -90,7 +90,7 @@ describe('the streams of a login, on two instances and without any signal,', () 
     try {
       const bystander = await signIn(one, await createUser(one));
       const { url } = other;
-      const stays = await openStream(url, { bearer: bystander.session.token });
+      const otherStream = await openStream(url, { bearer: bystander.session.token });
       let took = Number.POSITIVE_INFINITY;
       for (let time = 0; time < tries && took >= longest; time += 1) {
         const user = await createUser(one);
@@ -106,8 +106,8 @@ describe('the streams of a login, on two instances and without any signal,', () 
         expect((await openStream(url, { bearer: person.session.token })).status).toBe(401);
       }
       expect(took).toBeLessThan(longest);
-      expect(stays.end).toBeUndefined();
-      stays.destroy();
+      expect(otherStream.end).toBeUndefined();
+      otherStream.destroy();
     } finally {
       await restore();
     }

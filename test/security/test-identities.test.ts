@@ -20,9 +20,9 @@ afterAll(() => postern.close());
 
 const { admin } = createAdministration(() => postern);
 const code = '424242';
-const write = (text: string, ...values: unknown[]) => postern.database.everyone.query(testSql(text, values));
+const runSql = (text: string, ...values: unknown[]) => postern.database.everyone.query(testSql(text, values));
 
-async function fix(type: 'phone' | 'email', value: string | null): Promise<IssuedTestIdentity> {
+async function addTestIdentity(type: 'phone' | 'email', value: string | null): Promise<IssuedTestIdentity> {
   const expires_at = new Date(Date.now() + 3_600_000).toISOString();
   const made = await admin<IssuedTestIdentity>('POST', '/test-identities', {
     identity: { type, value },
@@ -34,7 +34,7 @@ async function fix(type: 'phone' | 'email', value: string | null): Promise<Issue
 }
 
 async function start(body: object): Promise<Authentication> {
-  await write('delete from message_limits');
+  await runSql('delete from message_limits');
   const answer = await postern.api<Authentication>('POST', '/v1/tokens', { body });
   expect(answer.status).toBe(201);
   return answer.body;
@@ -44,17 +44,17 @@ const answer = (id: string, secret: string) =>
   postern.api<Authentication>('POST', `/v1/tokens/${id}/secret`, { body: { secret, pin: '2468' } });
 const statusOf = async (id: string, secret: string) => (await answer(id, secret)).status;
 
-/** A user whose phone number takes the fixed code. */
-async function reviewer(): Promise<User & { readonly test: IssuedTestIdentity }> {
+/** A user whose phone number accepts the fixed code. */
+async function newReviewer(): Promise<User & { readonly test: IssuedTestIdentity }> {
   const user = await createUser(postern, { phone: newPhone() });
-  return { ...user, test: await fix('phone', user.phone) };
+  return { ...user, test: await addTestIdentity('phone', user.phone) };
 }
 
 test.each(codeLogins)(
-  'a login by $authenticator takes the fixed code, no message is sent, and the use is an audit event',
+  'a login by $authenticator accepts the fixed code, no message is sent, and the use is an audit event',
   async ({ authenticator, field, newAddress, loginOf }) => {
     const user = await createUser(postern, { [field]: newAddress() });
-    const { id: testIdentity } = await fix(field, user[field]);
+    const { id: testIdentity } = await addTestIdentity(field, user[field]);
     const begun = await start(loginOf(user[field]));
     const message = await messageOf(postern, begun.id, ['dropped']);
     expect(message.recipient).toBe(null);
@@ -69,18 +69,18 @@ test.each(codeLogins)(
   },
 );
 
-test('a login with another identity of the user takes the fixed code of the address', async () => {
-  const { username } = await reviewer();
+test('a login with another identity of the user accepts the fixed code of the address', async () => {
+  const { username } = await newReviewer();
   const begun = await start({ ...smsLogin(null), identity: { type: 'username', value: username } });
   expect(await statusOf(begun.id, code)).toBe(201);
 });
 
-test('a re-authentication takes the fixed code too', async () => {
+test('a re-authentication accepts the fixed code too', async () => {
   const self = createSelfService(() => postern);
   const who = await self.person();
-  const { id: testIdentity } = await fix('phone', who.user.phone);
+  const { id: testIdentity } = await addTestIdentity('phone', who.user.phone);
   const begin = async () => {
-    await write('delete from message_limits');
+    await runSql('delete from message_limits');
     return (await self.ask<StartedProof>(who, 'POST', '/proofs', { type: 'sms' })).body.id;
   };
   const change = async (secret: string) => {
@@ -96,7 +96,7 @@ test('a re-authentication takes the fixed code too', async () => {
 });
 
 test('wrong codes use up the guesses of the account, also for the fixed code', async () => {
-  const { phone } = await reviewer();
+  const { phone } = await newReviewer();
   const first = await start(smsLogin(phone));
   for (let count = 0; count < 5; count += 1) expect(await statusOf(first.id, wrongCode(code))).toBe(400);
   const second = await start(smsLogin(phone));
@@ -105,7 +105,7 @@ test('wrong codes use up the guesses of the account, also for the fixed code', a
 
 describe('the fixed code is refused', () => {
   test('for every other identity', async () => {
-    await reviewer();
+    await newReviewer();
     const other = await createUser(postern, { phone: newPhone() });
     const begun = await start(smsLogin(other.phone));
     const real = await codeOf(postern, begun.id);
@@ -116,17 +116,17 @@ describe('the fixed code is refused', () => {
   });
 
   test('after the end, also in a login that began before, and codes are sent again', async () => {
-    const { phone } = await reviewer();
+    const { phone } = await newReviewer();
     const before = await start(smsLogin(phone));
     // The login stays open: only the test identity ends.
-    await write(`update test_identities set expires_at = db_now() where canonical = $1`, phone);
+    await runSql(`update test_identities set expires_at = db_now() where canonical = $1`, phone);
     expect(await statusOf(before.id, code)).toBe(400);
     const after = await start(smsLogin(phone));
     expect(await statusOf(after.id, await codeOf(postern, after.id))).toBe(201);
   });
 
-  test('by the clock of the database', async () => {
-    const { phone, test } = await reviewer();
+  test('after the end by the clock of the database, and codes are sent again', async () => {
+    const { phone, test } = await newReviewer();
     try {
       await stepClock(postern.database, '61 minutes');
       const begun = await start(smsLogin(phone));
@@ -138,17 +138,17 @@ describe('the fixed code is refused', () => {
     }
   });
 
-  test('after the deletion, and after a replacement with another code', async () => {
-    const { phone, test: first } = await reviewer();
+  test('after the deletion of the test identity, also if the same identity is added again', async () => {
+    const { phone, test: first } = await newReviewer();
     const begun = await start(smsLogin(phone));
     expect((await admin('DELETE', `/test-identities/${first.id}`)).status).toBe(204);
     expect(await statusOf(begun.id, code)).toBe(400);
-    await fix('phone', phone);
+    await addTestIdentity('phone', phone);
     expect(await statusOf(begun.id, code)).toBe(400);
   });
 
   test.each(['support', 'operator'])('once the user has the role %s', async (role) => {
-    const { id, phone } = await reviewer();
+    const { id, phone } = await newReviewer();
     const before = await start(smsLogin(phone));
     expect((await admin('PATCH', `/users/${id}`, { role })).status).toBe(200);
     expect(await statusOf(before.id, code)).toBe(400);
@@ -158,7 +158,7 @@ describe('the fixed code is refused', () => {
   });
 
   test('for another user who takes over the address', async () => {
-    const { id, phone } = await reviewer();
+    const { id, phone } = await newReviewer();
     await admin('PATCH', `/users/${id}`, { phone: newPhone() });
     const next = await createUser(postern, { phone });
     const begun = await start(smsLogin(next.phone));
@@ -167,8 +167,8 @@ describe('the fixed code is refused', () => {
   });
 
   test('for a recovery, which gets a random code', async () => {
-    const { phone } = await reviewer();
-    await write('delete from message_limits');
+    const { phone } = await newReviewer();
+    await runSql('delete from message_limits');
     const identity = { type: 'phone', value: phone };
     const { status } = await postern.api('POST', '/v1/recoveries', { body: { identity, purpose: 'password' } });
     expect(status).toBe(201);
@@ -178,7 +178,7 @@ describe('the fixed code is refused', () => {
 });
 
 test('the diagnosis of the user has a note about the fixed code and its end', async () => {
-  const { id, test: testIdentity } = await reviewer();
+  const { id, test: testIdentity } = await newReviewer();
   const { body } = await admin<LoginDiagnosis>('GET', `/users/${id}/login-diagnosis`);
   const way = body.ways.find(({ authenticator }) => authenticator === 'sms');
   expect(way?.verdict).toBe('yes');
@@ -187,7 +187,7 @@ test('the diagnosis of the user has a note about the fixed code and its end', as
 });
 
 test('the doctor warns of test identities', async () => {
-  await reviewer();
+  await newReviewer();
   const { body } = await admin<{ findings: readonly { level: string; what: string }[] }>('GET', '/system');
   expect(body.findings.filter(({ what }) => what === 'test identities')).toMatchObject([{ level: 'warn' }]);
 });

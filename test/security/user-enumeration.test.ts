@@ -24,7 +24,7 @@ async function fixCode(identity: object): Promise<void> {
   expect(status).toBe(201);
 }
 
-test('step 1 takes the same time for unknown, deactivated and passwordless users, a wrong secret and a wrong PIN', async () => {
+test('a login by password takes the same time for unknown, deactivated and passwordless users, a wrong secret and a wrong PIN', async () => {
   const known = await createUser(postern, { pin: '2468' });
   const deactivated = await createUser(postern, { pin: '2468' });
   await postern.api('PATCH', `/admin/v1/users/${deactivated.id}`, {
@@ -47,7 +47,7 @@ test('step 1 takes the same time for unknown, deactivated and passwordless users
 });
 
 test.each(codeLogins)(
-  'a two-step start by $authenticator takes the same time for a known and an unknown identity',
+  'the start of a login by $authenticator takes the same time for a known, an unknown and a test identity',
   async ({ field, newAddress, loginOf }) => {
     const user = await createUser(postern, { [field]: newAddress() });
     const unknown = newAddress();
@@ -55,25 +55,25 @@ test.each(codeLogins)(
       await postern.database.everyone.query(testSql('delete from message_limits'));
       expect((await post('/v1/tokens', loginOf(address))).status).toBe(201);
     };
-    const reviewed = await createUser(postern, { [field]: newAddress() });
-    await fixCode({ type: field, value: reviewed[field] });
-    const starts = { known: start(user[field]), unknown: start(unknown), testIdentity: start(reviewed[field]) };
+    const testUser = await createUser(postern, { [field]: newAddress() });
+    await fixCode({ type: field, value: testUser[field] });
+    const starts = { known: start(user[field]), unknown: start(unknown), testIdentity: start(testUser[field]) };
     await postern.expectAlike(starts, []);
   },
 );
 
-test('step 2 takes the same time for a wrong code of a known and of an unknown number', async () => {
+test('step 2 of a login takes the same time for a wrong code of a known, an unknown and a test number', async () => {
   const { phone } = await createUser(postern, { phone: newPhone(), pin: '2468' });
   const open = async (number: string | null) => {
     const { body } = await post('/v1/tokens', smsLogin(number));
     await postern.database.everyone.query(testSql('delete from message_limits'));
     return body.id;
   };
-  const reviewed = await createUser(postern, { phone: newPhone(), pin: '2468' });
-  await fixCode({ type: 'phone', value: reviewed.phone });
-  const [known, unknown, testIdentity] = [await open(phone), await open(newPhone()), await open(reviewed.phone)];
+  const testUser = await createUser(postern, { phone: newPhone(), pin: '2468' });
+  await fixCode({ type: 'phone', value: testUser.phone });
+  const [known, unknown, testIdentity] = [await open(phone), await open(newPhone()), await open(testUser.phone)];
   const answer = (id: string) => async () => {
-    // High, so that every guess is evaluated.
+    // Resets the count, so that every guess is evaluated.
     await postern.database.everyone.query(testSql('update authentications set guesses = 0'));
     const { status } = await post(`/v1/tokens/${id}/secret`, { secret: 'abcdef', pin: '1357' });
     expect(status).toBe(400);
@@ -87,8 +87,8 @@ test.each([
   ['bcrypt', () => bcrypt('an imported password', 9)],
 ])('the time of a failed login does not show an expensive imported hash of %s', async (_, make) => {
   await postern.database.everyone.query(testSql('delete from password_schemes'));
-  const dear = await make();
-  const imported = await createUser(postern, { password: undefined, password_hash: dear });
+  const expensiveHash = await make();
+  const imported = await createUser(postern, { password: undefined, password_hash: expensiveHash });
   const usual = await createUser(postern);
   const login = (username: string | null) => () => post('/v1/tokens', passwordLogin(username, 'not the password'));
   const logins = {
@@ -127,16 +127,16 @@ describe('an account locked by guesses and an unknown identity', () => {
   test('get the same responses before, at and after the lock', async () => {
     const known = await createUser(limited);
     const phone = (await createUser(limited, { phone: newPhone() })).phone;
-    const passwords = async (username: string | null) => {
+    const guessPasswords = async (username: string | null) => {
       const answers = [];
       for (let count = 0; count < 7; count += 1) answers.push(shapeOf(await guess(username)()));
       return answers;
     };
-    const ofKnown = await passwords(known.username);
+    const ofKnown = await guessPasswords(known.username);
     expect(ofKnown.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 423, 423]);
-    expect(await passwords('nobody-to-lock')).toEqual(ofKnown);
+    expect(await guessPasswords('nobody-to-lock')).toEqual(ofKnown);
 
-    const codes = async (number: string | null) => {
+    const guessCodes = async (number: string | null) => {
       const { body } = await ask('/v1/tokens', smsLogin(number));
       const answers = [];
       for (let count = 0; count < 7; count += 1) {
@@ -144,9 +144,9 @@ describe('an account locked by guesses and an unknown identity', () => {
       }
       return answers;
     };
-    const ofPhone = await codes(phone);
+    const ofPhone = await guessCodes(phone);
     expect(ofPhone.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 423, 423]);
-    expect(await codes(newPhone())).toEqual(ofPhone);
+    expect(await guessCodes(newPhone())).toEqual(ofPhone);
   });
 
   test('take the same time for the secret that locks', async () => {
