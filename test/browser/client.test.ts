@@ -58,7 +58,7 @@ const logIn = (tab: Page, username: string | null) =>
     },
     { identity: username ?? '', secret: password },
   );
-const until = (tab: Page, status: client.AuthState['status']) =>
+const untilStatus = (tab: Page, status: client.AuthState['status']) =>
   tab.waitForFunction((wanted) => window.postern.current.status === wanted, status);
 
 test('tabs of a browser follow each other, and a new tab finds the login in IndexedDB', async () => {
@@ -66,12 +66,12 @@ test('tabs of a browser follow each other, and a new tab finds the login in Inde
   const context = await browser.newContext();
   const [first, second] = [await openTab(context), await openTab(context)];
   expect(await logIn(first, user.username)).toBe('done');
-  await until(second, 'signed_in');
+  await untilStatus(second, 'signed_in');
   const third = await openTab(context);
   expect(await third.evaluate(() => window.postern.current)).toMatchObject({ status: 'signed_in', user_id: user.id });
   await third.evaluate(() => window.postern.logOut());
-  await until(first, 'signed_out');
-  await until(second, 'signed_out');
+  await untilStatus(first, 'signed_out');
+  await untilStatus(second, 'signed_out');
   const stranger = await openTab(await browser.newContext());
   expect(await stranger.evaluate(() => window.postern.current.status)).toBe('signed_out');
 });

@@ -45,12 +45,12 @@ const { person, ask, startWithPassword, startWithPasskey, answer } = createFacto
 /** A tab with an authenticator of its own, and the code of the documentation. */
 async function open(
   host = 'localhost',
-  which = 0,
+  pageIndex = 0,
   options = { verifiesUser: true },
 ): Promise<{ page: Page; authenticator: VirtualAuthenticator }> {
   const context = await browser.newContext();
   const page = await context.newPage();
-  await page.goto(`http://${host}:${pages[which]?.port}/`);
+  await page.goto(`http://${host}:${pages[pageIndex]?.port}/`);
   await page.addScriptTag({ content: code.replace('https://auth.example.com', postern.url) });
   return { page, authenticator: await addAuthenticator(page, options) };
 }

@@ -75,7 +75,7 @@ function Activity(): ReactNode {
   );
 }
 
-/** The types of the browser are not among those of the tests. */
+/** Stores the text of a field, whose type is not known here: tests do not use the types of the browser. */
 function keep({ target }: { readonly target: object }, text: { current: string }): void {
   if ('value' in target) text.current = String(target.value);
 }
@@ -157,7 +157,7 @@ function openRoot(html = ''): Element {
   return root;
 }
 
-/** Shows a page. @returns what ends it */
+/** Shows a page. @returns a function that removes it */
 export function show(page: ReactNode): () => void {
   const root = createRoot(openRoot());
   root.render(page);

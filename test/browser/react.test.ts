@@ -190,7 +190,7 @@ test('the HTML of a server is hydrated without a warning, and then follows the i
   expect([tab.count('/v1/devices/page'), tab.count('/v1/account')]).toEqual([0, 0]);
 });
 
-test('components that suspend are shown when their data is there, which is read once', async () => {
+test('components that suspend are shown when their data has arrived, and the data is read once', async () => {
   const user = await createUser(app);
   await publish(app, user.id, 'one');
   const tab = await openTab(user);

@@ -103,7 +103,7 @@ test('a tab continues when another one has crashed', async () => {
   await follow(first, second);
   const crashed = new Promise((resolve) => first.once('crash', resolve));
   const session = await context.newCDPSession(first);
-  // Its answer never comes.
+  // This call gets no answer, because the tab crashes.
   void session.send('Page.crash').catch(() => undefined);
   await crashed;
   await publish(user.id, 'after the crash');

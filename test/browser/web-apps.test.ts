@@ -61,7 +61,7 @@ const publish = (user: User, description: string) =>
     body: { user_id: user.id, notification_type: 'payment', description },
   });
 
-test('a page logs in, shows a live inbox, and gets the end of the login reported', async () => {
+test('a page logs in, shows a live inbox, and is told when the login ends', async () => {
   const user = await createUser(postern);
   await publish(user, 'first');
   const page = await open();

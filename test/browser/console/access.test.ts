@@ -96,7 +96,7 @@ test('an operator creates a test identity, whose code is shown once, and deletes
   await expectClean();
 });
 
-test('the reason for refusing a test identity is shown at its address', async () => {
+test('a refused test identity shows the reason at the field of its address', async () => {
   const support = await createUser(postern, { phone: newPhone(), role: 'support' });
   const { page, expectClean } = await open('/console/access?view=tests', { as: await operator() });
   await page.getByRole('button', { name: 'New test identity…' }).click();
@@ -106,7 +106,7 @@ test('the reason for refusing a test identity is shown at its address', async ()
   await expectClean();
 });
 
-test('a support agent sees that an address of a user takes a fixed code, but not the page about these addresses', async () => {
+test('a support agent sees that an address of a user accepts a fixed code, but not the page about these addresses', async () => {
   const user = await createUser(postern, { email: newEmail() });
   const expires_at = new Date(Date.now() + 3_600_000).toISOString();
   const identity = { type: 'email', value: user.email };

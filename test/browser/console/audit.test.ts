@@ -24,7 +24,7 @@ const { open, operator } = createConsolePages(
   () => browser,
 );
 
-async function exported(page: Page, kind: 'As CSV' | 'As NDJSON'): Promise<string> {
+async function exportAs(page: Page, kind: 'As CSV' | 'As NDJSON'): Promise<string> {
   const downloading = page.waitForEvent('download', { timeout: 120_000 });
   await page.getByRole('button', { name: 'Export' }).click();
   await page.getByRole('menuitem', { name: kind }).click();
@@ -113,7 +113,7 @@ describe('the audit page', () => {
       .getByRole('row', { name: /Command line logged out everywhere/ })
       .first()
       .waitFor();
-    const lines = (await exported(page, 'As NDJSON')).trim().split('\n');
+    const lines = (await exportAs(page, 'As NDJSON')).trim().split('\n');
     const ids = new Set(lines.map((line) => (JSON.parse(line) as Event).id));
     expect([lines.length, ids.size]).toEqual([count, count]);
     await page.getByText('10,050 events exported.').waitFor();
@@ -130,7 +130,7 @@ describe('the audit page', () => {
     const user = await createUser(postern, { name: '=Ada' });
     const { page, expectClean } = await open(`/console/audit?user=${user.id}`, { as: await operator() });
     await page.getByRole('row', { name: /ADMIN_API_KEY created/ }).waitFor();
-    const [head, line = ''] = (await exported(page, 'As CSV')).trim().split('\r\n');
+    const [head, line = ''] = (await exportAs(page, 'As CSV')).trim().split('\r\n');
     expect(head).toBe('created_at,type,user_id,user_name,actor,actor_name,address,request_id,id,changes,data');
     expect(line).toContain(`,user.created,${user.id},'=Ada,key:environment,,`);
     expect(line).toContain('""field"":""name""');

@@ -70,7 +70,7 @@ test('backups are listed with their state, can be started and verified, and rest
   for (const word of ['Failed', 'Not verified', 'Verified']) {
     expect(await page.getByText(word, { exact: true }).count()).toBe(1);
   }
-  // With the time of day, also on another day.
+  // The time of day is shown also for another day.
   expect(await page.locator('time[datetime="2026-11-24T03:00:00Z"]').textContent()).toMatch(/24 Nov 2026.*\d\d:00$/);
   expect(await page.getByText('every 24h').count()).toBe(1);
   expect(await page.getByText(`postern backup restore ${state.backups[2]?.location} --to data-restored`).count()).toBe(

@@ -92,7 +92,7 @@ const { open, admin, operator } = createConsolePages(
   () => postern,
   () => browser,
 );
-const arrived = ({ page }: ConsolePage, shown: RegExp) =>
+const untilArrived = ({ page }: ConsolePage, shown: RegExp) =>
   page.locator('main').getByText(shown).filter({ visible: true }).first().waitFor();
 const name = (path: string) => path.slice(0, 60);
 
@@ -104,7 +104,7 @@ async function visit(
 ): Promise<void> {
   for (const [path, shown] of pages.filter(([path]) => which(path))) {
     await opened.page.goto(`${postern.url}${path}`);
-    await arrived(opened, shown).catch((error: unknown) => {
+    await untilArrived(opened, shown).catch((error: unknown) => {
       throw new Error(`${name(path)} does not show ${shown}`, { cause: error });
     });
     await opened.settled();
@@ -269,7 +269,7 @@ describe('when the API', () => {
         for (const again of await page.getByRole('button', { name: 'Try now' }).filter({ visible: true }).all()) {
           await again.click({ timeout: 1000 }).catch(() => undefined);
         }
-        await arrived(opened, shown).catch((error: unknown) => {
+        await untilArrived(opened, shown).catch((error: unknown) => {
           throw new Error(`${name(path)} does not recover`, { cause: error });
         });
       }
@@ -297,7 +297,7 @@ describe('when the API', () => {
         .first()
         .waitFor({ state: 'attached' });
       answer();
-      await arrived(opened, shown);
+      await untilArrived(opened, shown);
       await page.unrouteAll({ behavior: 'wait' });
     }
     await expectClean();
@@ -312,7 +312,7 @@ describe('when the API', () => {
         await context.setOffline(true);
         await page.getByText(/^No connection since/).waitFor();
         const [, shown = /./] = pages.find(([one]) => one === path) ?? [];
-        await arrived(opened, shown);
+        await untilArrived(opened, shown);
         await context.setOffline(false);
         await page.getByText(/^No connection since/).waitFor({ state: 'detached' });
       },
@@ -338,7 +338,7 @@ test('support opens the pages that the role may see, without a refusal, and the 
     await page.goto(`${postern.url}${path}`);
     await opened.settled();
     if (/users\/import|notifications/.test(path)) continue;
-    await arrived(opened, shown);
+    await untilArrived(opened, shown);
   }
   expect(refused).toEqual([]);
   for (const path of hidden) {

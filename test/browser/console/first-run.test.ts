@@ -22,10 +22,10 @@ const { open, admin, operator, setUpLink, codeFor } = createConsolePages(
   () => postern,
   () => browser,
 );
-const words = 'a battery of horses';
+const validPassword = 'a battery of horses';
 
 /** Fills the first two steps of the set-up. */
-async function enter(page: Page, fields: Readonly<Record<string, string>>, password = words): Promise<void> {
+async function enter(page: Page, fields: Readonly<Record<string, string>>, password = validPassword): Promise<void> {
   for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value);
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByLabel('Password', { exact: true }).fill(password);
@@ -98,7 +98,7 @@ describe('a set-up link', () => {
     await expectClean();
   });
 
-  test('takes another code after a wrong one', async () => {
+  test('accepts another code after a wrong one', async () => {
     const { page, expectClean } = await open(`/console/setup#${await setUpLink()}`);
     await enter(page, { 'Your name': 'Somebody', Username: 'second' });
     await page.getByLabel('The 6 digits').fill('000 000');
@@ -129,7 +129,7 @@ describe('a set-up link', () => {
     await expectClean();
   });
 
-  test('that is missing in the address says so', async () => {
+  test('without a secret says that the address is incomplete', async () => {
     const { page, expectClean } = await open('/console/setup');
     await page.getByText('The address is incomplete.').waitFor();
     await expectClean();
@@ -151,7 +151,7 @@ describe('a link for an existing user', () => {
     await page.getByLabel('Password', { exact: true }).fill('not this one');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByText('The sign-in failed.').waitFor();
-    await page.getByLabel('Password', { exact: true }).fill(words);
+    await page.getByLabel('Password', { exact: true }).fill(validPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('img', { name: 'QR code' }).waitFor();
     await expectAccessible();
@@ -169,7 +169,7 @@ describe('a link for an existing user', () => {
     await postern.database.everyone.query(testSql('update users set role_active_since = null where id = $1', [userId]));
     const { page, expectClean } = await open(await linkFor(userId));
     await page.getByLabel('Mail address, username or phone').fill(person.username);
-    await page.getByLabel('Password', { exact: true }).fill(words);
+    await page.getByLabel('Password', { exact: true }).fill(validPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByLabel('6-digit code').waitFor();
     await person.app.rewind();

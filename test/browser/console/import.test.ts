@@ -32,7 +32,7 @@ const choose = (page: Page, name: string, content: string | Buffer) =>
   page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
 const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 const row = (page: Page, line: string) => page.getByRole('row', { name: new RegExp(`^Line ${line}\\b`) });
-/** The number above one of the words under the figures. */
+/** The figure of a step above this word. */
 const figure = (page: Page, step: string, word: string) =>
   page
     .getByRole('region', { name: step, exact: true })
@@ -140,8 +140,8 @@ describe('a CSV file', () => {
     await click(page, 'Check the file');
     await click(page, 'Import 1 user');
     await page.getByText('1 user was created.').waitFor();
-    const login = await postern.api('POST', '/v1/tokens', { body: passwordLogin(name, secret) });
-    expect(login.status).toBe(201);
+    const { body } = await postern.api('POST', '/v1/tokens', { body: passwordLogin(name, secret) });
+    expect(body.status).toBe('approved');
   });
 });
 
@@ -151,7 +151,7 @@ describe('an NDJSON file', () => {
       JSON.stringify({ username: `${name}.${at + 1}`, name: `${name} ${at + 1}` }),
     ).join('\n');
 
-  test('of 50,000 lines is checked, and finds the same user in two lines that are far apart', async () => {
+  test('of 50,000 lines is checked, and the same user is found in two lines that are far apart', async () => {
     const name = unique();
     const twice = JSON.stringify({ username: `${name}.7`, name: 'The second one' });
     const { page, expectClean } = await open('/console/users/import', { as: await operator() });

@@ -78,7 +78,7 @@ test('single letters do nothing in a field, and nothing at all when they are tur
   await page.reload();
   await press(page, 'g', 'o');
   await isOn(page, 'Components and states');
-  // With Ctrl it is no single letter.
+  // Ctrl K is not a single letter, so it still works.
   await press(page, 'Control+k');
   await page.getByRole('dialog', { name: 'Search and commands' }).waitFor();
   await expectClean();

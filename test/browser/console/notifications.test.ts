@@ -77,10 +77,10 @@ describe('a dry run', () => {
     const { session } = await signIn(postern, muted, { gcm_device_token: randomUUID() });
     const body = { filter: 'notification_type:pool' };
     await postern.api('POST', '/v1/notifications/mutes', { bearer: session.token, body });
-    const bare = await createUser(postern, { name: `${family} bare` });
+    const withoutDevice = await createUser(postern, { name: `${family} bare` });
     const { page, expectClean } = await open(path, { as: await operator() });
     await button(page, 'Publish').and(page.locator(':disabled')).waitFor();
-    for (const { name } of [pushed, muted, bare]) await choose(page, name);
+    for (const { name } of [pushed, muted, withoutDevice]) await choose(page, name);
     await page.getByRole('radio', { name: 'pool' }).check();
     await description(page).fill('A pool closes on Friday');
     await dryRun(page);
@@ -95,13 +95,13 @@ describe('a dry run', () => {
     await page.getByText('FCM 1 · 1 person has no device with push').waitFor();
     await button(page, 'See who').click();
     const who = page.getByRole('dialog', { name: 'Who gets it' });
-    await who.getByRole('listitem').filter({ hasText: bare.name }).getByText('inbox only').waitFor();
+    await who.getByRole('listitem').filter({ hasText: withoutDevice.name }).getByText('inbox only').waitFor();
     await page.keyboard.press('Escape');
     // A change needs another dry run.
     await description(page).fill('A pool closes on Saturday');
     await page.getByText('The form has changed since then.').waitFor();
     expect(await button(page, 'Publish').isDisabled()).toBe(true);
-    for (const { id } of [pushed, muted, bare]) expect(await inboxOf(id)).toEqual([]);
+    for (const { id } of [pushed, muted, withoutDevice]) expect(await inboxOf(id)).toEqual([]);
     await expectClean();
   });
 

@@ -134,12 +134,12 @@ describe('the warnings of the overview', () => {
 
   test('are read by support without the doctor, which the API would refuse', async () => {
     const { page, expectClean } = await open('/console/parts', { as: await operator('support') });
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(request.url()));
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByText('Nothing needs your attention now.').waitFor();
     await page.getByText(figures.name).waitFor();
-    expect(asked.filter((url) => system.test(url))).toEqual([]);
+    expect(requested.filter((url) => system.test(url))).toEqual([]);
     await expectClean();
   });
 

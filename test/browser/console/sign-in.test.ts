@@ -78,7 +78,7 @@ describe('signing in', () => {
     await expectClean();
   });
 
-  test('says until when an account is locked by guesses', async () => {
+  test('says that an account is locked by guesses', async () => {
     const person = await operator();
     const { page, expectClean } = await open('/console');
     for (let guess = 1; guess <= 3; guess += 1) {

@@ -90,8 +90,8 @@ test('a delivery shows its request and the answer, and is replayed', async () =>
   expect(new URL(page.url()).searchParams.get('open')).toBe(delivery?.id);
   await shown.getByRole('button', { name: 'Replay', exact: true }).click();
   await page.getByText('The event is sent again.').waitFor();
-  const again = () => receiver.received.filter(({ id }) => id === event.id).length;
-  await eventually('the repetition', async () => (again() > 1 ? true : undefined));
+  const countRepeats = () => receiver.received.filter(({ id }) => id === event.id).length;
+  await eventually('the repetition', async () => (countRepeats() > 1 ? true : undefined));
   await expectClean();
 });
 

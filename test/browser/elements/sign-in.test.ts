@@ -23,7 +23,7 @@ const field = ({ page }: ElementPage, name: string | RegExp) => page.getByRole('
 /** Password fields have no role. */
 const secret = ({ page }: ElementPage, name: string) => page.getByLabel(name, { exact: true });
 const press = ({ page }: ElementPage, name: string) => page.getByRole('button', { name, exact: true }).click();
-const isIn = ({ until }: ElementPage) => until('postern.current.status === "signed_in"');
+const isLoggedIn = ({ until }: ElementPage) => until('postern.current.status === "signed_in"');
 
 async function byPassword(shown: ElementPage, username: string | null): Promise<void> {
   await field(shown, 'Email, phone or username').fill(username ?? '');
@@ -79,7 +79,7 @@ test('a user signs in with a code by SMS and a PIN after a wrong code, and anoth
   await secret(shown, 'PIN (optional)').fill('2468');
   await field(shown, 'Code').fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
   await press(shown, 'Sign in');
-  await isIn(shown);
+  await isLoggedIn(shown);
   await shown.expectClean();
 });
 
@@ -106,7 +106,7 @@ test('a user signs in with a passkey', async () => {
   );
   await press(shown, 'Sign out');
   await press(shown, 'Use a passkey');
-  await isIn(shown);
+  await isLoggedIn(shown);
   expect(await shown.events('signed-in')).toMatchObject([{ user_id: user.id }]);
   await shown.expectClean();
 });
@@ -135,13 +135,13 @@ test('a user signs in with an authenticator app or a recovery code after the pas
   await shown.page.getByRole('alert').filter({ hasText: 'wrong or has expired' }).waitFor();
   await field(shown, 'Code of your authenticator app').fill(await app.code());
   await press(shown, 'Sign in');
-  await isIn(shown);
+  await isLoggedIn(shown);
   await press(shown, 'Sign out');
   await byPassword(shown, who.user.username);
   await press(shown, 'Use a recovery code');
   await field(shown, 'Recovery code').fill(recoveryCodes[0] ?? '');
   await press(shown, 'Sign in');
-  await isIn(shown);
+  await isLoggedIn(shown);
   await shown.expectClean();
 });
 
@@ -182,7 +182,7 @@ test('a lock counts down, explains what to do, and offers a recovery', async () 
   await page.getByText('Saved. Sign in with it now.').waitFor();
   await secret(shown, 'Password').fill('the moon and back again');
   await press(shown, 'Sign in');
-  await isIn(shown);
+  await isLoggedIn(shown);
   await shown.expectClean();
 });
 
@@ -198,7 +198,7 @@ test('a registration with a code signs the user in', async () => {
   await secret(shown, 'New password').fill('the moon and back again');
   await shown.expectAccessible();
   await press(shown, 'Create an account');
-  await isIn(shown);
+  await isLoggedIn(shown);
   expect(await shown.page.evaluate('client.createAccount(postern).get()')).toMatchObject({
     email,
     name: 'Ada Lovelace',
@@ -216,7 +216,7 @@ test('a lost network is reported, and the same input works later', async () => {
   await shown.page.context().setOffline(false);
   await secret(shown, 'Password').fill(password);
   await press(shown, 'Sign in');
-  await isIn(shown);
+  await isLoggedIn(shown);
 });
 
 test('Spanish and custom texts from right to left are shown, and paths of other origins are refused', async () => {
@@ -233,7 +233,7 @@ test('Spanish and custom texts from right to left are shown, and paths of other 
   await arabic.expectAccessible();
   await arabic.page.getByLabel('كلمة السر').fill(password);
   await arabic.page.getByRole('button', { name: 'تسجيل الدخول' }).click();
-  await isIn(arabic);
+  await isLoggedIn(arabic);
   expect(arabic.page.url()).toContain(pages.origin);
   await arabic.expectClean();
 });

@@ -23,7 +23,7 @@ test('the three themes of docs/elements.md change every element, with enough con
   await api('POST', '/admin/v1/notifications', { bearer, body });
   const all = await themes();
   expect(all).toHaveLength(3);
-  const grounds = new Set<string>();
+  const colours = new Set<string>();
   for (const [name, css] of all) {
     for (const [tag, text, part] of [
       ['postern-inbox', 'Paid', 'panel'],
@@ -41,10 +41,10 @@ test('the three themes of docs/elements.md change every element, with enough con
       }`);
       await page.getByText(text).first().waitFor();
       const style = `getComputedStyle(element.shadowRoot.querySelector('[part~=${part}]'))`;
-      grounds.add(`${tag} ${await page.evaluate<string>(`${style}.color`)}`);
+      colours.add(`${tag} ${await page.evaluate<string>(`${style}.color`)}`);
       await shown.expectAccessible();
       await shown.expectClean();
     }
   }
-  expect(grounds.size).toBe(9);
+  expect(colours.size).toBe(9);
 });
