@@ -94,5 +94,15 @@ export function createPushSteps(app: () => TestApp) {
     expect(rows).toHaveLength(1);
     return rows[0]?.seconds ?? 0;
   }
-  return { register, newPhone, publish, trace, pushInState, untilRetried, makeJobsDue, tokensMoved, secondsToNextAttempt };
+  return {
+    register,
+    newPhone,
+    publish,
+    trace,
+    pushInState,
+    untilRetried,
+    makeJobsDue,
+    tokensMoved,
+    secondsToNextAttempt,
+  };
 }
