@@ -2,7 +2,7 @@ import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contra
 import type { Database, Queryable } from '../database/database.js';
 import { bound, compose, sql, userStatement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
-import { queueClaim } from './push-token-claims.js';
+import { beginClaim, queueClaim } from './push-token-claims.js';
 
 /** A device of a user, and the channel that reaches it. */
 export interface PushDevice {
@@ -181,10 +181,11 @@ export async function claimPushTokens(
   const [apn, gcm] = [apn_device_token || null, gcm_device_token || null];
   const claim = claimTokens({ userId, deviceId, apn, gcm, web: web === undefined ? null : JSON.stringify(web) });
   if (database.shards.length === 1) return (await handle.query(claim))[0]?.changed ?? undefined;
+  const claimed = { apn, gcm, endpoint: web?.endpoint ?? null };
   return handle.transaction(async (tx) => {
+    await beginClaim(tx, claimed);
     const isNew = (await tx.query(claim))[0]?.changed ?? undefined;
-    if (isNew !== undefined)
-      await queueClaim(tx, userId, deviceId, { apn, gcm, endpoint: web?.endpoint ?? null }, isNew || isStored);
+    if (isNew !== undefined) await queueClaim(tx, userId, deviceId, claimed, isNew || isStored);
     return isNew;
   });
 }

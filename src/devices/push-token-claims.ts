@@ -25,19 +25,21 @@ interface ClaimValues {
 }
 
 /**
- * Locks a claim. The server of the user commits first, and the job may then start. With this lock, the job waits until
- * the server of the directory, which has the claims, has committed too.
+ * Locks tokens, in the order of their digests. Claims and their jobs do this first, so that they do not wait for each other
+ * on two servers. The server of the user commits first, and the job may then start: with this lock, it waits until the
+ * server of the directory, which has the claims, has committed too.
  */
-const lockClaim = directoryStatement<{ claim: string }>(
+const lockTokens = directoryStatement<{ digests: readonly Buffer[] }>(
   'push_claims_lock',
-  (p) => sql`select pg_advisory_xact_lock(hashtextextended('push claim ' || ${p.claim}, 0))`,
+  (p) => sql`
+    select count(pg_advisory_xact_lock(hashtextextended('push token ' || encode(digest, 'hex'), 0)))
+    from (select digest from unnest(${p.digests}::bytea[]) as digest order by digest) as tokens`,
 );
-/** Inserts in the order of the digests, so that two claims of the same tokens do not wait for each other in a cycle. */
 const insertClaims = directoryStatement<ClaimValues>(
   'push_claims_insert',
   (p) => sql`
     insert into push_token_claims (digest, claim)
-    select digest, ${p.claim}::uuid from unnest(${p.digests}::bytea[]) as digest order by digest
+    select digest, ${p.claim}::uuid from unnest(${p.digests}::bytea[]) as digest
     on conflict (digest) do update set claim = excluded.claim`,
 );
 const replaceClaims = directoryStatement<ClaimValues, { digest: Buffer }>(
@@ -45,11 +47,10 @@ const replaceClaims = directoryStatement<ClaimValues, { digest: Buffer }>(
   (p) => sql`
     update push_token_claims set claim = ${p.claim} where digest = any (${p.digests}::bytea[]) returning digest`,
 );
-const lockTokens = directoryStatement<{ claim: string; digests: readonly Buffer[] }, { digest: Buffer }>(
-  'push_claims_lock_tokens',
+const selectClaims = directoryStatement<{ claim: string; digests: readonly Buffer[] }, { digest: Buffer }>(
+  'push_claims_select',
   (p) => sql`
-    select digest from push_token_claims where digest = any (${p.digests}::bytea[]) and claim = ${p.claim}
-    order by digest for update`,
+    select digest from push_token_claims where digest = any (${p.digests}::bytea[]) and claim = ${p.claim}`,
 );
 const deleteClaims = directoryStatement<{ claim: string; digests: readonly Buffer[] }>(
   'push_claims_delete',
@@ -80,9 +81,14 @@ const digestOf = (channel: (typeof channels)[number], token: string) => sha256(`
 const digestsOf = (tokens: ClaimedTokens) =>
   channels.flatMap((channel) => (tokens[channel] === null ? [] : [digestOf(channel, tokens[channel])]));
 
+/** Begins a claim, before the transaction changes a device. The lock of the tokens lasts until the transaction ends. */
+export async function beginClaim(tx: Transaction<'directory'>, tokens: ClaimedTokens): Promise<void> {
+  await tx.query(lockTokens({ digests: digestsOf(tokens) }));
+}
+
 /**
  * Queues the removal of claimed tokens from the devices of users on other servers, which may be down now. Call it in
- * the transaction that gave the tokens to the device.
+ * the transaction that gave the tokens to the device, after `beginClaim`.
  * @param isNew whether at least one token may be new to the device. If not, the function only replaces an existing claim of
  *   these tokens, and does nothing if there is none
  */
@@ -97,20 +103,19 @@ export async function queueClaim(
   const digests = digestsOf(tokens);
   if (isNew) await tx.query(insertClaims({ claim, digests }));
   else if ((await tx.query(replaceClaims({ claim, digests }))).length === 0) return;
-  await tx.query(lockClaim({ claim }));
   await tx.query(queueJob({ userId, deviceId, claim, ...tokens }));
 }
 
 /**
- * Removes claimed tokens from all other devices, unless another device has claimed them since. The lock of the claim keeps
+ * Removes claimed tokens from all other devices, unless another device has claimed them since. The lock of the tokens keeps
  * later claims waiting. It is safe to repeat.
  * @throws Problem `storage_unavailable` if a server does not answer
  */
 export async function completeClaim(database: Database, job: ClaimJob): Promise<void> {
   await database.directory.transaction(async (tx) => {
     const { claim } = job;
-    await tx.query(lockClaim({ claim }));
-    const digests = (await tx.query(lockTokens({ claim, digests: digestsOf(job) }))).map(({ digest }) => digest);
+    await beginClaim(tx, job);
+    const digests = (await tx.query(selectClaims({ claim, digests: digestsOf(job) }))).map(({ digest }) => digest);
     if (digests.length === 0) return;
     const ownToken = (channel: (typeof channels)[number]) => {
       const token = job[channel];

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
 import { completeClaim } from '../../src/devices/push-token-claims.js';
 import { startShardedApp, type TestApp } from '../support/app.js';
@@ -31,6 +32,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+async function createUserOn(server: string): Promise<User> {
+  for (;;) {
+    const user = await createUser(app);
+    if (app.database.shardOf(user.id).name === server) return user;
+  }
+}
 const phoneOn = (server: string) => phones.get(server) as Phone;
 async function claim(server: string, token: string): Promise<number> {
   const options = { bearer: phoneOn(server).session, body: { type: 'ios', token } };
@@ -70,12 +77,9 @@ test('a token belongs to the device that claimed it last, on any server', async 
 test('a token that a login sends leaves the device of another server', async () => {
   const token = hexToken();
   await claim('east', token);
-  expect(await settled(token)).toEqual(['east']);
-  let user: User;
-  do user = await createUser(app);
-  while (app.database.shardOf(user.id).name !== 'west');
-  await signIn(app, user, { apn_device_token: token });
-  expect(await settled(token)).toEqual(['west']);
+  expect(await holdersWhenComplete(token)).toEqual(['east']);
+  await signIn(app, await createUserOn('west'), { apn_device_token: token });
+  expect(await holdersWhenComplete(token)).toEqual(['west']);
 });
 
 test('if several devices claim a token at the same time, exactly one of them has it in the end', async () => {
@@ -84,6 +88,49 @@ test('if several devices claim a token at the same time, exactly one of them has
     await Promise.all([...phones.keys()].map((server) => claim(server, token)));
     expect(await holdersWhenComplete(token)).toHaveLength(1);
   }
+});
+
+/** Delays the removal of tokens by a job until `end` is called. */
+function delayRemoval(): { readonly reached: Promise<void>; readonly end: () => void } {
+  const { query: send } = pg.Client.prototype;
+  let end: () => void = () => undefined;
+  const delay = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const reached = new Promise<void>((resolve) => {
+    Object.assign(pg.Client.prototype, {
+      query(this: pg.Client, ...args: unknown[]) {
+        const [query] = args as [{ readonly name?: string }];
+        if (query.name !== 'push_claims_remove') return Reflect.apply(send, this, args);
+        resolve();
+        return void delay.then(() => Reflect.apply(send, this, args));
+      },
+    });
+  });
+  onTestFinished(() => {
+    Object.assign(pg.Client.prototype, { query: send });
+    end();
+  });
+  return { reached, end };
+}
+
+test('a claim and the job of an earlier one do not block each other on two servers', async () => {
+  const token = hexToken();
+  await claim('east', token);
+  expect(await holdersWhenComplete(token)).toEqual(['east']);
+  const user = await createUserOn('east');
+  const { session } = await signIn(app, user);
+  const removal = delayRemoval();
+  expect(await claim('west', token)).toBe(201);
+  await removal.reached;
+  const later = app.api('POST', '/v1/devices/tokens', { bearer: session.token, body: { type: 'ios', token } });
+  const waiting = testSql(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
+  );
+  await expect.poll(() => app.database.shards[0]?.everyone.query(waiting)).toHaveLength(1);
+  removal.end();
+  expect((await later).status).toBe(201);
+  expect(await holdersWhenComplete(token)).toEqual(['east']);
 });
 
 test('a claim does not take the token from a later one', async () => {
