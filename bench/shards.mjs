@@ -1,6 +1,7 @@
-// The cost of operations with users on three PostgreSQL servers, relative to one server:
+// The cost of operations with users on three PostgreSQL servers, relative to three installations with one server each:
 // `npm run build && node bench/shards.mjs [rounds] [seconds] [former]`. former: the folder of a built former version, which
-// runs on one server too. All servers share this machine, so the CPU time of a request shows what a server could carry.
+// is compared with one installation. All share this machine, and its caches serve three servers worse than one. So three
+// servers are compared with three others, and the CPU time of a request shows what a server could carry.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +23,12 @@ const password = 'a battery of horses';
 const adminKey = 'admin-key-of-the-benchmark-of-servers';
 const silent = { info() {}, warn: console.error, error: console.error };
 
+/** Each operation with the number of connections for one server. */
+const loads = {
+  ...{ verify: 64, session: 64, publish: 64 },
+  ...{ login: 6, 'publish to 50 users': 2, 'create a user': 6 },
+};
+
 const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'));
 const stops = [() => rm(folder, { recursive: true, force: true })];
 try {
@@ -31,56 +38,58 @@ try {
 }
 
 async function main() {
-  const services = [
-    { name: 'one server', ...(await startOn(own, ['one'])) },
-    { name: 'three servers', ...(await startOn(own, ['main', 'east', 'west'])) },
-    ...(former === undefined ? [] : [{ name: 'former version', ...(await startOn(former, ['former'])) }]),
+  const installations = [];
+  for (const name of ['one', 'two', 'three']) installations.push(await startOn(own, [name]));
+  const pairs = [
+    [
+      { name: 'three installations', parts: installations },
+      { name: 'three servers', parts: [await startOn(own, ['main', 'east', 'west'])] },
+    ],
+    [
+      { name: 'one installation', parts: installations.slice(0, 1) },
+      ...(former === undefined ? [] : [{ name: 'former version', parts: [await startOn(former, ['former'])] }]),
+    ],
   ];
-  for (const service of services) service.operations = await prepare(service);
   const lines = [];
-  for (const [operation, connections] of [
-    ...[
-      ['verify', 64],
-      ['session', 64],
-      ['publish', 64],
-    ],
-    ...[
-      ['login', 6],
-      ['publish to 50 users', 2],
-      ['create a user', 6],
-    ],
-  ]) {
-    const results = await takeTurns(
-      services.map(({ name, url, pid, dataDir, operations }) => ({
-        ...{ name, pid, dataDir },
-        // The same load for each server, so that the statements of as many requests share a round trip.
-        run: () => closedLoop({ url, next: operations[operation], connections: connections * dataDir.length, seconds }),
-      })),
-      rounds,
-    );
-    lines.push(...results.map((result, index) => lineOf(index === 0 ? operation : '', result, results[0])));
+  for (const [operation, connections] of Object.entries(loads)) {
+    for (const pair of pairs) {
+      const results = await takeTurns(
+        pair.map((contender) => contenderOf(contender, operation, connections)),
+        rounds,
+      );
+      lines.push(...results.map((result, index) => lineOf(index === 0 ? operation : '', result, results[0])));
+    }
   }
-  const heads = [
-    'Operation',
-    'With',
-    'a second',
-    'to one server',
-    'by CPU',
-    'of PostgreSQL',
-    'CPU µs',
-    'PostgreSQL µs',
-  ];
-  const text = `${users} users each. Medians of ${rounds} rounds of ${seconds} s, after one round to warm up. The services alternate, and all share this machine. Three servers have three times as many connections, so that each server has the same load. "to one server" is the rate divided by that with one server: all of them have the same two cores. "by CPU" is the CPU time of a request with one server, of the service and of PostgreSQL, divided by that in this row, and "of PostgreSQL" is the same for PostgreSQL only: how much of a server's throughput is left when it is one of three.
+  const heads = ['Operation', 'With', 'a second', 'rate', 'by CPU', 'of PostgreSQL', 'CPU µs', 'PostgreSQL µs'];
+  const text = `${users} users in each installation. Medians of ${rounds} rounds of ${seconds} s, after one round to warm up. The services of a pair alternate, and all share this machine. Each server has the same load: three servers have three times as many connections as one, and so have three installations. "rate" is the rate divided by that in the first row of the pair. "by CPU" is the CPU time of a request in that row, of the service and of PostgreSQL, divided by that in this row, and "of PostgreSQL" is the same for PostgreSQL only: how much of its throughput a server keeps when it is one of three.
 
 ${table([heads, ...lines])}`;
   console.log(text);
   await record('shards', text);
 }
 
-function lineOf(title, result, one) {
+/** One service, or several that run at the same time. */
+function contenderOf({ name, parts }, operation, connections) {
+  return {
+    name,
+    pid: parts.map(({ pid }) => pid),
+    dataDir: parts.flatMap(({ dataDir }) => dataDir),
+    async run() {
+      const results = await Promise.all(
+        parts.map(({ url, operations, dataDir }) =>
+          closedLoop({ url, next: operations[operation], connections: connections * dataDir.length, seconds }),
+        ),
+      );
+      const sum = (key) => results.reduce((total, result) => total + result[key], 0);
+      return { count: sum('count'), rate: sum('rate') };
+    },
+  };
+}
+
+function lineOf(title, result, first) {
   const totalCpu = ({ cpu, databaseCpu }) => cpu + databaseCpu;
-  const ratios = [1 / result.ratio, totalCpu(one) / totalCpu(result), one.databaseCpu / result.databaseCpu];
-  const shownRatios = result === one ? ['', '', ''] : ratios.map(shown);
+  const ratios = [1 / result.ratio, totalCpu(first) / totalCpu(result), first.databaseCpu / result.databaseCpu];
+  const shownRatios = result === first ? ['', '', ''] : ratios.map(shown);
   return [title, result.name, shown(result.rate), ...shownRatios, shown(result.cpu), shown(result.databaseCpu)];
 }
 
@@ -95,7 +104,7 @@ async function startOn(version, names) {
     ...(others.length > 0 && { SHARDS: others.map((url, index) => `${names[index + 1]}=${url}`).join(';') }),
   });
   stops.unshift(() => service.stop());
-  return { ...service, dataDir: servers.map(({ dataDir }) => dataDir) };
+  return { ...service, operations: await prepare(service), dataDir: servers.map(({ dataDir }) => dataDir) };
 }
 
 /** A server with fsync and prepared transactions, which it allows after a restart. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { findByCancelCode } from '../../../src/credentials/pins/pending-pin.js';
 import { createServers } from '../../../src/database/connections/servers.js';
@@ -213,3 +213,33 @@ test.each([
     expect(await main.everyone.query(phones)).toEqual(left.map((canonical) => ({ canonical })));
   },
 );
+
+const deleteIdentity = directoryStatement<{ userId: string }>(
+  'test_delete_identity',
+  (p) => sql`delete from identities where user_id = ${p.userId}`,
+);
+
+test('a transaction over two servers ends with three round trips if the answers to its statements report writes', async () => {
+  const { id } = users.get('west') as User;
+  const sent = vi.spyOn(pg.Client.prototype, 'query');
+  try {
+    await app.database.spanningFor(id).transaction(async (tx) => {
+      await tx.query(nameUser({ id }));
+      await tx.query(deleteIdentity({ userId: id }));
+    });
+    const texts = sent.mock.calls.map(([query]) => {
+      const { text = String(query) } = query as unknown as { text?: string };
+      return text;
+    });
+    const ends = [
+      'select pg_current_xact_id',
+      'prepare transaction',
+      'insert into transaction_outcomes',
+      'commit prepared',
+    ];
+    const found = texts.flatMap((text) => ends.filter((each) => text.includes(each)));
+    expect(found).toEqual(['prepare transaction', 'insert into transaction_outcomes', 'commit prepared']);
+  } finally {
+    sent.mockRestore();
+  }
+});
