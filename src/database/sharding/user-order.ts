@@ -5,7 +5,7 @@ import { usersOf } from './routing.js';
 /**
  * Changes of one user run one after the other, because each locks the user's row. But the user's server commits, and frees
  * this lock, a moment before the directory commits. So each part in the directory shares an advisory lock of the user's
- * bucket, and a later change waits for this lock before it reads the directory (decision 128).
+ * bucket, and a later change waits for this lock before it reads the directory (decision 123).
  */
 export interface UserOrder {
   /** Remembers the users of a statement that runs on another server than the directory. */
