@@ -78,6 +78,8 @@ function describeCode(error: Error): string | undefined {
     case '3D000': // invalid_catalog_name
     case '28000': // invalid_authorization_specification
     case '28P01': // invalid_password
+    case '57P01': // admin_shutdown
+    case '57P02': // crash_shutdown
     case '57P03': // cannot_connect_now
     case '55000': // the database does not accept connections
     case '53300': // too_many_connections
@@ -89,9 +91,11 @@ function describeCode(error: Error): string | undefined {
   }
 }
 
-/** Failures to connect for which `pg` has no code. */
+/** Failures to connect and lost connections for which `pg` has no code. */
 function describeConnection({ message }: Error): string | undefined {
-  return /^(?:timeout expired|the server does not answer|Connection terminated|connection timeout)/i.test(message)
+  return /^(?:timeout expired|the server does not answer|Connection terminated|connection timeout|Client has encountered a connection error)/i.test(
+    message,
+  )
     ? `The database does not answer, see DATABASE_URL: ${message}`
     : undefined;
 }
