@@ -24,7 +24,9 @@ test('the index of operations names each page', () => {
 
 test.each([...pages, index])('%s begins with its tasks, their pages of the console and their metrics', (page) => {
   const header =
-    page === index ? '| You want to | Page | Console | Command | Metric |' : '| Task | Console | Command | Metric |';
+    page === index
+      ? '| You want to | Page | Console | Command | Metric |'
+      : '| Task | Page of the console | Command | Metric to watch |';
   const rows = rowsOf(page, header);
   expect(rows.length).toBeGreaterThan(0);
   const consolePages = rowsOf('docs/console.md', '| Page | Shows |').map(([name]) => name);

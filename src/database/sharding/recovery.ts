@@ -15,8 +15,11 @@ import {
   selectPrepared,
 } from './outcomes.js';
 
-/** Milliseconds. `age`: how long a process may take between the first prepared part and the decision. */
-const times = { interval: 3000, age: 5000 };
+/**
+ * Milliseconds. `age`: how long a process may take between the first prepared part and the decision. `cleanUp`: between two
+ * deletions of old outcomes, because each reads the whole table.
+ */
+const times = { interval: 3000, age: 5000, cleanUp: 60_000 };
 
 /**
  * Completes the transactions over several servers whose process has died or is too slow, every few seconds and at once.
@@ -25,8 +28,15 @@ const times = { interval: 3000, age: 5000 };
 export function startRecovery(servers: ReadonlyMap<string, Server>, log: MapLog): () => Promise<void> {
   let running: Promise<void> | undefined;
   let isFailing = false;
+  let lastCleanUp = performance.now();
+  const recoverAndCleanUp = async () => {
+    const needed = await recover(servers, times.age);
+    if (performance.now() - lastCleanUp < times.cleanUp) return;
+    lastCleanUp = performance.now();
+    await Promise.all([...servers.values()].map((server) => queryOn(server, deleteOutcomes({ needed }))));
+  };
   const run = () => {
-    running ??= recover(servers, times.age)
+    running ??= recoverAndCleanUp()
       .then(
         () => {
           isFailing = false;
@@ -51,9 +61,10 @@ export function startRecovery(servers: ReadonlyMap<string, Server>, log: MapLog)
 /**
  * Completes each prepared transaction that is older than `age` milliseconds. A server that fails does not delay the
  * others.
+ * @returns the ids of these transactions, whose outcomes must stay
  * @throws the first error of a server, at the end
  */
-export async function recover(servers: ReadonlyMap<string, Server>, age: number): Promise<void> {
+export async function recover(servers: ReadonlyMap<string, Server>, age: number): Promise<string[]> {
   const lists = await Promise.allSettled(
     [...servers].map(async ([name, server]) => {
       const rows = await queryOn(server, selectPrepared({ age }));
@@ -70,8 +81,7 @@ export async function recover(servers: ReadonlyMap<string, Server>, age: number)
   ];
   const failed = [...lists, ...completed].find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  const needed = found.flatMap(({ parts }) => parts.map(({ id }) => id));
-  await Promise.all(found.map(({ server }) => queryOn(server, deleteOutcomes({ needed }))));
+  return found.flatMap(({ parts }) => parts.map(({ id }) => id));
 }
 
 async function complete(servers: ReadonlyMap<string, Server>, server: Server, part: PreparedPart): Promise<void> {
