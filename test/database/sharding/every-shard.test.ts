@@ -18,13 +18,17 @@ import { newEmail } from '../../support/users.js';
 
 let shards: TestShards;
 let app: TestApp;
+/** The database as the service uses it: transactions of `app.database` are open on every server. */
+let database: Database;
 let folder: Awaited<ReturnType<typeof createImageFolder>>;
 beforeAll(async () => {
   folder = await createImageFolder();
   shards = await createTestShards(3);
   app = await startShardedApp(shards);
+  database = await shards.open();
 });
 afterAll(async () => {
+  await database.close();
   await app.close();
   await folder.remove();
 });
@@ -49,7 +53,7 @@ const schemes = async () =>
   (await onDirectory<{ scheme: string }>('select scheme from password_schemes order by scheme')).map(
     ({ scheme }) => scheme,
   );
-const dropUnused = () => runMaintenanceOnce(app.database, [unusedSchemesTask(app.database)]);
+const dropUnused = () => runMaintenanceOnce(database, [unusedSchemesTask(database)]);
 
 test('a scheme of a password hash stays while a user of any server has it, or a server is down', async () => {
   const user = await createUserOn('east', importedHash);
@@ -73,7 +77,7 @@ test('a scheme of a password hash stays while a user of any server has it, or a 
  * The database with servers that are read one after the other: `east` when `west` has answered. In between, the user moves
  * from `east` to `west` once.
  */
-function withMove(user: User): { readonly database: Database; readonly reads: () => number } {
+function withMove(user: User): { readonly slowDatabase: Database; readonly reads: () => number } {
   let reads = 0;
   let isWestRead = false;
   const query = async <Row extends object>({ name, everyone }: Shard, statement: Statement<Row>) => {
@@ -87,13 +91,13 @@ function withMove(user: User): { readonly database: Database; readonly reads: ()
     }
     return rows;
   };
-  const slow = app.database.shards.map(
+  const slow = database.shards.map(
     (shard): Shard => ({
       ...shard,
       everyone: { ...shard.everyone, query: (statement) => query(shard, statement) },
     }),
   );
-  return { database: { ...app.database, shards: slow }, reads: () => reads };
+  return { slowDatabase: { ...database, shards: slow }, reads: () => reads };
 }
 
 test('an image stays, also if the user who sees it moves while the servers are read', async () => {
@@ -105,9 +109,9 @@ test('an image stays, also if the user who sees it moves while the servers are r
   });
   expect(published.status).toBe(201);
   await onDirectory(`update images set check_after = db_now() - interval '1 day'`);
-  const { database, reads } = withMove(user);
+  const { slowDatabase, reads } = withMove(user);
   const storage = createImageDisk({ folder: folder.path });
-  expect(await cleanUpImages({ database, storage })).toBe(0);
+  expect(await cleanUpImages({ database: slowDatabase, storage })).toBe(0);
   expect(reads()).toBe(2);
   expect(await onDirectory('select from images')).toHaveLength(1);
   await onDirectory('delete from images');
@@ -116,7 +120,7 @@ test('an image stays, also if the user who sees it moves while the servers are r
 test('images stay while a server is down or is not in SHARDS of the instance, and files without a row are removed', async () => {
   let now = 0;
   const storage = createImageDisk({ folder: folder.path, monotonicNow: () => now });
-  const clean = () => cleanUpImages({ database: app.database, storage });
+  const clean = () => cleanUpImages({ database, storage });
   const image = randomUUID();
   await onDirectory(
     `insert into images (id, created_at, updated_at, check_after) values ($1, db_now(), db_now(), db_now() - interval '1 day')`,
