@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../lib/json-object.js';
 import { readTextOrFile } from '../lib/push-keys.js';
+import { parseUrl } from '../lib/urls.js';
 import { invalid, ok, type Parsed, type Secret, signingSecret } from './parsers.js';
 
 /** A service of the operator that checks secrets. */
@@ -59,7 +60,7 @@ function parseObject(text: string): Settings | undefined {
 }
 
 const isHttpUrl = (value: unknown): value is string =>
-  typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+  typeof value === 'string' && /^https?:$/.test(parseUrl(value)?.protocol ?? '');
 
 const isStringList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string' && item !== '');

@@ -1,5 +1,5 @@
 import { isKeyPair } from '../lib/push-keys.js';
-import { isLoopback } from '../lib/smtp-url.js';
+import { isLoopback } from '../lib/urls.js';
 import type { SettingValues } from './settings.js';
 
 type Values = Partial<SettingValues>;

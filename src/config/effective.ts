@@ -1,3 +1,4 @@
+import { parseUrl } from '../lib/urls.js';
 import type { Setting } from './parsers.js';
 import { settingGroups } from './settings.js';
 
@@ -54,8 +55,9 @@ function publicText(name: string, text: string, value: unknown): string | null {
 /** Returns the text. If it is a URL with a host, returns only the protocol and the host. */
 function protocolAndHost(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
-  if (!URL.canParse(text)) return '…';
-  const { protocol, host, pathname, search, hash, username } = new URL(text);
+  const url = parseUrl(text);
+  if (url === undefined) return '…';
+  const { protocol, host, pathname, search, hash, username } = url;
   const isCut = !['', '/'].includes(pathname) || search !== '' || hash !== '' || username !== '';
   return `${protocol}//${host}${isCut ? '/…' : ''}`;
 }

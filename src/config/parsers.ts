@@ -10,8 +10,8 @@ import { availableCores } from '../lib/machine.js';
 import { hostsError } from '../lib/postgres/hosts.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from '../lib/push-keys.js';
 import { parseSchedule, type Schedule } from '../lib/scheduling/schedule.js';
-import { parseSmtpUrl } from '../lib/smtp-url.js';
 import { parseDuration } from '../lib/times.js';
+import { parseSmtpUrl, parseUrl } from '../lib/urls.js';
 
 type Role = (typeof roles)[number];
 type SecondFactorPolicy = (typeof secondFactorPolicies)[number];
@@ -111,7 +111,7 @@ export function rate(text: string): Parsed<{ readonly size: number; readonly win
 export const url =
   (...protocols: readonly string[]) =>
   (text: string): Parsed<string> =>
-    URL.canParse(text) && protocols.includes(new URL(text).protocol)
+    protocols.includes(parseUrl(text)?.protocol ?? '')
       ? ok(text)
       : invalid(
           `must be a URL that starts with ${protocols.map((protocol) => (protocol === 'mailto:' ? protocol : `${protocol}//`)).join(' or ')}`,
@@ -220,7 +220,7 @@ export function region(text: string): Parsed<string> {
 /** Origins of web pages, joined by commas. */
 export function origins(text: string): Parsed<readonly string[]> {
   const list = text.split(',').map((origin) => origin.trim());
-  return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+  return list.every((origin) => parseUrl(origin)?.origin === origin)
     ? ok(list)
     : invalid('must be origins such as https://app.example.com, joined by commas');
 }

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { parseUrl } from '../lib/urls.js';
 
 export interface GuardOptions {
   /** Allows loopback and private addresses, any port and plain http: for tests and closed networks. */
@@ -58,10 +59,8 @@ export function checkTargetUrl(
 
 function parseTarget(url: string, allowPrivate: boolean): URL | OutboundError {
   // The parser drops tabs, newlines and surrounding spaces (WHATWG URL): the called URL would differ from the stored one.
-  if (url.length > maxUrlLength || /[\p{Cc}\s]/u.test(url) || !URL.canParse(url)) {
-    return new OutboundError('invalid_url', 'not a valid URL');
-  }
-  const target = new URL(url);
+  const target = url.length > maxUrlLength || /[\p{Cc}\s]/u.test(url) ? undefined : parseUrl(url);
+  if (target === undefined) return new OutboundError('invalid_url', 'not a valid URL');
   const schemes = allowPrivate ? ['https:', 'http:'] : ['https:'];
   if (!schemes.includes(target.protocol)) return new OutboundError('invalid_url', 'the scheme must be https');
   if (target.username !== '' || target.password !== '') {

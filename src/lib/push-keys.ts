@@ -1,6 +1,7 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isJsonObject } from './json-object.js';
+import { parseUrl } from './urls.js';
 
 /** A service account of Google Cloud, from its JSON file. Printing its key reveals nothing. */
 export interface ServiceAccount {
@@ -32,7 +33,7 @@ export function readServiceAccount(text: string): ServiceAccount | undefined {
     if (typeof client_email !== 'string' || typeof private_key !== 'string') return undefined;
     const privateKey = readPrivateKey(private_key, 'rsa');
     const tokenUri = token_uri === undefined ? 'https://oauth2.googleapis.com/token' : token_uri;
-    if (privateKey === undefined || typeof tokenUri !== 'string' || !URL.canParse(tokenUri)) return undefined;
+    if (privateKey === undefined || typeof tokenUri !== 'string' || parseUrl(tokenUri) === undefined) return undefined;
     return {
       projectId: project_id,
       clientEmail: client_email,

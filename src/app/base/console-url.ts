@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { isLoopback } from '../../lib/smtp-url.js';
+import { isLoopback } from '../../lib/urls.js';
 
 type Addresses = Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT' | 'CONSOLE_HOST' | 'CONSOLE_PORT'>;
 

@@ -15,7 +15,7 @@ import { hasSecretKeys, needSecretKeys, secretKeyFile } from '../../database/sec
 import { countUnreadable, describeUnreadableValues } from '../../database/secrets/unreadable.js';
 import { bound, compose, sql } from '../../database/sql.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
-import { isLoopback } from '../../lib/smtp-url.js';
+import { isLoopback } from '../../lib/urls.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
 import { firstKeyFile } from '../../sessions/api-keys.js';
 import { setupLinkFile } from '../../sessions/setup-links.js';

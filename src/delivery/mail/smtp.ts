@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import type { SmtpTarget } from '../../lib/smtp-url.js';
+import type { SmtpTarget } from '../../lib/urls.js';
 import type { MailMessage, MailSender } from '../../messages/mail-sender.js';
 
 /** The sender of mails. */

@@ -1,6 +1,7 @@
 import type { JWTVerifyGetKey } from 'jose';
 import { type JsonObject, parseJsonObject } from '../../lib/json-object.js';
 import { Problem } from '../../lib/problem.js';
+import { parseUrl } from '../../lib/urls.js';
 import type { Outbound } from '../outbound.js';
 
 export interface ProviderKeysOptions {
@@ -56,13 +57,14 @@ export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
     if (document.issuer !== issuer)
       throw unavailable(new Error(`the discovery document of ${issuer} names another issuer`));
     const address = document.jwks_uri;
-    if (typeof address !== 'string' || !URL.canParse(address)) {
+    const url = typeof address === 'string' ? parseUrl(address) : undefined;
+    if (typeof address !== 'string' || url === undefined) {
       throw unavailable(new Error(`the discovery document of ${issuer} has no valid jwks_uri`));
     }
     const keys =
       cached?.address === address
         ? cached.keys
-        : createRemoteJWKSet(new URL(address), {
+        : createRemoteJWKSet(url, {
             cooldownDuration: cooldownMs,
             cacheMaxAge: maxAgeMs,
             timeoutDuration: 2 * timeoutMs,

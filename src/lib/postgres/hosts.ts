@@ -1,3 +1,5 @@
+import { parseUrl } from '../urls.js';
+
 /**
  * The URLs of the single hosts of a connection string with several hosts, as in libpq:
  * `postgres://user@a:5432,b/name` names `a` and `b`. All other parts of the URL belong to each host.
@@ -10,10 +12,11 @@ export function urlsOfHosts(url: string): string[] {
 /** What is wrong with the hosts of a connection string, for "DATABASE_URL …". */
 export function hostsError(url: string): string | undefined {
   for (const hostUrl of urlsOfHosts(url)) {
-    if (!URL.canParse(hostUrl) || !['postgres:', 'postgresql:'].includes(new URL(hostUrl).protocol)) {
+    const read = parseUrl(hostUrl);
+    if (read === undefined || !['postgres:', 'postgresql:'].includes(read.protocol)) {
       return 'must be a URL that starts with postgres:// or postgresql://';
     }
-    const parameters = new URL(hostUrl).searchParams;
+    const parameters = read.searchParams;
     const sessionAttrs = parameters.get('target_session_attrs') ?? 'read-write';
     if (!['read-write', 'primary'].includes(sessionAttrs)) {
       return `must have target_session_attrs=read-write, not ${sessionAttrs}: Postern writes`;

@@ -2,6 +2,7 @@ import type { ProblemHint } from '../../contract/errors/hints.js';
 import { sha256 } from '../../lib/crypto/digests.js';
 import { type ProofClaims, readClaims, readProof } from '../../lib/crypto/dpop-proof.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
+import { parseUrl } from '../../lib/urls.js';
 import type { ProofNonces } from './nonces.js';
 
 /** The `DPoP` header of a request, and the request that it must be for. */
@@ -81,10 +82,8 @@ function valuesOf({ jti, iat, nonce }: ProofClaims, thumbprint: string, nonces: 
  * called it. In the second case, `http` and `https` count as equal, because a proxy may speak TLS for the service.
  */
 function isOwnUrl(htu: string, publicUrl: string, requestUrl: string): boolean {
-  const [proofUrl, calledUrl] = [urlOf(htu), urlOf(requestUrl)];
+  const [proofUrl, calledUrl] = [parseUrl(htu), parseUrl(requestUrl)];
   if (proofUrl === undefined || !/^https?:$/.test(proofUrl.protocol)) return false;
-  const isPublic = urlOf(publicUrl)?.href === `${proofUrl.origin}${proofUrl.pathname}`;
+  const isPublic = parseUrl(publicUrl)?.href === `${proofUrl.origin}${proofUrl.pathname}`;
   return isPublic || (calledUrl?.host === proofUrl.host && calledUrl.pathname === proofUrl.pathname);
 }
-
-const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);

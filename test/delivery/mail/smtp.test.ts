@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSmtpMail, type SmtpMailOptions } from '../../../src/delivery/mail/smtp.js';
-import { parseSmtpUrl } from '../../../src/lib/smtp-url.js';
+import { parseSmtpUrl } from '../../../src/lib/urls.js';
 import type { MailMessage } from '../../../src/messages/mail-sender.js';
 import {
   type MailServer,
