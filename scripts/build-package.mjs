@@ -3,21 +3,29 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withLock } from './lib/lock.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
+import { replaceFolder } from './lib/swap.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
-/** @param {string} folder @returns {Promise<boolean>} whether it compiled */
+/**
+ * Compiles beside dist/ and then replaces it, because a running app may read dist/.
+ * @param {string} folder @returns {Promise<boolean>} whether it compiled
+ */
 async function build(folder) {
   const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   for (const name of Object.keys(dependencies)) {
     if (!(await build(resolve(folder, '..', name.replace('@postern/', ''))))) return false;
   }
-  rmSync(join(folder, 'dist'), { recursive: true, force: true });
-  if (!(await run(process.execPath, [compiler, '-p', '.'], { cwd: folder }))) return false;
-  await joinModules(join(folder, 'dist/inbox/shared/worker.js'));
+  const side = join(folder, '.prepare-dist');
+  // A build that was killed may have left them.
+  for (const left of [side, `${side}-old`]) rmSync(left, { recursive: true, force: true });
+  if (!(await run(process.execPath, [compiler, '-p', '.', '--outDir', side], { cwd: folder }))) return false;
+  await joinModules(join(side, 'inbox/shared/worker.js'));
+  replaceFolder(join(folder, 'dist'), side);
   return true;
 }
 
@@ -31,4 +39,8 @@ async function joinModules(file) {
 
 // `npm start` installs only what the service needs.
 if (!existsSync(join(root, 'node_modules/esbuild'))) await prepare(root, { tools: true });
-process.exitCode = (await build(process.cwd())) ? 0 : 1;
+/** @param {string} owner */
+const onWait = (owner) => console.error(`Waiting for process ${owner}, which is building packages…`);
+await withLock(join(root, '.prepare-packages-lock'), onWait, async () => {
+  process.exitCode = (await build(process.cwd())) ? 0 : 1;
+});
