@@ -211,10 +211,18 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
   }
 }
 
+/**
+ * The reason in a log of a server that ended. A refused connection is logged in the same way, and may come after the reason.
+ */
+export function causeOf(log: readonly string[]): string | undefined {
+  const isReason = (line: string) => /\b(FATAL|PANIC): /.test(line) && !/: +the database system is /.test(line);
+  return log.findLast(isReason)?.replace(/^.*?(FATAL|PANIC): +/, '');
+}
+
 function startError({ logFile }: Server, log: Log, reason: string): EmbeddedPostgresError {
   const tail = tailOfLog(logFile);
   log.error({ logFile, tail }, 'The embedded PostgreSQL did not start. This is the end of its log');
-  const cause = tail.findLast((line) => /\b(FATAL|PANIC): /.test(line))?.replace(/^.*?(FATAL|PANIC): +/, '');
+  const cause = causeOf(tail);
   return new EmbeddedPostgresError(
     'start_failed',
     `The embedded PostgreSQL did not start (${reason}${cause === undefined ? '' : `: ${cause.slice(0, 200)}`}). ` +
