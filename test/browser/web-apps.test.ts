@@ -61,7 +61,7 @@ const publish = (user: User, description: string) =>
     body: { user_id: user.id, notification_type: 'payment', description },
   });
 
-test('a page logs in, shows a live inbox, and is told when the login ends', async () => {
+test('a page logs in, shows a live inbox, and shows when the login ends', async () => {
   const user = await createUser(postern);
   await publish(user, 'first');
   const page = await open();

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database.js';
 import { bound, compose, identifier, type Sql, sql } from '../sql.js';
 
-/** Which columns of which table to read for a user. */
+/** The table and the columns to read for a user. */
 export interface UserRowsSource {
   /** SQL, never a client's text: the columns of a row. No column may be named `keyset_position`. */
   readonly columns: Sql;

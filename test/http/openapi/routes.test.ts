@@ -44,7 +44,7 @@ function schemasOf(...parts: readonly unknown[]): Schema[] {
   return parts.flatMap((part) => {
     if (typeof part !== 'object' || part === null) return [];
     const members = Object.entries(part).filter(([name]) => name !== 'example' && name !== 'examples');
-    // A map of properties, one of which is called `type`, is not a schema.
+    // A map of properties is not a schema, also if one property has the name `type`.
     const isMapOfProperties = members.some(
       ([name, member]) => name === 'type' && typeof member === 'object' && !Array.isArray(member),
     );
@@ -243,7 +243,7 @@ describe('the OpenAPI document', () => {
       expect(operations.map((one) => one.where)).toContain(where.endsWith('/page') ? where : `${where}/page`);
     }
     const ask = (page: number) => postern.api('GET', `/admin/v1/users?page=${page}`, { bearer: postern.adminKey });
-    // With users on several servers, a list by page numbers ends after 10,000 rows, of which a page has 20.
+    // With users on several servers, a list by page numbers ends after 10,000 rows. A page has 20 rows.
     const last = postern.database.shards.length === 1 ? 1_000_000_000 : 501;
     expect([(await ask(last)).status, (await ask(last + 1)).status]).toEqual([200, 422]);
   });
