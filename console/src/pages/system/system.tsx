@@ -210,7 +210,10 @@ function Servers({ servers }: { servers: System['servers'] }) {
             <td data-head={system.migrations}>
               <Pending count={server.pending_migrations} />
             </td>
-            <td data-head="PostgreSQL">{server.version ?? <None />}</td>
+            <td data-head="PostgreSQL">
+              {/* Distributions add their package to the version, for example "15.14 (Debian 15.14-0+deb12u1)". */}
+              {server.version === null ? <None /> : <span title={server.version}>{server.version.split(' ')[0]}</span>}
+            </td>
           </tr>
         ))}
       </Grid>
