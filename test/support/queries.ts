@@ -27,6 +27,8 @@ Object.assign(pg.Client.prototype, {
 const ofEnd = /(?:^|; )(?:commit|rollback)(?: prepared .*)?$/;
 /** Statements of the jobs that send messages and notices, and of the relay of webhooks. */
 const ofSending = /^(?:message_(?!enqueue|last_code)|notice_(?!insert)|webhook_)/;
+/** Statements that run at any time outside a transaction. The last three read all servers for maintenance tasks. */
+const atAnyTime = /^(?:statistics_.*|outcome_prepared|outcome_delete|password_schemes_used|images_shown|shards_all)$/;
 
 function classify(client: pg.Client, query: SentQuery): void {
   const [begins, ends] = [query.text === 'begin', ofEnd.test(query.text)];
@@ -70,7 +72,7 @@ interface Part {
 function isQuery(query: unknown): query is SentQuery {
   if (typeof query !== 'object' || query === null || !('text' in query)) return false;
   const { text } = query;
-  if ('name' in query && /^(?:statistics_|outcome_prepared$|outcome_delete$)/.test(String(query.name))) return false;
+  if ('name' in query && atAnyTime.test(String(query.name))) return false;
   return (
     typeof text === 'string' && !text.includes('"graphile_worker"') && !text.includes('from undispatched_messages')
   );
