@@ -78,19 +78,29 @@ describe('a copy of a bound token', () => {
     expect(activity.body.map(({ type }) => type)).toContain('token.misused');
   });
 
-  test('is reported again after an hour, and not more often', async () => {
+  test('is reported again after an hour, and not more often, even if clocks differ', async () => {
     const { user, own } = await newOwner();
     const use = () => requestSession(one, own.token);
     await Promise.all(Array.from({ length: 20 }, use));
     expect(await misuses(user)).toHaveLength(1);
-    await one.database.everyone.query(
-      testSql(
-        `update authentications set misuse_reported_at = misuse_reported_at - interval '61 minutes' where id = $1`,
-        [own.authentication.id],
-      ),
-    );
+    const moveReport = (by: string) =>
+      one.database.everyone.query(
+        testSql(`update authentications set misuse_reported_at = misuse_reported_at + $2::interval where id = $1`, [
+          own.authentication.id,
+          by,
+        ]),
+      );
+    await moveReport('-61 minutes');
     await Promise.all(Array.from({ length: 20 }, use));
     expect(await misuses(user)).toHaveLength(2);
+    // A parallel request has reported the token after this one began.
+    await moveReport('10 seconds');
+    await use();
+    expect(await misuses(user)).toHaveLength(2);
+    // The clock of the database was wrong at the last report.
+    await moveReport('1 hour');
+    await use();
+    expect(await misuses(user)).toHaveLength(3);
   });
 
   test('is not reported for a request that only needs a new nonce, nor for an unknown token', async () => {

@@ -38,7 +38,8 @@ function classify(client: pg.Client, query: SentQuery): void {
   const part: Part = isAlone ? {} : (former ?? {});
   const isOfSending = ofSending.test(query.name ?? '');
   if (isOfSending && part.isTransaction !== true) return;
-  if (isOfSending || query.name?.startsWith('maintenance_')) part.isMaintenance = true;
+  const isOfTask = query.name?.startsWith('maintenance_') === true || query.text.includes('pg_try_advisory_xact_lock');
+  if (isOfSending || isOfTask) part.isMaintenance = true;
   else if (!begins && !ends) part.isMaintenance ??= false;
   for (const sent of recordings) sent.push({ query, part });
   if (ends) parts.delete(client);
@@ -73,7 +74,6 @@ function isQuery(query: unknown): query is SentQuery {
   if (typeof query !== 'object' || query === null || !('text' in query)) return false;
   const { text } = query;
   if ('name' in query && atAnyTime.test(String(query.name))) return false;
-  return (
-    typeof text === 'string' && !text.includes('"graphile_worker"') && !text.includes('from undispatched_messages')
-  );
+  const background = ['"graphile_worker"', 'from undispatched_messages', 'from images where check_after'];
+  return typeof text === 'string' && !background.some((part) => text.includes(part));
 }

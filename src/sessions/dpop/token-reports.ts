@@ -30,14 +30,18 @@ export const rowHasToken = (p: Parameters<TokenKey>) => sql`
   a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
   and a.status = 'approved' and a.ended_at is null`;
 
-/** Stores the time of the report. Changes no row if the token was reported in the last `quietHours`. */
+/**
+ * Stores the time of the report. Changes no row if the token was reported in the last `quietHours`. A parallel transaction that
+ * reported it first may have a slightly later time. A time further in the future is from a clock that was wrong, and does not count.
+ */
 const markReport = userStatement<TokenKey & { readonly quietHours: number }, { device_id: string }>(
   'token_mark_report',
   (p) => sql`
   update authentications a set misuse_reported_at = n.now
   from (select db_now() as now) n
   where ${rowHasToken(p)} and (a.misuse_reported_at is null
-    or a.misuse_reported_at not between n.now - ${p.quietHours}::int * interval '1 hour' and n.now)
+    or a.misuse_reported_at
+      not between n.now - ${p.quietHours}::int * interval '1 hour' and n.now + interval '1 minute')
   returning a.device_id`,
 );
 
