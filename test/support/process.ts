@@ -61,19 +61,22 @@ export async function buildService(): Promise<void> {
   await promisify(execFile)(process.execPath, [projectFile('scripts/build.mjs')]);
 }
 
-/** `postern serve` of dist/, once it is ready. Fails with what it wrote when it ends instead. */
+/** The URL that the service prints when it is ready. Undefined before. */
+async function announcedUrl({ child, stdout }: ReturnType<typeof launch>): Promise<string | undefined> {
+  if (hasEnded(child)) throw new Error(`The service ended with exit code ${child.exitCode}.`);
+  const [, url] = /^Postern is ready at (\S+)/m.exec(stdout()) ?? [];
+  if (url === undefined) return undefined;
+  return (await fetch(`${url}/readyz`)).status === 200 ? url : undefined;
+}
+
+/** Starts `postern serve` of dist/, and waits until it is ready. If it ends or is too slow, throws with its output and ends it. */
 export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
   const running = launch(options);
-  const url = await eventually(
-    'the service to be ready',
-    async () => {
-      const { child, stdout, stderr } = running;
-      if (hasEnded(child)) throw new Error(`The service ended (${child.exitCode}): ${stdout()}\n${stderr()}`);
-      const [, announced] = /^Postern is ready at (\S+)/m.exec(stdout()) ?? [];
-      if (announced === undefined) return undefined;
-      return (await fetch(`${announced}/readyz`)).status === 200 ? announced : undefined;
+  const url = await eventually('the service to be ready', () => announcedUrl(running), startDeadline).catch(
+    async (error: unknown) => {
+      await running.stop();
+      throw new Error(`The service did not start: ${running.stdout()}\n${running.stderr()}`, { cause: error });
     },
-    startDeadline,
   );
   return { url, ...running };
 }
