@@ -50,7 +50,7 @@ export type NewApiKey = Static<typeof NewApiKey>;
 
 export const outboxStates = ['queued', 'sent', 'failed', 'expired', 'dropped', 'delivered', 'undelivered'] as const;
 
-/** Channels of codes and notices, besides push. */
+/** Channels of codes and notices, without push. */
 export const messageChannels = ['sms', 'email'] as const;
 export type MessageChannel = (typeof messageChannels)[number];
 
@@ -102,7 +102,9 @@ export const EventChange = Type.Object(
     field: Type.String({ examples: ['email'] }),
     before: Type.Unknown({ description: 'The value before. Null: none.' }),
     after: Type.Unknown({ description: 'The value after. Null: none.' }),
-    withheld: Type.Boolean({ description: 'The field is secret, or its values are too long: both are null.' }),
+    withheld: Type.Boolean({
+      description: 'The field is secret, or its values are too long: `before` and `after` are null.',
+    }),
   },
   {
     title: 'AuditEventChange',
@@ -185,7 +187,7 @@ export const UserDevice = Type.Object(
 );
 export type UserDevice = Static<typeof UserDevice>;
 
-/** A login of the user, from its start to the end of its authentication token. */
+/** A login of the user and its authentication token, from the start of the login to the end of the token. */
 export const UserToken = Type.Object(
   {
     id: Id,

@@ -29,7 +29,7 @@ export function createUserList(options: FinderOptions & { readonly defaultRegion
     const condition = join([userCondition(filter), ...ids, ...parts], ' and ');
     const isDirect = ids.length > 0 || filter.some(isIndexed) || (filter.length === 0 && parts.length === 0);
     if (isDirect) return readDirectly(database, request, condition);
-    const method = filter.length === 0 && search !== undefined ? findMethod(search) : 'filter';
+    const method = filter.length === 0 && search !== undefined ? findMethod(search) : 'planner';
     const page = await readMergedPage(database, { ...request, condition, by: method }, (shard, part) => {
       const find = finders.get(shard);
       if (find === undefined) throw new Error('a shard has no search');

@@ -77,8 +77,8 @@ export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** RFC 3339, UTC, six fractional digits. */
 export const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 export const password = 'a battery of horses';
-/** A device id of the published examples, which has no variant of RFC 9562. */
-export const publishedId = '582a5abb-1335-4794-4855-11e067b8c55e';
+/** An id of the published examples. It is a UUID, but not of a variant of RFC 9562. */
+export const exampleId = '582a5abb-1335-4794-4855-11e067b8c55e';
 
 export type Client = ReturnType<typeof createClient>;
 

@@ -5,10 +5,10 @@ import {
   type Client,
   codesOf,
   createClient,
+  exampleId,
   expectProblem,
   nobody,
   passwordLogin,
-  publishedId,
   type Sent,
   uuid,
 } from './client.js';
@@ -29,15 +29,15 @@ describe('7 Errors', () => {
       400,
       'authorization_rejected',
       'POST',
-      `/v1/tokens/${publishedId}/secret`,
+      `/v1/tokens/${exampleId}/secret`,
       () => ({ body: { secret: '1', pin: '1234' } }),
     ],
     [401, 'missing_credentials', 'GET', '/v1/notifications', () => ({})],
     [401, 'invalid_authentication_token', 'POST', '/v1/sessions', () => ({ basic: 'x' })],
     [401, 'invalid_session_token', 'POST', '/v1/sessions/verify', () => ({ bearer: 'x' })],
     [401, 'invalid_api_key', 'GET', '/admin/v1/users', () => ({ bearer: 'x' })],
-    [401, 'no_active_token', 'DELETE', `/v1/tokens/${publishedId}`, async () => ({ bearer: await sessionToken() })],
-    [404, 'not_found', 'GET', `/v1/tokens/${publishedId}`, () => ({})],
+    [401, 'no_active_token', 'DELETE', `/v1/tokens/${exampleId}`, async () => ({ bearer: await sessionToken() })],
+    [404, 'not_found', 'GET', `/v1/tokens/${exampleId}`, () => ({})],
     [404, 'not_found', 'GET', '/nothing', () => ({})],
     [405, 'method_not_allowed', 'PUT', '/v1/tokens', () => ({ body: {} })],
     [
@@ -79,7 +79,7 @@ describe('7 Errors', () => {
   test('405 lists the allowed methods', async () => {
     for (const [path, allowed] of [
       ['/v1/tokens', ['DELETE', 'OPTIONS', 'POST']],
-      [`/v1/tokens/${publishedId}/secret`, ['OPTIONS', 'POST']],
+      [`/v1/tokens/${exampleId}/secret`, ['OPTIONS', 'POST']],
       ['/v1/sessions', ['OPTIONS', 'POST']],
       ['/v1/notifications', ['GET', 'HEAD', 'OPTIONS']],
     ] as const) {
@@ -141,7 +141,7 @@ describe('every response', () => {
 
   test('ignores unknown members of a body and does not store them; the admin API refuses them', async () => {
     const offered = {
-      id: publishedId,
+      id: exampleId,
       created_at: '2001-01-01T00:00:00Z',
       status: 'deactivated',
       lock: { permanent: true },
@@ -163,7 +163,7 @@ describe('every response', () => {
       device: { colour: 'red' },
     });
     expect(login.body).toMatchObject({ status: 'approved', token: expect.stringMatching(/^psa_.{80}$/) });
-    for (const { id } of [user, login.body]) expect(id).not.toBe(publishedId);
+    for (const { id } of [user, login.body]) expect(id).not.toBe(exampleId);
   });
 
   test.each(['unlock', 'logout'])(

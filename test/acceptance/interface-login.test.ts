@@ -4,11 +4,11 @@ import {
   type Answer,
   type Client,
   createClient,
+  exampleId,
   expectProblem,
   fieldsOf,
   nobody,
   passwordLogin,
-  publishedId,
   secondsBetween,
   shapeOf,
   smsLogin,
@@ -103,9 +103,9 @@ describe('4.1 POST /v1/tokens', () => {
 
   test('returns 201 with status rejected, an error message and no token for a wrong secret', async () => {
     const user = await client.createUser();
-    const { status, body } = await client.start(passwordLogin(user, { secret: 'wrong', device: { id: publishedId } }));
+    const { status, body } = await client.start(passwordLogin(user, { secret: 'wrong', device: { id: exampleId } }));
     expect(status).toBe(201);
-    expect(body).toMatchObject({ status: 'rejected', error_code: 'invalid_credentials', device_id: publishedId });
+    expect(body).toMatchObject({ status: 'rejected', error_code: 'invalid_credentials', device_id: exampleId });
     expect(body.error_message).toMatch(/\w/);
     expect(body).not.toHaveProperty('token');
     expect(body.expires_at).toBe(body.created_at);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILD_TIMEOUT, buildService, startTestService, type TestService } from '../support/process.js';
-import { type Client, createClient, expectProblem, fieldsOf, type Problem, publishedId, timeIn } from './client.js';
+import { type Client, createClient, exampleId, expectProblem, fieldsOf, type Problem, timeIn } from './client.js';
 import { createInbox, numbered, type Reader, textsOf } from './inbox.js';
 
 let service: TestService;
@@ -54,7 +54,7 @@ describe('4.7 filter', () => {
   test('accepts every field and every operator', async () => {
     const reader = await inbox.newReader();
     const all = await inbox.publish(reader, [
-      { description: '1', actor: 'Ann', actor_id: publishedId, notification_key: 'received', object_data_number: 0.1 },
+      { description: '1', actor: 'Ann', actor_id: exampleId, notification_key: 'received', object_data_number: 0.1 },
       {
         description: '2',
         actor: 'ann lee',
@@ -66,7 +66,7 @@ describe('4.7 filter', () => {
         description: '3',
         actor: "O'Brien, Bob",
         notification_type: 'request',
-        object_id: publishedId,
+        object_id: exampleId,
         object_data_string: '50% a:b',
       },
     ]);
@@ -76,8 +76,8 @@ describe('4.7 filter', () => {
       [`id:${one?.id.toUpperCase()}`, '1'],
       [`id:in:${one?.id};${two?.id}`, '21'],
       [`id:eq:${one?.id}:${two?.id}`, '21'],
-      [`actor_id:eq:${publishedId}`, '1'],
-      [`object_id:eq:${publishedId}`, '3'],
+      [`actor_id:eq:${exampleId}`, '1'],
+      [`object_id:eq:${exampleId}`, '3'],
       ['actor:Ann', '1'],
       ['actor:neq:Ann', '32'],
       ['actor:like:ANN', '21'],

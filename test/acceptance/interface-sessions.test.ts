@@ -4,10 +4,10 @@ import {
   type Client,
   codesOf,
   createClient,
+  exampleId,
   expectProblem,
   password,
   passwordLogin,
-  publishedId,
   type Session,
   timeIn,
 } from './client.js';
@@ -32,7 +32,7 @@ describe('4.5 POST /v1/sessions', () => {
     expect(answer.body.created_at < answer.body.expires_at).toBe(true);
   });
 
-  test('accepts the credentials of HTTP clients: a trailing colon, a scheme in any case', async () => {
+  test('accepts the credentials of HTTP clients: a trailing colon, a scheme in upper or lower case', async () => {
     const { token } = await client.signIn(await client.createUser());
     expect((await client.newSession(`${token}:`)).status).toBe(201);
     const encoded = Buffer.from(token).toString('base64');
@@ -50,7 +50,7 @@ describe('4.5 POST /v1/sessions', () => {
     ['an empty object', { body: {} }],
     [
       'members that mean nothing',
-      { body: { token: 'pss_mine', expires_at: '2999-01-01T00:00:00Z', user_id: publishedId } },
+      { body: { token: 'pss_mine', expires_at: '2999-01-01T00:00:00Z', user_id: exampleId } },
     ],
   ])('may be sent with %s', async (_, sent) => {
     const { user, token } = await client.signIn(await client.createUser());
@@ -118,7 +118,7 @@ describe('4.5 POST /v1/sessions', () => {
 
   test('ends the older token of the same device with its sessions, at the first use of the newer one', async () => {
     const user = await client.createUser();
-    const device = { id: publishedId };
+    const device = { id: exampleId };
     const [older, other] = [await client.signIn(user, device), await client.signIn(user)];
     const newer = (await client.start(passwordLogin(user, { device }))).body;
     expect((await client.verify(older.session.token)).status).toBe(200);
@@ -155,7 +155,7 @@ describe.each(['POST', 'GET'])('4.6 %s /v1/sessions/verify', (method) => {
     }
   });
 
-  test('is 401 without error for a request without credentials', async () => {
+  test('is 401 with a challenge that has no error parameter, for a request without credentials', async () => {
     const answer = await client.send(method, '/v1/sessions/verify');
     expectProblem(answer, 401, 'missing_credentials');
     expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Bearer (?!.*error=)/);
@@ -189,7 +189,7 @@ describe('5 Authentication', () => {
   });
 
   test.each([
-    ['DELETE', `/v1/tokens/${publishedId}`],
+    ['DELETE', `/v1/tokens/${exampleId}`],
     ['POST', '/v1/sessions/verify'],
     ['GET', '/v1/notifications'],
   ])('%s %s carries a session token as Bearer, or is 401', async (method, path) => {

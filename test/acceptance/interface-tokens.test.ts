@@ -7,10 +7,10 @@ import {
   type Client,
   codesOf,
   createClient,
+  exampleId,
   expectProblem,
   fieldsOf,
   passwordLogin,
-  publishedId,
   secondsBetween,
   shapeOf,
   smsLogin,
@@ -147,7 +147,7 @@ describe('4.3 GET /v1/tokens/{id}', () => {
 
   test('is 404 after the first session of a later login on the same device', async () => {
     const user = await client.createUser();
-    const device = { id: publishedId };
+    const device = { id: exampleId };
     const { authentication } = await client.signIn(user, device);
     const later = (await client.start(passwordLogin(user, { device }))).body;
     expect((await client.status(authentication.id)).body.status).toBe('approved');

@@ -4,11 +4,11 @@ import { BUILD_TIMEOUT, buildService, startTestService, type TestService } from 
 import {
   type Client,
   createClient,
+  exampleId,
   expectProblem,
   type Notification,
   nobody,
   passwordLogin,
-  publishedId,
   secondsBetween,
   smsLogin,
   time,
@@ -157,7 +157,7 @@ describe('2 Resources and their fields', () => {
 
   test('2.3 a device may have an id of any 8-4-4-4-12 form, shown in lower case', async () => {
     const user = await client.createUser();
-    for (const id of [publishedId, publishedId.toUpperCase(), 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
+    for (const id of [exampleId, exampleId.toUpperCase(), 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
       const { body } = await client.start(passwordLogin(user, { device: { id } }));
       expect(body.device_id).toBe(id.toLowerCase());
     }
@@ -179,22 +179,22 @@ describe('2 Resources and their fields', () => {
       os_version: '18.1',
       sdk_version: 'x'.repeat(255),
     };
-    const device = { ...description, id: publishedId, screen_width: 390, screen_height: '844' };
+    const device = { ...description, id: exampleId, screen_width: 390, screen_height: '844' };
     await client.start(passwordLogin(user, { device, secret: 'wrong' }));
     expect((await client.admin('GET', `/users/${user.id}/devices`)).body).toEqual([]);
     await client.start(passwordLogin(user, { device: { ...device, apn_device_token: 'a', gcm_device_token: 'g' } }));
     const { body, text } = await client.admin<object[]>('GET', `/users/${user.id}/devices`);
-    expect(body).toMatchObject([{ ...description, id: publishedId, screen_width: '390', screen_height: '844' }]);
+    expect(body).toMatchObject([{ ...description, id: exampleId, screen_width: '390', screen_height: '844' }]);
     expect(text).not.toContain('device_token');
   });
 
   test('2.4 a notification has all its fields', async () => {
     const user = await client.createUser();
     const given = {
-      ...{ actor_id: publishedId.toUpperCase(), actor: 'Grace Hopper', notification_type: 'payment' },
+      ...{ actor_id: exampleId.toUpperCase(), actor: 'Grace Hopper', notification_type: 'payment' },
       ...{
         notification_key: 'received',
-        object_id: publishedId,
+        object_id: exampleId,
         object_data_number: 12.5,
         object_data_string: 'Lunch',
       },
@@ -202,7 +202,7 @@ describe('2 Resources and their fields', () => {
     };
     const [made] = await client.publish([{ ...given, user_id: user.id, image: 'https://example.com/lunch.jpg' }]);
     const { id, sequence, image, created_at, updated_at, ...others } = await onlyNotificationOf(user);
-    expect(others).toEqual({ ...given, actor_id: publishedId, user_id: user.id });
+    expect(others).toEqual({ ...given, actor_id: exampleId, user_id: user.id });
     expect([id, sequence]).toEqual([expect.stringMatching(uuid), expect.any(Number)]);
     expect([created_at, updated_at]).toEqual([expect.stringMatching(time), expect.stringMatching(time)]);
     expect({ ...others, id, sequence, image, created_at, updated_at }).toEqual(made);

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: c793b1232e0c9f832beccd884b5a3c2a0c57adfd5dd40af3980ba1d82089974f
+// sha256 of the document: b6d680442ae78c972545786b53011752af064291b46b893b013c05fded7951e2
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -240,7 +240,7 @@ export type AuditEventChange = {
      */
     after: unknown;
     /**
-     * The field is secret, or its values are too long: both are null.
+     * The field is secret, or its values are too long: `before` and `after` are null.
      */
     withheld: boolean;
 };
@@ -1355,11 +1355,11 @@ export type MarkerInput = {
 export type MessageProvider = {
     channel: 'sms' | 'email' | 'push';
     /**
-     * Of SMS and mail as in the settings; of push `apns`, `fcm` or `web_push`.
+     * For SMS and mail, the name in the settings. For push: `apns`, `fcm` or `web_push`.
      */
     name: string;
     /**
-     * Whether it reports which messages have arrived: some of SMS do.
+     * Whether it reports which messages have arrived. Only some SMS providers do.
      */
     has_receipts: boolean;
     /**

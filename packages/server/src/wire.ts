@@ -191,7 +191,7 @@ export type AuditEventChange = {
   readonly before: unknown;
   /** The value after. Null: none. */
   readonly after: unknown;
-  /** The field is secret, or its values are too long: both are null. */
+  /** The field is secret, or its values are too long: `before` and `after` are null. */
   readonly withheld: boolean;
 };
 

@@ -87,9 +87,11 @@ const MessageProvider = Type.Object(
     channel: Type.Enum(['sms', 'email', 'push']),
     name: Type.String({
       examples: ['twilio'],
-      description: 'Of SMS and mail as in the settings; of push `apns`, `fcm` or `web_push`.',
+      description: 'For SMS and mail, the name in the settings. For push: `apns`, `fcm` or `web_push`.',
     }),
-    has_receipts: Type.Boolean({ description: 'Whether it reports which messages have arrived: some of SMS do.' }),
+    has_receipts: Type.Boolean({
+      description: 'Whether it reports which messages have arrived. Only some SMS providers do.',
+    }),
     failing_since: Type.Unsafe<string | null>({
       ...NullableTime,
       description:

@@ -56,19 +56,19 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
   let table: NetworkTable<number> = createNetworkTable<number>([]);
   /** The time at which the last block of each address ends; 0 if it has no block. */
   let endByAddress = new Map<string, number>();
-  /** For each open answer, the function that ends it, and the address of its client. */
-  const open = new Map<() => void, string>();
+  /** The address of the client of each open answer, by the function that ends the answer. */
+  const openAnswers = new Map<() => void, string>();
   let reading = Promise.resolve();
 
   function isBlocked(address: string): boolean {
     if (blocks === 0) return false;
-    let end = endByAddress.get(address);
-    if (end === undefined) {
-      end = Math.max(0, ...table.find(address));
+    let endsAt = endByAddress.get(address);
+    if (endsAt === undefined) {
+      endsAt = Math.max(0, ...table.find(address));
       if (endByAddress.size >= maxCachedAddresses) endByAddress.clear();
-      endByAddress.set(address, end);
+      endByAddress.set(address, endsAt);
     }
-    return end !== 0 && end > performance.now();
+    return endsAt !== 0 && endsAt > performance.now();
   }
 
   async function read(): Promise<void> {
@@ -86,7 +86,7 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
     blocks = entries.length;
     endByAddress = new Map();
     version = rows[0]?.version ?? '';
-    for (const [end, address] of [...open]) if (isBlocked(address)) end();
+    for (const [endAnswer, address] of [...openAnswers]) if (isBlocked(address)) endAnswer();
   }
   const refresh = () => {
     // The reads run one after the other, so that an older snapshot does not replace a newer one.
@@ -106,12 +106,12 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
     isEmpty: () => blocks === 0,
     isBlocked,
     whenBlocked(address, onBlocked) {
-      const end = () => {
-        if (open.delete(end)) onBlocked();
+      const endAnswer = () => {
+        if (openAnswers.delete(endAnswer)) onBlocked();
       };
-      open.set(end, address);
-      if (isBlocked(address)) end();
-      return () => void open.delete(end);
+      openAnswers.set(endAnswer, address);
+      if (isBlocked(address)) endAnswer();
+      return () => void openAnswers.delete(endAnswer);
     },
     refresh,
     async stop() {

@@ -5,8 +5,8 @@ import { type FieldError, Problem } from '../../lib/problem.js';
 import { recordInboxEvents } from './webhook-events.js';
 
 /**
- * How far users have read: one sequence for each user, which only grows. The table, the route and the wire format call
- * the read position `marker`.
+ * How far users have read: for each user, the `sequence` of the last notification that the user has read. It only grows.
+ * The table, the route and the wire format call the read position `marker`.
  */
 export interface ReadPositions {
   /** @throws Problem `invalid_session_token` when there is no such user */
@@ -53,9 +53,9 @@ const selectSequence = userStatement<{ userId: string; id: string }, { sequence:
 );
 
 /**
- * Locks the head (the inbox's row in `inboxes`), so that nobody publishes or removes the inbox at the same time. So the
- * read position stays within the inbox, and no row is written for a deleted user. Parallel moves run one after the
- * other, and the highest position stays.
+ * Locks the head (the inbox's row in `inboxes`), so that nobody publishes into the inbox or removes it at the same time.
+ * So the read position stays within the inbox, and no row is written for a deleted user. Parallel moves run one after
+ * the other, and the highest position stays.
  */
 const moveReadPosition = userStatement<{ userId: string; sequence: number }>(
   'markers_move',

@@ -23,11 +23,11 @@ export interface FindRequest extends Omit<ListRequest, 'filter'> {
 }
 
 /**
- * How users that are not among the first rows are found. `trigram` and `search`: with the index of searches, whose
+ * How users that are not among the first rows are found. `trigram` and `index`: with the index of searches, whose
  * entries are groups of three letters or digits. `trigram`: the text is exactly one such group. `scan`: no index helps,
- * so rows are read in the order of the list. `filter`: the planner decides.
+ * so rows are read in the order of the list. `planner`: the planner of PostgreSQL decides.
  */
-export type FindMethod = 'trigram' | 'search' | 'scan' | 'filter';
+export type FindMethod = 'trigram' | 'index' | 'scan' | 'planner';
 
 /** Finds the ids of one page of users that match a condition, within a time limit (decision 83). */
 export type FindUsers = (request: FindRequest) => Promise<Page<FoundRow>>;
@@ -118,7 +118,7 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
 }
 
 /** Whether the index of searches finds the text of the search. */
-const usesSearchIndex = (method: FindMethod) => method === 'search' || method === 'trigram';
+const usesSearchIndex = (method: FindMethod) => method === 'index' || method === 'trigram';
 
 /** A count that stopped before it was complete. */
 const atLeast = (known: number) => ({ total: Math.min(known, countCap), totalIsExact: false });
@@ -238,7 +238,7 @@ async function count(
   { share, least, limits }: { readonly share: number; readonly least: number; readonly limits: Limits },
 ): Promise<Pick<Page<object>, 'total' | 'totalIsExact'>> {
   const isIndexed = usesSearchIndex(request.by) && share < commonShare && (await isSearchIndexed(database.everyone));
-  const total = await withStatementTimeout(database, isIndexed ? request.by : 'filter', limits.count, async (tx) => {
+  const total = await withStatementTimeout(database, isIndexed ? request.by : 'planner', limits.count, async (tx) => {
     if (!isIndexed || request.by !== 'trigram') return countUpToCap(tx, request);
     await limitIndexEntries(tx, sampledEntries);
     const sampled = await countUpToCap(tx, request);

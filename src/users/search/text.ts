@@ -32,13 +32,14 @@ export function readSearch(input: string, errors: FieldError[]): string | undefi
 
 /**
  * Decides how to find the users that contain a text. The index contains groups of three letters or digits. For a text
- * without such a group, PostgreSQL would read the whole index, and would not even notice the statement timeout. The locale
- * decides which other letters are in the index, so the planner decides about these.
+ * without such a group, PostgreSQL would read the whole index, and would not even notice the statement timeout. Whether the
+ * index contains letters other than a to z depends on the locale of the database. For texts of such letters, the planner
+ * decides whether to use the index.
  */
 export function findMethod(text: string): FindMethod {
   if (/^[a-z0-9]{3}$/i.test(text)) return 'trigram';
-  if (/[a-z0-9]{3}/i.test(text)) return 'search';
-  return /[\p{L}\p{N}]{3}/u.test(text) ? 'filter' : 'scan';
+  if (/[a-z0-9]{3}/i.test(text)) return 'index';
+  return /[\p{L}\p{N}]{3}/u.test(text) ? 'planner' : 'scan';
 }
 
 /** The users that a search matches. `ids`: only these users. `condition`: SQL on the user `u`, for the index. */
@@ -48,9 +49,9 @@ export type Match = { readonly ids: readonly string[] } | { readonly condition: 
 const phoneLike = /^\+?[\d\s()./-]{3,}$/;
 
 /**
- * Decides what a text matches. A UUID matches the user, device or external id that is equal to it, and nothing else. A full
- * mail address or phone number that a user has matches that user alone, and so does `external:` with an external id. Any
- * other text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
+ * Decides what a text matches. A UUID matches the user, device or external id that is equal to it, and nothing else. The
+ * full mail address or phone number of a user matches only that user, and so does `external:` with an external id. Any other
+ * text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
  */
 export async function matchOf(
   database: Pick<Database, 'directory' | 'shards'>,
