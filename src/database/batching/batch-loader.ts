@@ -24,7 +24,7 @@ const timeoutMs = 20;
 export interface BatchOptions {
   /** The maximum number of keys of one query. A larger query would delay other batches. The default is 64. */
   readonly maxKeys?: number;
-  /** Whether this loader has the keys of one of several servers. */
+  /** Whether this loader looks up rows of one of several servers. */
   readonly isOneOfSeveral?: boolean;
 }
 

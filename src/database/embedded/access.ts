@@ -88,7 +88,7 @@ function openUnnamed(folder: string, content: string): number {
  * @throws EmbeddedPostgresError `data_dir_unusable`
  */
 export function writeAccess(data: DataDirectory, account: Account | undefined): void {
-  // The map is last: without it, the server admits nobody.
+  // `pg_ident.conf` is written last: without its map, the server admits nobody.
   const files: Record<string, string> =
     account === undefined
       ? { 'pg_hba.conf': trustOwnAccount }

@@ -125,7 +125,7 @@ interface EncryptedValue {
   readonly context: string;
 }
 
-/** The column that identifies a row of a kind that is kept. */
+/** The column that identifies a row of a kind that is encrypted again after a rotation. */
 function keyOf({ key }: EncryptedKind) {
   const [[column, type] = ['', 'text' as const]] = Object.entries(key);
   return { column: identifier(column), type };

@@ -126,7 +126,7 @@ export const encryptedKinds: readonly EncryptedKind[] = [
 export interface Unreadable {
   readonly kind: string;
   readonly count: number;
-  /** Ids of the missing keys. Empty if the values are older than key ids. */
+  /** Ids of the missing keys. Empty if the values were encrypted before keys had ids. */
   readonly missing: readonly string[];
 }
 

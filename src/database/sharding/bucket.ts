@@ -16,5 +16,5 @@ export function bucketOf(userId: string): number {
   return Number.parseInt(hash('sha256', Buffer.from(hex, 'hex'), 'hex').slice(0, 3), 16);
 }
 
-/** The bucket of events without a user. It stays on `main`. */
+/** The bucket of the nil id, which is the user id of events without a user. It stays on `main`. */
 export const fixedBucket = bucketOf(nilId);

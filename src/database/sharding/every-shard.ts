@@ -15,7 +15,7 @@ const selectMap = directoryStatement<Record<never, never>, MapState>(
 /**
  * Runs work that must miss no user. If users move meanwhile, it runs again: a user may have moved from a server that it
  * had not read yet to one that it had read before.
- * @param work gets the servers of all users. It is safe to repeat
+ * @param work gets the servers of all users. It must be safe to repeat
  * @throws Problem `storage_unavailable` if SHARDS of this process does not name one of the servers: when a server is
  *   added, the instances that were not restarted yet do not know it
  */

@@ -22,7 +22,10 @@ interface Contents {
   readonly shards: ReadonlyMap<number, string>;
 }
 
-/** Milliseconds between two looks for a newer version. While users are moved, their writes wait for this process. */
+/**
+ * Milliseconds between two checks for a newer version. They are shorter while users move, because the writes of these users
+ * wait until this process has the new map.
+ */
 const pollIntervals = { usual: 1000, moving: 50 };
 
 const readVersion = 'select version, exists (select from shard_moves) as moving from shard_map';
@@ -32,8 +35,8 @@ const missingTableCode = '42P01';
 const readAll = 'select m.version, b.bucket, b.shard from shard_map m left join shard_buckets b on true';
 
 /**
- * Reads the map from the directory, and looks for a newer version every second. The connection is none of those that are
- * refused with an old map.
+ * Reads the map from the directory, and checks for a newer version every second, or more often while users move. Servers
+ * refuse the connections of requests if their map is old, but not the connection that reads the map.
  */
 export async function openShardMap(directory: DatabaseTarget, log: MapLog): Promise<ShardMap> {
   const pool = createPlainPool(directory, 1, () => undefined);
@@ -68,7 +71,7 @@ export async function openShardMap(directory: DatabaseTarget, log: MapLog): Prom
       await pool.end();
       throw error;
     }
-    // The database is not migrated yet, and a command looks at it.
+    // A command has opened a database that is not migrated yet.
     contents = { version: 0, shards: new Map() };
   }
   let isFailing = false;

@@ -2,7 +2,10 @@ import { Problem } from '../../lib/problem.js';
 import { type Database, isStorageFailure, type Shard } from '../database.js';
 import { countCap, type ListRequest, type ListSource, type Page, type RowKey, readPage, rowOrder } from '../listing.js';
 
-/** Rows before a page that is found by its number. Further pages of a list over several servers need a cursor. */
+/**
+ * How many rows may come before a page that is requested by its number. Later pages of a list over several servers need a
+ * cursor.
+ */
 const maxSkippedRows = 10_000;
 
 type Request = Omit<ListRequest, 'filter'>;
@@ -13,10 +16,10 @@ type Request = Omit<ListRequest, 'filter'>;
  * @param read reads a page of one server
  * @throws Problem `storage_unavailable` if no server answers; `validation_failed` for a page that is too far from the start
  */
-export async function readMergedPage<Item extends { readonly id: string }, Of extends Request>(
+export async function readMergedPage<Item extends { readonly id: string }, PageRequest extends Request>(
   { shards }: Pick<Database, 'shards'>,
-  request: Of,
-  read: (shard: Shard, request: Of) => Promise<Page<Item>>,
+  request: PageRequest,
+  read: (shard: Shard, request: PageRequest) => Promise<Page<Item>>,
 ): Promise<Page<Item>> {
   const [only, ...others] = shards;
   if (only !== undefined && others.length === 0) return read(only, request);
@@ -31,20 +34,20 @@ export async function readMergedPage<Item extends { readonly id: string }, Of ex
   return withoutShards(mergePages(request, pages, skipped), missing);
 }
 
-/** Marks a page that lacks what some servers have. */
+/** Marks a page that lacks the rows of some servers. @param missing the names of these servers */
 export function withoutShards<Item>(page: Page<Item>, missing: readonly string[]): Page<Item> {
   if (missing.length === 0) return page;
   return { ...page, totalIsExact: false, partial: page.partial ?? 'shard', missingShards: missing };
 }
 
-/** What servers that answer found, and the names of the others, with the first failure. */
+/** What the servers that answered have read, the names of the others, and the first error of these others. */
 interface Answers<T> {
   readonly values: T[];
   readonly missing: readonly string[];
   readonly failure: unknown;
 }
 
-/** Runs a read on servers. @throws an error of one that is not a failure of its storage */
+/** Runs a read on servers. @throws the error of a read that failed although its server answered */
 export async function answersOf<T>(shards: readonly Shard[], read: (shard: Shard) => Promise<T>): Promise<Answers<T>> {
   const values: T[] = [];
   const missing: string[] = [];
@@ -81,12 +84,12 @@ function mergePages<Item extends { readonly id: string }>(
     const place = one.findIndex((value, index) => value !== other[index]);
     return place < 0 ? 0 : (directions[place] ?? 1) * ((one[place] ?? '') < (other[place] ?? '') ? -1 : 1);
   };
-  // The distance from the start of reading, which is the end of the page before an anchor.
+  // The order in which the rows are read: a page before an anchor is read backwards, from its end.
   const isBackwards = anchor?.side === 'before';
   const sign = isBackwards ? -1 : 1;
   const compareRead = (one: RowKey, other: RowKey) => sign * compare(one, other);
 
-  // A search that ran out of time knows nothing about rows behind its end, so the page cannot contain them.
+  // A search that ran out of time has read no rows behind the end of its page, so the merged page cannot contain later rows.
   const stopped = pages.filter(({ partial }) => partial !== undefined);
   const reached = stopped
     .map(({ ends }) => (isBackwards ? ends?.first : ends?.last))
@@ -109,7 +112,7 @@ function mergePages<Item extends { readonly id: string }>(
   const hasEnds = shown.length > 0 || end !== undefined;
   const sum = pages.reduce((total, page) => total + page.total, 0);
   const isCounted = sum <= countCap && pages.every(({ totalIsExact }) => totalIsExact);
-  // The rows before the end of the list are all counted.
+  // On the last page, the number of all rows is known.
   const isEnd = anchor === undefined && shown.length > 0 && stopped.length === 0 && !hasMoreRows;
   return {
     items: shown.map(({ item }) => item),
@@ -132,7 +135,7 @@ export async function onReachableShards<T>(
   return (await onShards(database, read)).values;
 }
 
-/** The same with the names of the servers that do not answer. */
+/** As `onReachableShards`, but also returns the names of the servers that do not answer. */
 export function onShards<T>(
   { shards }: Pick<Database, 'shards'>,
   read: (shard: Shard) => Promise<T>,
@@ -140,7 +143,7 @@ export function onShards<T>(
   return readParts(new Map(shards.map((shard) => [shard, undefined])), read);
 }
 
-/** The same with the items of each server, which may have none. */
+/** As `onReachableShards`, but only on the servers in `parts`, which may be empty. Each gets its part of the work. */
 export async function onReachable<T, Part>(
   parts: ReadonlyMap<Shard, Part>,
   read: (shard: Shard, part: Part) => Promise<T>,

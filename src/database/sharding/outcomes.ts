@@ -34,7 +34,7 @@ export const insertRollback = everyoneStatement<{ id: string }>(
   (p) => sql`insert into transaction_outcomes (id, is_committed) values (${p.id}, false) on conflict do nothing`,
 );
 
-/** A statement of its own: that of the insert does not see a row which was committed meanwhile. */
+/** This is a separate statement, because the statement of the insert does not see a row that was committed meanwhile. */
 export const findOutcome = everyoneStatement<{ id: string }, { is_committed: boolean }>(
   'outcome_find',
   (p) => sql`select is_committed from transaction_outcomes where id = ${p.id}`,

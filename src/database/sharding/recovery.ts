@@ -22,7 +22,7 @@ import {
 const times = { interval: 3000, age: 5000, cleanUp: 60_000 };
 
 /**
- * Completes the transactions over several servers whose process has died or is too slow, every few seconds and at once.
+ * Completes the transactions over several servers whose process has died or is too slow, at once and then every few seconds.
  * Any number of processes may do so. @returns a function that stops it
  */
 export function startRecovery(servers: ReadonlyMap<string, Server>, log: MapLog): () => Promise<void> {
@@ -72,8 +72,8 @@ export async function recover(servers: ReadonlyMap<string, Server>, age: number)
     }),
   );
   const found = lists.flatMap((list) => (list.status === 'fulfilled' ? [list.value] : []));
-  const completeOn = (those: typeof found) =>
-    Promise.allSettled(those.flatMap(({ server, parts }) => parts.map((part) => complete(servers, server, part))));
+  const completeOn = (group: typeof found) =>
+    Promise.allSettled(group.flatMap(({ server, parts }) => parts.map((part) => complete(servers, server, part))));
   // The directory is last, as in `commitInTwoPhases`.
   const completed = [
     ...(await completeOn(found.filter(({ name }) => name !== mainShard))),

@@ -57,7 +57,7 @@ function refuseNewServer(name: string, error: unknown): never {
   );
 }
 
-/** Checks a server that is back as the start would have done. @throws UnfitDatabaseError */
+/** Checks a server that answers again, as the start of the process would have done. @throws UnfitDatabaseError */
 export async function registerReturned(main: ShardTarget, shard: ShardTarget): Promise<void> {
   const directory = await connect(main);
   try {
@@ -81,7 +81,7 @@ async function registerOne(shard: ShardTarget, installation: string): Promise<vo
 }
 
 /**
- * Names a database that has no name yet.
+ * Checks the name and the installation of a database, and stores them if it has none yet.
  * @param expected undefined for the directory, which may get a new installation
  * @returns the installation
  */
@@ -128,7 +128,7 @@ async function addToMap(directory: pg.Client, names: readonly string[]): Promise
   }
   await directory.query('commit');
   if (added.length === 0) return;
-  // A process without SHARDS would create users on `main` only. It cannot open other connections.
+  // A process without SHARDS would create users on `main` only. So its connections are ended, and it cannot open new ones.
   await directory.query(
     `select pg_terminate_backend(pid) from pg_stat_activity, shard_map
      where application_name = 'postern' and datname = current_database() and version > 0`,

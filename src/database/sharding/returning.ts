@@ -8,7 +8,7 @@ import { registerReturned } from './register.js';
 /** Milliseconds between two attempts. */
 const retryPauseMs = 1000;
 
-/** A server without connections until it is checked: its schema may be that of a former version. */
+/** A server that is not used until it is checked: its schema may be that of a former version. */
 export interface ClosedServer {
   readonly server: Server;
   open(): void;

@@ -30,8 +30,9 @@ export function serverNamed<Named>(servers: ReadonlyMap<string, Named>, name: st
 }
 
 /**
- * Runs a statement or the begin of a transaction on the server that `find` gives. After a change of the map, it runs again.
- * @param run must have no effect if it fails with `MovedError`, or because a connection could not be opened
+ * Runs a statement or begins a transaction on the server that `find` gives. After a change of the map, it does so again.
+ * @param run its second argument tells whether `find` still gives this server. It must have no effect if it fails with
+ *   `MovedError`, or because a connection could not be opened
  */
 export function routed<T>(
   router: Router,
@@ -57,7 +58,7 @@ function isStill(find: () => Server, server: Server): boolean {
   try {
     return find() === server;
   } catch {
-    // The users of a statement are on several servers by now. The next attempt says so.
+    // The users of the statement are on several servers now. The next attempt throws this error.
     return false;
   }
 }
@@ -123,7 +124,7 @@ export function serverOfStatement(router: Router, statement: Statement, home: st
   const [server] = servers;
   if (server === undefined && usersOf(statement) !== undefined) return serverNamed(router.servers, mainShard);
   if (server === undefined) throw new Error(`the statement ${statement.name} names no user: run it on a handle of one`);
-  // They were on one server when the statement was made, unless its caller has not split them.
+  // They have moved since the statement was made, or its caller has not split them.
   if (servers.size > 1) {
     throw new MovedError(new Error(`the statement ${statement.name} names users of several servers: split them`));
   }

@@ -37,7 +37,7 @@ const selectRegistered = directoryStatement<{ main: string }, RegisteredServer>(
   order by s.name <> ${p.main}, s.name`,
 );
 
-/** PostgreSQL estimates the rows of a table that it has analysed. Before that, there are few. */
+/** For a large table, the estimate that PostgreSQL stored when it last analysed the table. A small table is counted. */
 const countUsers = everyoneStatement<Record<never, never>, { users: number }>(
   'shard_users',
   () => sql`
@@ -46,7 +46,7 @@ const countUsers = everyoneStatement<Record<never, never>, { users: number }>(
   from pg_class where oid = 'users'::regclass`,
 );
 
-/** The servers that the users are spread over, that of the directory first. Without SHARDS there are none. */
+/** The servers that the users are spread over, that of the directory first. Without SHARDS, the list is empty. */
 export async function listServers(database: Pick<Database, 'directory' | 'shards'>): Promise<ListedServer[]> {
   const { shards, directory } = database;
   if (shards.length === 1) return [];

@@ -73,7 +73,8 @@ export function createShardedDatabase(options: ShardedOptions): ShardedDatabase 
     const runParts = () => serversOfSpanning(router, statement).map((server) => runPart(statement, () => server));
     if (statement.users !== undefined) return allRows(runParts());
     const found = await firstFound(runParts());
-    // A row may move to another server while the servers are read, and so be found on none: a login that gets its user does.
+    // A row may move to another server while the servers are read, and so be found on none. An example is a login that
+    // gets its user.
     return found.length > 0 ? found : firstFound(runParts());
   }
 

@@ -58,7 +58,7 @@ async function attemptTransaction<T>(
   const directory = serverNamed(router.servers, mainShard);
   const order = createUserOrder(home);
 
-  /** The branch on the server that `find` gives. It is asked again if the map changes before the branch has begun. */
+  /** The branch on the server that `find` gives. `find` is called again if the map changes before the branch has begun. */
   function branchOn(find: () => Server): Promise<Branch> {
     return routed(router, find, (server, isHere) => {
       const known = branches.get(server);
@@ -122,7 +122,7 @@ export async function allRows<Row>(answers: readonly Promise<Row[]>[]): Promise<
 }
 
 /**
- * The rows that the servers found. A server that fails is missing in them. It waits for each, as `allRows` does.
+ * The rows that the servers found. The rows of a server that fails are missing. It waits for each, as `allRows` does.
  * @throws the error of a server that failed, if no server found a row
  */
 async function allFound<Row>(answers: readonly Promise<Row[]>[]): Promise<Row[]> {
@@ -208,7 +208,7 @@ async function commitInTwoPhases(
     await deciding.transaction.query(commitWithOutcome(id)).catch(throwLate);
   } catch (error) {
     // If the connection broke during the commit, the outcome is unknown. Recovery reads it, and completes the others.
-    // Otherwise nothing is committed, and a branch that was not prepared rolls back below.
+    // Otherwise nothing is committed, and the caller rolls back the branches that were not prepared.
     if (!isDecided || isRefused(error)) await endPrepared(others, 'rollback');
     throw error;
   }

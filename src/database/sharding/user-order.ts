@@ -4,19 +4,22 @@ import { usersOf } from './routing.js';
 
 /**
  * Changes of one user run one after the other, because each locks the user's row. But the user's server commits, and frees
- * this lock, a moment before the directory commits. So each part in the directory shares an advisory lock of the user's
- * bucket, and a later change waits for this lock before it reads the directory (decision 123).
+ * this lock, a moment before the directory commits. So each part in the directory takes an advisory lock of the user's
+ * bucket in shared mode, and a later change waits for this lock before it reads the directory (decision 123).
  */
 export interface UserOrder {
   /** Remembers the users of a statement that runs on another server than the directory. */
   note(statement: Statement): void;
   /** A statement to run before the next one on the directory, if there may have been earlier changes. */
   awaitEarlier(): Statement | undefined;
-  /** The text of a statement that shares the locks, to run before the directory's part is prepared. Empty if there are none. */
+  /**
+   * The text of a statement that takes the locks in shared mode, to run before the directory's part is prepared. Empty if
+   * there are none.
+   */
   shareLocks(): string;
 }
 
-/** The class of advisory locks in the directory, each of a bucket. */
+/** The class of the advisory locks of buckets in the directory. */
 const lockClass = 7_203_416;
 
 /** Statements that lock the row of a user, or whose only work is to lock a row, such as that of the inbox. */
@@ -32,7 +35,9 @@ const lockAndUnlock = directoryStatement<{ buckets: readonly number[] }>(
 /** @param home the user of the statements that name none */
 export function createUserOrder(home: string | undefined): UserOrder {
   const buckets = new Set<number>();
-  /** The users whose lock a statement has, so that it may have waited for an earlier change. */
+  /**
+   * The buckets of the users whose rows are locked. The statement that locked them may have waited for an earlier change.
+   */
   const waited = new Set<number>();
   return {
     note(statement) {

@@ -6,15 +6,18 @@ import type { MoveTimes, Planned, Servers } from './move-options.js';
 import { userTables, workTables } from './tables.js';
 
 const isEvents = ({ name }: { readonly name: string }) => name === 'events';
-const all = [...userTables, ...workTables];
+const allTables = [...userTables, ...workTables];
 
-/** What the move has noted about a bucket on a server. */
-const notes = ['shard_luggage', 'shard_changes', 'shard_moving_users', 'shard_moving_jobs', 'shard_moving'];
+/** The tables of a server in which the move makes notes about a bucket. */
+const noteTables = ['shard_luggage', 'shard_changes', 'shard_moving_users', 'shard_moving_jobs', 'shard_moving'];
 
-/** After the switch: deletes the former rows, so that nobody counts them twice. Audit streams still read the events. */
+/**
+ * After the switch, deletes the rows on the former server, so that nobody counts them twice. The audit events stay until
+ * `cleanUp`, because audit streams still read them.
+ */
 export async function deleteFormerRows({ of }: Servers, { bucket, source }: Planned, times: MoveTimes): Promise<void> {
   const from = of(source);
-  const tables = all.filter((table) => !isEvents(table));
+  const tables = allTables.filter((table) => !isEvents(table));
   await deleteRows(from, tables, await usersOf(from, bucket), times);
 }
 
@@ -25,7 +28,7 @@ export async function cleanUp(
   times: MoveTimes,
 ): Promise<void> {
   const from = of(source);
-  await deleteRows(from, all.filter(isEvents), await usersOf(from, bucket), times);
+  await deleteRows(from, allTables.filter(isEvents), await usersOf(from, bucket), times);
   await forget(from, [bucket]);
   await directory.query('delete from shard_moves where bucket = $1', [bucket]);
 }
@@ -33,8 +36,8 @@ export async function cleanUp(
 /** Takes back the moves of buckets that still are on their former servers. */
 export async function cancel({ directory, of }: Servers, moves: readonly Planned[], times: MoveTimes): Promise<void> {
   for (const { bucket, source, target } of moves.filter(({ isResumed }) => isResumed)) {
-    // A command that was killed may have left rows there, and may have stopped the bucket.
-    await deleteRows(of(target), all, await usersOf(of(source), bucket), times);
+    // A command that was killed may have left rows on the target, and may have stopped the bucket.
+    await deleteRows(of(target), allTables, await usersOf(of(source), bucket), times);
     await inTransaction(of(source), () => unpackLuggage(of(source), bucket));
   }
   const buckets = moves.map(({ bucket }) => bucket);
@@ -44,6 +47,6 @@ export async function cancel({ directory, of }: Servers, moves: readonly Planned
 
 function forget(client: pg.Client, buckets: readonly number[]): Promise<void> {
   return inTransaction(client, async () => {
-    for (const table of notes) await client.query(`delete from ${table} where bucket = any ($1)`, [buckets]);
+    for (const table of noteTables) await client.query(`delete from ${table} where bucket = any ($1)`, [buckets]);
   });
 }

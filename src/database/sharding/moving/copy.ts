@@ -29,7 +29,7 @@ export async function listUsers(source: pg.Client, buckets: readonly number[]): 
   );
 }
 
-/** The users of a bucket that are known. */
+/** The users of a bucket whom `listUsers` and `takeChanged` have noted. */
 export async function usersOf(source: pg.Client, bucket: number): Promise<string[]> {
   const { rows } = await source.query<{ user_id: string }>('select user_id from shard_moving_users where bucket = $1', [
     bucket,
@@ -75,7 +75,7 @@ export async function copyUsers(
   }
 }
 
-/** Rows in the text form of their table's type, which keeps every value as it is. */
+/** Inserts rows that are in the text form of their table's type. This form keeps every value as it is. */
 export async function insertRows(
   target: pg.Client,
   table: string,
@@ -96,7 +96,7 @@ async function forgetAnnouncements(target: pg.Client): Promise<void> {
   await target.query('delete from webhook_outbox where xmin = pg_current_xact_id()::xid');
 }
 
-/** Deletes rows of users, of some users at a time. */
+/** Deletes the rows of users, in batches of users. */
 export async function deleteRows(
   client: pg.Client,
   tables: readonly UserTable[],

@@ -13,8 +13,8 @@ export const lockTimeout = 200;
 export const isLockFailure = (error: unknown) => ['55P03', '40P01'].includes((error as { code?: string }).code ?? '');
 
 /**
- * Runs work in a transaction that waits only shortly for locks, and repeats it until it gets them. The pauses become longer,
- * because writers wait behind each attempt.
+ * Runs work in a transaction that waits only a short time for locks, and repeats it until it gets them. The pauses
+ * become longer, because writers wait behind each attempt.
  * @param target the name of the locked rows for the error, for example `the table users`
  * @throws MoveError
  */
@@ -62,8 +62,9 @@ const guarded = [
 ];
 
 /**
- * Creates the triggers that note the changes of moving users, and refuse them after a bucket is stopped. Creating a trigger
- * waits for the transactions that have already changed its table, so the trigger sees every later change.
+ * Creates the triggers that note the changes of moving users. After a bucket is stopped, the triggers refuse further
+ * changes of its users. Creating a trigger waits for the transactions that have already changed its table, so the
+ * trigger sees every later change.
  */
 export async function installGuard(client: pg.Client, times: MoveTimes): Promise<void> {
   for (const { name, when, call } of guarded) {

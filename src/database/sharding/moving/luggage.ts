@@ -2,7 +2,10 @@ import type pg from 'pg';
 import { insertRows } from './copy.js';
 import { jobTable, workTables } from './tables.js';
 
-/** Something works for the bucket now. Its results must be on the server on which it began. */
+/**
+ * A bucket cannot be stopped now, for example because a job of one of its users runs: the results of the job must be on the
+ * server on which it began.
+ */
 export class BusyError extends Error {}
 
 /** SQL: the users and the jobs of the bucket $1. */
@@ -13,10 +16,10 @@ const jobs = 'select job_id from shard_moving_jobs where bucket = $1';
 const concernsBucket = 'exists (select from unnest(t.user_ids) u where user_bucket(u) = $1)';
 const isOfBucketOnly = 'not exists (select from unnest(t.user_ids) u where user_bucket(u) <> $1)';
 
-/** SQL: whether a sender of webhooks has the queue of a user. */
+/** SQL: whether a sender of webhooks has leased the queue of a user. */
 const isLeased = 'lease is not null and due_at > db_now()';
 
-/** Finds out why a bucket cannot move now, without a lock. Undefined: nothing works for it. */
+/** Finds out, without a lock, what works for a bucket, so that it cannot move now. Undefined: nothing. */
 export async function findWork(source: pg.Client, bucket: number): Promise<string | undefined> {
   const { rows } = await source.query<{ work: string | null }>(
     `select case
@@ -34,12 +37,12 @@ export async function findWork(source: pg.Client, bucket: number): Promise<strin
 }
 
 /**
- * Takes the work of a bucket out of the tables in which relays and the queue would find it. Call it in a transaction that
- * holds the lock of the bucket, when its changes were taken.
+ * Takes the work of a bucket out of the tables in which relays and the queue would find it, and puts it into the table
+ * `shard_luggage`. Call it after `takeChanged`, in a transaction that holds the lock of the bucket.
  * @throws BusyError
  */
 export async function packLuggage(source: pg.Client, bucket: number): Promise<void> {
-  // Nobody takes these while they are locked.
+  // While these rows are locked, no worker and no relay takes them.
   await source.query(`select from ${jobTable} where id in (${jobs}) for update`, [bucket]);
   await source.query(`select from webhook_queues where user_id in (${users}) for update`, [bucket]);
   await source.query(`select from webhook_outbox t where ${concernsBucket} for update`, [bucket]);
@@ -63,7 +66,10 @@ export async function packLuggage(source: pg.Client, bucket: number): Promise<vo
   }
 }
 
-/** Makes the work of a bucket available to the machinery of this server. Call it in a transaction. */
+/**
+ * Takes the work of a bucket out of `shard_luggage`, so that relays and the queue of this server find it. Call it in a
+ * transaction.
+ */
 export async function unpackLuggage(client: pg.Client, bucket: number): Promise<void> {
   const { rows } = await client.query<{ kind: string; row: string }>(
     'delete from shard_luggage where bucket = $1 returning kind, row',
@@ -102,7 +108,7 @@ export async function unpackLuggage(client: pg.Client, bucket: number): Promise<
 
 /**
  * Inserts events that have no number yet. Their times give the order of a user's events. If the clock of this server is
- * behind, they get earlier times, so that what the user does here is later.
+ * behind, they get earlier times, so that the user's next events on this server have later times.
  */
 async function insertOutbox(client: pg.Client, rows: readonly string[]): Promise<void> {
   if (rows.length === 0) return;

@@ -2,12 +2,15 @@ import type pg from 'pg';
 import type { ShardTarget } from '../../open.js';
 
 export interface Move {
-  /** With `main` first. */
+  /** All servers, with `main` first. */
   readonly targets: readonly ShardTarget[];
   /** The name of the server that gets the buckets. */
   readonly to: string;
   readonly buckets: readonly number[];
-  /** Called before the first bucket. `resumed`: buckets of a command that ended early, which move first. */
+  /**
+   * Called before the first bucket moves. `buckets`: how many move. `resumed`: how many of these an earlier command has
+   * left; they move first.
+   */
   readonly onPlanned?: (planned: { readonly buckets: number; readonly resumed: number }) => void;
   readonly onMoved: (bucket: number, moved: { readonly users: number; readonly stoppedMs: number }) => void;
   /** Called if users cannot move until a server has sealed its audit events of a day (UTC). */
@@ -17,19 +20,24 @@ export interface Move {
   readonly times?: Partial<MoveTimes>;
 }
 
-/** In milliseconds. */
+/** How long the parts of a move wait, in milliseconds. */
 export interface MoveTimes {
-  /** Until every instance looks often for a new map. */
+  /** At the start, until every instance checks more often for a new map. */
   readonly notice: number;
-  /** Before a further attempt. */
+  /** Before another attempt. */
   readonly pause: number;
-  /** For connections to show the new map before they are ended. */
+  /** Until connections that do not show the new map are ended. */
   readonly grace: number;
-  /** After which no request that began with the old map runs, and audit streams have read what they follow. */
+  /** Until no request runs that began with the old map, and audit streams have read the events on the former server. */
   readonly longestRequest: number;
-  /** For work that began before the stop, such as a job. Longer than the lease of a sender of webhooks. */
+  /**
+   * Until work that began before the stop, such as a job, must have ended. Longer than the lease of a sender of webhooks.
+   */
   readonly patience: number;
-  /** For the hashes of audit events. Servers seal a day at different times, because the task pauses for ten minutes. */
+  /**
+   * Until the hashes of audit events must be stored. Servers store them at different times, because the task pauses for
+   * ten minutes.
+   */
   readonly sealing: number;
 }
 
@@ -50,13 +58,13 @@ export interface Planned {
   readonly bucket: number;
   readonly source: string;
   readonly target: string;
-  /** Whether a command that ended early has begun it. */
+  /** Whether an earlier command has begun the move and not completed it. */
   readonly isResumed: boolean;
 }
 
 /** The connections of the command. */
 export interface Servers {
-  /** Has the lock of the command, and no transaction of a bucket. */
+  /** This connection has the lock of the command. The transactions that copy buckets use other connections. */
   readonly directory: pg.Client;
   readonly of: (name: string) => pg.Client;
 }

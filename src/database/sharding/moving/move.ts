@@ -16,11 +16,12 @@ import { copyBucket, finishSwitch, stopAndSwitch } from './switch.js';
 /** The key of an advisory lock in the directory: any fixed number. One move runs at a time. */
 const moveLock = 7_203_415_003;
 
-/** Milliseconds in which a new connection is checked. */
+/** Milliseconds within which a process with SHARDS has checked a new connection. */
 const checkMs = 3000;
 
 /**
- * Moves buckets of users while the service runs (decision 120). First it completes the moves of a command that has ended.
+ * Moves buckets of users while the service runs (decision 120). First it completes the moves that an earlier command has
+ * left.
  * @throws MoveError
  */
 export async function moveBuckets(move: Move): Promise<void> {
@@ -108,7 +109,7 @@ async function plan(directory: pg.Client, { to, buckets, onPlanned }: Move): Pro
   return [...moves.filter(({ isResumed }) => isResumed), ...moves.filter(({ isResumed }) => !isResumed)];
 }
 
-/** The moves whose buckets are on the new server, by the map. */
+/** The moves whose buckets are on the new server, according to the map. */
 async function findSwitched(directory: pg.Client, moves: readonly Planned[]): Promise<ReadonlySet<Planned>> {
   const { rows } = await directory.query<{ bucket: number }>(
     `select bucket from shard_moves m left join shard_buckets b using (bucket)
@@ -126,25 +127,29 @@ async function moveAll(
   times: MoveTimes,
 ): Promise<void> {
   if (moves.length === 0) return;
-  const left: { readonly move: Planned; readonly at: number }[] = [];
+  const toCleanUp: { readonly move: Planned; readonly since: number }[] = [];
   const cleanUpDue = async (age: number) => {
-    for (let first = left[0]; first !== undefined && performance.now() - first.at >= age; first = left[0]) {
+    for (
+      let first = toCleanUp[0];
+      first !== undefined && performance.now() - first.since >= age;
+      first = toCleanUp[0]
+    ) {
       await cleanUp(servers, first.move, times);
-      left.shift();
+      toCleanUp.shift();
     }
   };
-  const leave = async (move: Planned) => {
-    left.push({ move, at: performance.now() });
+  const leaveSource = async (move: Planned) => {
+    toCleanUp.push({ move, since: performance.now() });
     await deleteFormerRows(servers, move, times);
   };
   const switched = await findSwitched(servers.directory, moves);
   let failure: MoveError | undefined;
   try {
     const noticed = wait(times.notice);
-    // These users cannot write until then.
+    // The users of these buckets cannot write until the switch is finished.
     for (const move of switched) {
       await finishSwitch(servers, move, times);
-      await leave(move);
+      await leaveSource(move);
     }
     await prepare(
       servers,
@@ -159,20 +164,20 @@ async function moveAll(
       const users = await copyBucket(servers, move, signal);
       const stoppedMs = await stopAndSwitch(servers, move, users, { times, signal });
       onMoved(move.bucket, { users: users.size, stoppedMs });
-      await leave(move);
+      await leaveSource(move);
     }
   } catch (error) {
     if (error instanceof MoveError) failure = error;
     else if (!signal?.aborted || error !== signal.reason) throw error;
   }
-  const done = await findSwitched(servers.directory, moves);
+  const onTarget = await findSwitched(servers.directory, moves);
   await cancel(
     servers,
-    moves.filter((move) => !done.has(move) && !switched.has(move)),
+    moves.filter((move) => !onTarget.has(move) && !switched.has(move)),
     times,
   );
-  const last = left.at(-1);
-  if (last !== undefined) await wait(Math.max(0, times.longestRequest - (performance.now() - last.at)));
+  const last = toCleanUp.at(-1);
+  if (last !== undefined) await wait(Math.max(0, times.longestRequest - (performance.now() - last.since)));
   await cleanUpDue(0);
   for (const name of new Set(moves.flatMap(({ source, target }) => [source, target]))) {
     await removeGuard(servers.of(name), times);
@@ -180,7 +185,7 @@ async function moveAll(
   if (failure !== undefined) throw failure;
 }
 
-/** Lets both servers note and guard the buckets, and lists their users. Takes back the stop of a command that has ended. */
+/** Creates the triggers on both servers, and lists the users of the buckets. Takes back the stop of an earlier command. */
 async function prepare({ of }: Servers, moves: readonly Planned[], times: MoveTimes): Promise<void> {
   const setMoving = `insert into shard_moving (bucket, is_stopped) select unnest($1::smallint[]), $2
                      on conflict (bucket) do update set is_stopped = excluded.is_stopped`;

@@ -3,7 +3,7 @@ import { everyoneStatement, literal, sql } from '../../sql.js';
 import { lockClass } from './guard.js';
 import { BusyError } from './luggage.js';
 
-/** The number of a lock of the class of the buckets, which is none of a bucket. */
+/** The number of the lock of replays, in the class of the locks of buckets. Buckets have the numbers 0 to 4095. */
 const replayLock = 4096;
 
 /** Lets a replay of webhooks begin only while no bucket of the server is stopped. Run it in the transaction that stores the replay. */
@@ -14,8 +14,8 @@ export const waitForMoves = everyoneStatement<object>(
 
 /**
  * Refuses a stop while webhooks replay events, and keeps later replays waiting until the locks of the session are given
- * back. A replay goes through the events of each server in the order of time, so it would miss a user who comes to a server
- * behind its position.
+ * back. A replay goes through the events of each server in the order of time, so it would miss events that come to a
+ * server and are older than its position.
  * @param clients of the two servers of a move
  * @throws BusyError
  */

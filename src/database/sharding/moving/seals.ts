@@ -3,12 +3,12 @@ import type pg from 'pg';
 import { BusyError } from './luggage.js';
 import { MoveError, type MoveTimes, type Planned, type Servers } from './move-options.js';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const pause = 1000;
 
 /**
- * Finds a day (UTC) with audit events that the source has not sealed yet, although the target has begun to. Events of that day
- * that move now would be in the hash chain of neither server.
+ * Finds a day (UTC) with audit events that the source has not sealed yet (it has not stored their hash), although the target
+ * has begun to seal that day or a later one. Events of that day that move now would be in the hash chain of neither server.
  */
 async function findUnsealedDay(from: pg.Client, into: pg.Client): Promise<string | undefined> {
   const { rows: begun } = await into.query<{ day: string | null }>('select max(day)::text as day from audit_days');
@@ -26,7 +26,7 @@ async function findUnsealedDay(from: pg.Client, into: pg.Client): Promise<string
 /**
  * Waits until the source has sealed the days that the target has begun to seal.
  * @param options.onWaiting called before the first pause
- * @param options.meanwhile called before each look
+ * @param options.meanwhile called before each check
  * @throws MoveError
  * @throws the reason of the signal
  */

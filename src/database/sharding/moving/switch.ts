@@ -7,11 +7,14 @@ import { MoveError, type MoveTimes, type Planned, type Servers } from './move-op
 import { excludeReplays } from './replays.js';
 import { refuseUnsealed } from './seals.js';
 
-/** Milliseconds: the last copy of changed users, which needs a stop, should take less. */
+/**
+ * Milliseconds that copying the changed users should take at most: the writes of the bucket are stopped during the last
+ * copy.
+ */
 const shortCopy = 100;
-/** Milliseconds between two looks for old connections. */
+/** Milliseconds between two checks for old connections. */
 const poll = 10;
-/** Each such attempt waits for the lock of the bucket, and writers wait behind it. The others only try. */
+/** Every fifth attempt waits for the lock of the bucket, and writers wait behind it. The other attempts do not wait. */
 const waitingAttempt = 5;
 
 /**
@@ -28,10 +31,10 @@ export async function copyBucket(
   const users = new Set(await usersOf(from, bucket));
   await into.query('begin');
   try {
-    // Left by a command that ended before the switch.
+    // An earlier command that ended before the switch may have left these rows.
     await into.query('delete from shard_luggage where bucket = $1', [bucket]);
     await copyUsers(from, into, [...users], signal);
-    // A user with very many rows that change all the time takes the same time again: the stop is longer then.
+    // If a user with very many rows changes all the time, the copy does not become faster. Then the stop takes longer.
     for (let last = Number.POSITIVE_INFINITY; ; ) {
       const startedAt = performance.now();
       await copyChanged(from, into, bucket, users, signal);
@@ -45,7 +48,7 @@ export async function copyBucket(
   }
 }
 
-/** @param users gets those whose rows have changed */
+/** @param users the users whose rows have changed are added to this set */
 async function copyChanged(
   from: pg.Client,
   into: pg.Client,
@@ -114,7 +117,7 @@ async function switchTo(servers: Servers, move: Planned, times: MoveTimes): Prom
     rows.map(({ row }) => row),
   ]);
   await into.query('commit');
-  // Those who write on the new server too early wait for this lock.
+  // Transactions that write on the new server too early wait for this lock.
   await into.query('select pg_advisory_lock($1, $2)', [lockClass, bucket]);
   await servers.directory.query(
     `with moved as (insert into shard_buckets (bucket, shard) values ($1, $2)
@@ -179,7 +182,7 @@ export async function finishSwitch(
   const { rows } = await directory.query<{ version: string }>('select version from shard_map');
   const version = Number(rows[0]?.version);
   await from.query('update shard_map set version = greatest(version, $1)', [version]);
-  // Those who wait for the lock are refused now, and go to the target.
+  // Transactions that wait for the lock are refused now, and run again on the target.
   await from.query('select pg_advisory_unlock_all()');
   await endOldConnections(from, version, times);
   await inTransaction(into, async () => {
@@ -189,7 +192,7 @@ export async function finishSwitch(
   await into.query('select pg_advisory_unlock_all()');
 }
 
-/** Waits until no connection of an older map is left, and ends those that stay: their processes hang or are slow. */
+/** Waits until no connection with an older map is left, and ends those that stay: their processes hang or are slow. */
 async function endOldConnections(from: pg.Client, version: number, { grace, patience }: MoveTimes): Promise<void> {
   const old = `
     from pg_stat_activity

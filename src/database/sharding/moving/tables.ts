@@ -38,7 +38,7 @@ export const userTables: readonly UserTable[] = [
   ...names.map((name): UserTable => ({ name, column: 'user_id' })),
 ];
 
-/** Work of the relays. It moves at once, as the jobs do: see `luggage.ts`. */
+/** The tables with the work of relays. It moves in one step at the switch, with the jobs: see `luggage.ts`. */
 export const workTables: readonly UserTable[] = ['undispatched_messages', 'webhook_queues'].map((name) => ({
   name,
   column: 'user_id',
@@ -47,7 +47,10 @@ export const workTables: readonly UserTable[] = ['undispatched_messages', 'webho
 /** The jobs of the queue. Their payloads name the users. */
 export const jobTable = 'graphile_worker._private_jobs';
 
-/** The tables of a move itself, and tables with a column `user_id` that stay: the directory's, and notes about one server. */
+/**
+ * The tables with a column `user_id` whose rows stay: those of the directory, of changes on one server, and of the move
+ * itself.
+ */
 export const stayingTables: readonly string[] = [
   ...['external_identities', 'identities', 'images', 'setup_links', 'test_identities'],
   ...['event_feed', 'session_changes'],
