@@ -59,7 +59,7 @@ const insertReplay = directoryStatement<{ id: string; endpointId: string; from: 
   values (${p.id}, ${p.endpointId}, ${p.from}::timestamptz, ${p.until}::timestamptz, db_now())`,
 );
 
-/** A replay of more events says that it has this many. */
+/** The highest number of events that the answer to a replay contains. */
 const maxCounted = 1000;
 
 const countEvents = everyoneStatement<{ from: string; until: string }, { count: number }>(
@@ -158,7 +158,7 @@ function readRange(from: string | undefined, to: string | undefined): { from: st
   return { from: start ?? '', until: until ?? '' };
 }
 
-/** The body is that of every attempt, without the resource of a full payload. */
+/** `request` is the body of every attempt, without the resource of a full payload. */
 function toDelivery({ event_data: data, event_time, ...row }: ListedRow): WebhookDelivery {
   const request =
     data === null || event_time === null ? null : bodyOf(row.endpoint_id, { ...row, data, created_at: event_time });

@@ -183,7 +183,10 @@ const disableEndpoint = directoryStatement<DisableValues, { url: string; disable
   where id = ${p.id} and enabled returning url, disabled_at`,
 );
 
-/** Disables an endpoint after its answers, and writes mails to operators. @returns false if it was disabled before */
+/**
+ * Disables an endpoint that is gone or has failed for five days, and writes mails to operators.
+ * @returns false if it was disabled before
+ */
 export async function disableFailing(
   database: Pick<Database, 'shards'>,
   tx: Queryable<'directory'>,

@@ -7,7 +7,7 @@ export type TakenDelivery = TakenRow & { readonly id: string };
 /** What a run over the queue of a user did. */
 export interface QueueRun {
   readonly results: SettledDelivery[];
-  /** Deliveries that are no longer pending. */
+  /** The number of deliveries that are no longer pending. */
   readonly done: number;
   /** Seconds until the queue needs a sender again. */
   readonly dueIn: number;

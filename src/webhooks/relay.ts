@@ -28,10 +28,11 @@ import {
 type Tx = Queryable<Scope>;
 
 /**
- * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It turns
- * the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
- * rows: no event is lost or delivered for a change that did not happen. Without such rows, it continues a replay.
- * @param isOwn whether an event is of the server of `everyone`, as `isOn` says
+ * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It
+ * turns the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
+ * rows. So no event is lost, and no event is delivered for a change that did not happen. Without such rows, it continues
+ * a replay.
+ * @param isOwn whether an event belongs to a user of this server (see `isOn`)
  * @returns whether there may be more
  */
 export async function relayEvents(
@@ -85,9 +86,9 @@ async function numberCauses(tx: Tx, causes: readonly Cause[]): Promise<StoredEve
   });
   const counts = new Map<string, number>();
   for (const { cause } of known) counts.set(cause.userId, (counts.get(cause.userId) ?? 0) + 1);
-  const moved = await tx.query(numberEvents({ userIds: [...counts.keys()], counts: [...counts.values()] }));
+  const numbered = await tx.query(numberEvents({ userIds: [...counts.keys()], counts: [...counts.values()] }));
   const next = new Map(
-    moved.map(({ user_id, last_sequence }) => [user_id, last_sequence - (counts.get(user_id) ?? 0) + 1]),
+    numbered.map(({ user_id, last_sequence }) => [user_id, last_sequence - (counts.get(user_id) ?? 0) + 1]),
   );
   return known.map(({ cause: { userId, createdAt, traceparent }, event: { type, data } }) => {
     const sequence = next.get(userId) ?? 0;
@@ -114,7 +115,7 @@ export async function deliver(
 const isWanted = (clauses: readonly FilterClause[], { user_id, type, data, created_at }: StoredEvent) =>
   clauses.length === 0 || matches(clauses, { ...data, user_id, type, created_at });
 
-/** Finds the events of users on a server. While users are moved, another server may have them too. */
+/** Whether an event belongs to a user of a server. While users are moved, another server may have them too. */
 export const isOn =
   ({ shardOf }: Pick<Database, 'shardOf'>, shard: Shard) =>
   ({ user_id: userId }: StoredEvent): boolean =>

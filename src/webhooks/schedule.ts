@@ -70,7 +70,7 @@ export interface Pace {
 
 /**
  * A circuit breaker: an endpoint that fails every attempt is tried slowly, until one attempt succeeds. Thousands of
- * attempts in vain would otherwise take the time of other endpoints.
+ * failing attempts would otherwise take the time of other endpoints.
  * @param now milliseconds
  */
 export function createPace(now: () => number): Pace {

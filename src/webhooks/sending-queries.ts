@@ -37,7 +37,7 @@ interface TakeValues {
   readonly limit: number;
 }
 
-/** A pending delivery of a queue that was taken. Null ids: the queue has none. Times are seconds. */
+/** A pending delivery of a queue that was taken. Null `id`: the queue has no pending delivery. Times are seconds. */
 export interface TakenRow {
   readonly user_id: string;
   readonly id: string | null;
@@ -110,7 +110,7 @@ export interface SettledDelivery {
 export interface ReturnedQueue {
   readonly user_id: string;
   readonly lease: string;
-  /** Deliveries that are no longer pending. */
+  /** The number of deliveries that are no longer pending. */
   readonly done: number;
   /** Seconds until it is due. */
   readonly due_in: number;

@@ -42,7 +42,10 @@ export interface SendingOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Users of one endpoint whose events this process delivers at a time. An endpoint that hangs blocks its own only. */
+/**
+ * Users of one endpoint whose events this process delivers at a time. An endpoint that hangs delays only its own
+ * deliveries.
+ */
 const concurrency = 64;
 /** A run makes no further attempt after this time: the last one takes at most ten seconds. */
 const maxRunMs = (leaseSeconds - 20) * 1000;
@@ -205,7 +208,7 @@ function runOne(
   pace: Pace,
   stopping: AbortSignal,
 ): Promise<QueueRun> {
-  const started = performance.now();
+  const startedAt = performance.now();
   let attempts = 0;
   const deliveries = rows.flatMap((row): TakenDelivery[] => (row.id === null ? [] : [{ ...row, id: row.id }]));
   async function send({ event_id, ...event }: Omit<ShownEvent, 'traceparent'>): Promise<AttemptResult> {
@@ -227,7 +230,7 @@ function runOne(
       return inSpan(tracing, span, () => send(shown));
     },
     mayAttempt: () =>
-      !stopping.aborted && performance.now() - started < maxRunMs && (attempts === 0 || !pace.isFailing()),
+      !stopping.aborted && performance.now() - startedAt < maxRunMs && (attempts === 0 || !pace.isFailing()),
     random: Math.random,
   });
 }
@@ -266,7 +269,10 @@ function createSettlement({ database, shard }: ShardOptions, endpointId: string,
   };
 }
 
-/** Records successes and failures, not each one: all deliveries of an endpoint write the same row. Disables the endpoint. */
+/**
+ * Records successes and failures of an endpoint in one row, but not each of them, because all deliveries write this row.
+ * Disables the endpoint if it is gone or has failed for five days.
+ */
 function createHealth({ database, log, mails }: SendingOptions, id: string): (run: QueueRun) => Promise<void> {
   let last: { readonly ok: boolean; readonly at: number } | undefined;
 

@@ -29,7 +29,7 @@ interface Place {
 
 /**
  * Follows the events of all users, for the command line. The first call starts it. It leaves out a server that does not
- * answer, unless none does, and continues there later.
+ * answer, unless no server answers, and continues there later.
  */
 export function tailEvents(database: Pick<Database, 'shards'>): EventTail {
   const places = new Map<Shard, Place>();

@@ -25,7 +25,10 @@ const digest = (data: Sql): Sql => sql`
 /** SQL: the leaf of a row of `events`, as `bytea`. */
 export const leafOfEvent: Sql = sql`(uuid_send(id) || ${digest(sql`data`)} || ${digest(erasedData)})`;
 
-/** Parses the leaves of a part. @throws RangeError if the last leaf is incomplete */
+/**
+ * Parses the leaves of a part of a day (the events of one hash of the chain).
+ * @throws RangeError if the last leaf is incomplete
+ */
 export function readLeaves(bytes: Buffer): Leaf[] {
   if (bytes.length % leafSize !== 0) throw new RangeError('the leaves of a part are incomplete');
   return Array.from({ length: bytes.length / leafSize }, (_, index) => {

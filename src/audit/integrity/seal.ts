@@ -11,14 +11,17 @@ export interface SealedDay {
   readonly hash: string;
 }
 
-/** Maximum number of events in a part. */
+/** Maximum number of events in a part of a day. Each part adds one hash to the chain. */
 const partSize = 2000;
 /** Maximum number of parts that a step deletes: about 10 MB. */
 const maxDeletedParts = 100;
 /** Milliseconds from the end of the task to its next start. */
 const pauseMs = 600_000;
 
-/** A transaction number that this server has not reached is of the server that was dumped, where all transactions have ended. */
+/**
+ * A stored transaction number that this server has not reached comes from the server that was dumped. All transactions
+ * of that server have ended.
+ */
 const selectOpenDay = everyoneStatement<object, { day: string; is_complete: boolean }>(
   'audit_open_day',
   () => sql`
@@ -90,7 +93,10 @@ const insertPart = everyoneStatement<{
   values (${p.day}::date, ${p.part}::int, ${p.lastAt}::timestamptz, ${p.lastId}::uuid, ${p.leaves}::bytea, ${p.hash}::bytea)`,
 );
 
-/** Also records the event for webhooks, if there is one (decision 113). @param more SQL: further members of the event */
+/**
+ * Seals a day. If there are webhooks, also records their event (decision 113).
+ * @param more SQL: further members of the event
+ */
 const sealing = (p: Parameters<{ day: string; hash: Buffer }>, more: Sql) => sql`
   with sealed as (
     update audit_days set hash = ${p.hash}::bytea, sealed_at = db_now() where day = ${p.day}::date

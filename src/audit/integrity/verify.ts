@@ -29,7 +29,7 @@ const selectDays = everyoneStatement<object, { day: string; events: string; hash
   () => sql`select day::text, events, hash from audit_days where hash is not null order by day`,
 );
 
-/** The parts of a day, one after the other. */
+/** The next part of a day. */
 const selectPart = everyoneStatement<
   { day: string; after: number },
   { part: number; last_at: string; last_id: string; leaves: Buffer; hash: Buffer }
@@ -40,7 +40,7 @@ const selectPart = everyoneStatement<
   where day = ${p.day}::date and part > ${p.after}::int order by part limit 1`,
 );
 
-/** The events after one key, up to and including another, with their leaves, and whether their user was deleted. */
+/** The events after one key, up to and including another key, with their leaves, and whether their user was deleted. */
 const selectEvents = everyoneStatement<
   { afterAt: string; afterId: string; toAt: string; toId: string; limit: number },
   { leaf: Buffer; at: string; id: string; is_erased: boolean }
@@ -136,11 +136,11 @@ export async function verifyAudit(
         selectEvents({ afterAt: from.at, afterId: from.id, toAt: to.at, toId: to.id, limit: batchSize }),
       );
       for (const { leaf, at, id, is_erased: isErased } of rows) {
-        const then = missing.get(id);
+        const original = missing.get(id);
         missing.delete(id);
-        if (then === undefined && others.length > 0) addedOfDay.set(id, { leaf, isErased });
-        else if (then === undefined) report({ what: 'added', day, id });
-        else if (!isSame(then, leaf, isErased)) report({ what: 'changed', day, id });
+        if (original === undefined && others.length > 0) addedOfDay.set(id, { leaf, isErased });
+        else if (original === undefined) report({ what: 'added', day, id });
+        else if (!isSame(original, leaf, isErased)) report({ what: 'changed', day, id });
         from = { at, id };
         count += 1;
       }
@@ -188,8 +188,8 @@ export async function verifyAudit(
 }
 
 /**
- * The events that the hashes of a server have, and that are unchanged on another server. A changed one counts as removed
- * here and as added there.
+ * Finds the missing events of a server that are unchanged on another server. An event that was changed there counts as
+ * removed from the first server and as added to the other one.
  */
 async function findMoved(
   others: readonly Pick<Database, 'everyone'>[],
@@ -205,7 +205,7 @@ async function findMoved(
   });
 }
 
-/** The events of a day that the hashes of another server have, unchanged: the server where their user was that day. */
+/** Finds the added events that are unchanged in the hashes of another server, where their user was on that day. */
 async function findSealed(
   others: readonly Pick<Database, 'everyone'>[],
   day: string,

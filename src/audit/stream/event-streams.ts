@@ -120,7 +120,7 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
       }
     };
     const readings = feeds.map((feed) => {
-      // The others do not wait for a server that has failed before.
+      // The other servers do not wait for a server that has failed before.
       const isAwaited = !feed.hasFailed || feeds.length === 1;
       feed.reading ??= read(feed).finally(() => {
         feed.reading = undefined;
@@ -265,8 +265,8 @@ function sendReset(stream: EventStream, server: string, position: Position): voi
 }
 
 /**
- * Writes to each stream the events that match its filter, even if its socket is full: a page is small. The place of the
- * stream changes together with that, because an id of another server's event contains it.
+ * Writes to each stream the events that match its filter, even if its socket is full: a page is small. It changes the
+ * place of the stream in the same step, because the ids of events of other servers contain this place.
  */
 async function writeEvents(
   database: Database,

@@ -6,8 +6,9 @@ const maxDeleted = 2000;
 const deleteLimit = literal(maxDeleted);
 
 /**
- * Raises the floor to the value of the previous execution, so that a row stays for at least one pause of the task. Does not
- * change a state that another server wrote: it stays invalid, and the next stream starts a new run.
+ * Raises the floor (the first transaction whose rows stay) to the value of the previous execution, so that a row stays
+ * for at least one pause of the task. Does not change a state that another server wrote: it stays invalid, and the next
+ * stream starts a new run.
  */
 const raiseFloor = compose<object, 'everyone'>(
   'everyone',
@@ -16,7 +17,10 @@ const raiseFloor = compose<object, 'everyone'>(
   set floor = s.next_floor, next_floor = pg_snapshot_xmin(pg_current_snapshot()), written_by = pg_current_xact_id()
   where xmin = written_by::xid`,
 );
-/** Deletes all rows if the state is missing (after a crash) or invalid (after a restore): no stream can read them. */
+/**
+ * Deletes the rows below the floor. Deletes all if the state is missing (after a crash) or invalid (after a restore): no
+ * stream can read them.
+ */
 const deleteReadRows = compose<{ deleted: number }, 'everyone'>(
   'everyone',
   sql`

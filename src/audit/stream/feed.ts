@@ -63,10 +63,10 @@ const validState = sql`(
   from event_feed_state where xmin = written_by::xid)`;
 
 /**
- * Reads the feed after a position. A transaction that the position has not seen was running, or has a later number. Both
- * kinds are looked up by number, so a transaction that runs for hours costs nothing. The look-up of an event has a limit, so
- * that the planner does not read the whole table. It names the columns of two indexes, so that the planner can use either.
- * Rows that the snapshot does not see were copied from another server.
+ * Reads the feed after a position. A transaction without sent events was running at the position, or has a later number.
+ * Both kinds are looked up by number, so a transaction that runs for hours costs nothing. The look-up of an event has a
+ * limit, so that the planner does not read the whole table. It names the columns of two indexes, so that the planner can
+ * use either. Rows that the snapshot does not see were copied from another server.
  */
 const selectFeed = unprepared(
   everyoneStatement<ReadValues, ReadRow>(
@@ -131,18 +131,18 @@ const selectKeys = everyoneStatement<{ transactions: string; ids: readonly strin
 
 /**
  * Creates the feed of a database.
- * @param findMoved finds events that are no longer there, because their users moved to another server. Undefined: with one
- *   server
+ * @param findMoved finds events that are no longer in this database, because their users moved to another server. Undefined
+ *   with one server
  */
 export function createEventFeed(database: Pick<Database, 'everyone'>, findMoved?: FindMoved): EventFeed {
-  /** Adds the events that have moved. Those that were deleted stay undefined. */
-  async function addMoved(fed: readonly Fed[]): Promise<readonly Fed[]> {
-    const missing = fed.filter(({ event }) => event === undefined);
-    if (findMoved === undefined || missing.length === 0) return fed;
+  /** Adds the events that have moved to another server. Deleted events stay undefined. */
+  async function addMoved(feedRows: readonly FeedRow[]): Promise<readonly FeedRow[]> {
+    const missing = feedRows.filter(({ event }) => event === undefined);
+    if (findMoved === undefined || missing.length === 0) return feedRows;
     const transactions = arrayText(missing.map(({ transaction }) => transaction));
     const keys = await database.everyone.query(selectKeys({ transactions, ids: missing.map(({ id }) => id) }));
     const moved = new Map((await findMoved(keys)).map((event) => [event.id, event]));
-    return fed.map((each) => ({ ...each, event: each.event ?? moved.get(each.id) }));
+    return feedRows.map((each) => ({ ...each, event: each.event ?? moved.get(each.id) }));
   }
 
   async function now(): Promise<Position> {
@@ -193,14 +193,14 @@ export function createEventFeed(database: Pick<Database, 'everyone'>, findMoved?
 }
 
 /** A row of the feed. */
-interface Fed {
+interface FeedRow {
   readonly transaction: number;
   readonly id: string;
   /** Undefined: the event is not on this server. */
   readonly event: StoredEvent | undefined;
 }
 
-function eventOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow): Fed {
+function eventOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow): FeedRow {
   const { id } = event;
   return { transaction: Number(transaction), id: fed_id, event: id === null ? undefined : { ...event, id } };
 }

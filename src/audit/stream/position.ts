@@ -1,6 +1,6 @@
 /**
  * The place of a client in the stream of events. Transactions do not commit in the order of their numbers, so a number is
- * not enough: like a snapshot of PostgreSQL, a position has the numbers that were still running.
+ * not enough: like a snapshot of PostgreSQL, a position has the numbers of the transactions that were still running.
  */
 export interface Position {
   /** The id of the run. A run ends when feed rows are lost. Transaction numbers of different runs cannot be compared. */
@@ -40,7 +40,7 @@ export function positionAfter(
 ): Position {
   if (transaction === from.last?.transaction) return { ...from, last: { transaction, id } };
   // The transaction of `from.last` comes first. It has committed, so the read has seen all of it.
-  const unsent = from.running.filter((digits) => digits > transaction && digits !== from.last?.transaction);
+  const unsent = from.running.filter((each) => each > transaction && each !== from.last?.transaction);
   const running = [...snapshot.running.filter((number) => number < transaction), transaction, ...unsent];
   return { run: from.run, xmax: Math.max(from.xmax, transaction + 1), running, last: { transaction, id } };
 }

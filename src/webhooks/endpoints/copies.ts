@@ -4,7 +4,10 @@ import { partOn } from '../../database/sharding/routing.js';
 import { allRows } from '../../database/sharding/transaction.js';
 import { directoryStatement, everyoneStatement, sql } from '../../database/sql.js';
 
-/** Changes of endpoints wait here, so that each counts and copies those of the earlier ones. No other lock uses this number. */
+/**
+ * Changes of endpoints run one after the other, so that each counts and copies the endpoints of the earlier ones. No
+ * other lock uses this number.
+ */
 export const lockEndpoints = directoryStatement<object>(
   'webhooks_lock',
   () => sql`select pg_advisory_xact_lock(7203415044)`,
@@ -38,7 +41,7 @@ const othersOf = ({ shards }: Pick<Database, 'shards'>) => shards.filter(({ name
 /**
  * Copies the endpoints to the other servers, in the transaction that changes one in the directory. So every server records
  * the events of a new endpoint when the request is answered. The lock puts these transactions into an order.
- * @param options.skipsFailed leaves out a server that does not answer. Only for changes that end deliveries: the
+ * @param options.skipsFailed leaves out a server that does not answer. Only for an endpoint that is deleted or disabled: the
  *   directory decides whether an event is sent, and `endpointCopiesTask` completes the copy later.
  * @throws Problem `storage_unavailable`
  */

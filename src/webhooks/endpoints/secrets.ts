@@ -43,7 +43,9 @@ const selectKeys = directoryStatement<object, KeyRow>(
   () => sql`select id, public_key, private_key from webhook_keys order by created_at, id`,
 );
 
-/** Of instances that create the first key together, only one does. No other lock uses this number. */
+/**
+ * If several instances create the first key at the same time, only one of them stores it. No other lock uses this number.
+ */
 const lockKeys = directoryStatement<object>('webhook_keys_lock', () => sql`select pg_advisory_xact_lock(7203415043)`);
 
 const insertKey = directoryStatement<{ id: string; publicKey: string; privateKey: Buffer }>(
