@@ -25,12 +25,12 @@ export type Environment = Readonly<Record<string, string>>;
 export function startCommand(args: readonly string[], env: Environment, input?: string): RunningCommand {
   const written = { stdout: '', stderr: '' };
   const signals = new EventEmitter();
-  const into = (stream: keyof typeof written) => ({
+  const outputTo = (stream: keyof typeof written) => ({
     write(text: string) {
       written[stream] += text;
     },
   });
-  const io = { stdout: into('stdout'), stderr: into('stderr'), env, isTerminal: false, signals };
+  const io = { stdout: outputTo('stdout'), stderr: outputTo('stderr'), env, isTerminal: false, signals };
   const stdin = (async function* () {
     if (input !== undefined) yield input;
   })();

@@ -33,12 +33,12 @@ const eventsAge = 1e11;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: EmbeddedPostgres;
-const at = (name: string) => join(folder.path, name);
+const pathOf = (name: string) => join(folder.path, name);
 
 beforeAll(async () => {
   await buildService();
   folder = await temporaryFolder();
-  server = await startEmbeddedPostgres({ dataDir: at('data'), log: silent });
+  server = await startEmbeddedPostgres({ dataDir: pathOf('data'), log: silent });
   await migrate(server.address, silent);
   await query(server, 'create table kept (writer int, number int, value text)');
   await query(server, 'create table sums (writer int primary key, rows int)');
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 async function postern(...args: string[]): Promise<string> {
-  const env = { DATA_DIR: at('data'), SECRET_KEY: 's'.repeat(32) };
+  const env = { DATA_DIR: pathOf('data'), SECRET_KEY: 's'.repeat(32) };
   const outcome = await runCommand(['backup', ...args], env);
   expect(outcome).toMatchObject({ code: 0, stderr: '' });
   return outcome.stdout;
@@ -133,19 +133,19 @@ async function sealEvents(): Promise<SealedDay[]> {
   return sealed;
 }
 
-it(`a backup under load contains exactly the transactions up to its end, and verifies (rounds: ${rounds})`, async () => {
+it(`a backup under load contains exactly the transactions up to its end, and can be verified (rounds: ${rounds})`, async () => {
   const sealed = await sealEvents();
   let isEnded = false;
   const load = writers.map((writer) => startWriter(writer, () => isEnded));
   try {
     for (let round = 1; round <= rounds; round += 1) {
       const before = load.map(({ acknowledged }) => acknowledged.length);
-      await postern('create', '--to', at(`${round}.tar`));
+      await postern('create', '--to', pathOf(`${round}.tar`));
       const after = load.map(({ acknowledged }) => [...acknowledged]);
-      await postern('verify', at(`${round}.tar`));
-      await postern('restore', at(`${round}.tar`), '--to', at('copy'));
-      const end = await endOf(at(`${round}.tar`));
-      const found = await onCopy(at('copy'), async (database) => ({
+      await postern('verify', pathOf(`${round}.tar`));
+      await postern('restore', pathOf(`${round}.tar`), '--to', pathOf('copy'));
+      const end = await endOf(pathOf(`${round}.tar`));
+      const found = await onCopy(pathOf('copy'), async (database) => ({
         rows: await database.everyone.query<{ writer: number; rows: number; last: number; sum: number }>(
           testSql(`select writer, count(distinct number)::int as rows, max(number) as last, max(sums.rows) as sum
                    from kept join sums using (writer) group by writer order by writer`),
@@ -167,8 +167,8 @@ it(`a backup under load contains exactly the transactions up to its end, and ver
         const beyond = writes.findIndex(({ from }) => from >= end);
         expect(last).toBeLessThanOrEqual(beyond === -1 ? writes.length + 1 : beyond);
       }
-      await rm(at('copy'), { recursive: true });
-      await rm(at(`${round}.tar`));
+      await rm(pathOf('copy'), { recursive: true });
+      await rm(pathOf(`${round}.tar`));
     }
   } finally {
     isEnded = true;
@@ -227,7 +227,7 @@ it('the log archive restores what was acknowledged before its end, after everyth
   await load;
   await rm(installation.dataDir, { recursive: true });
 
-  const target = at('rescued');
+  const target = pathOf('rescued');
   const restored = await runCommand(['backup', 'restore', backups, '--at', 'latest', '--to', target], settings);
   expect(restored).toMatchObject({ code: 0, stderr: '' });
   const end = Date.parse(/database of (\S+)/.exec(restored.stdout)?.[1] ?? '');

@@ -23,44 +23,44 @@ describe('a step of the database’s clock a day back', () => {
   const forgetAddress = () => postern.database.everyone.query(testSql('delete from request_limits'));
 
   test('blocks logins of an address for at most a minute', async () => {
-    const ask = () => post(passwordLogin(`user${crypto.randomUUID()}`, 'wrong'));
-    for (let count = 0; count < 6; count += 1) expect((await ask()).status).toBe(201);
-    expect((await ask()).status).toBe(429);
+    const requestLogin = () => post(passwordLogin(`user${crypto.randomUUID()}`, 'wrong'));
+    for (let count = 0; count < 6; count += 1) expect((await requestLogin()).status).toBe(201);
+    expect((await requestLogin()).status).toBe(429);
     await setClockAhead('0');
     // The first login after the step is accepted. After it, the limit of the address is used up.
-    expect((await ask()).status).toBe(201);
-    const refused = await ask();
+    expect((await requestLogin()).status).toBe(201);
+    const refused = await requestLogin();
     expect(refused.status).toBe(429);
     expect(retryAfter(refused)).toBeLessThanOrEqual(10);
     await setClockAhead('1 minute');
     const later = [];
-    for (let count = 0; count < 7; count += 1) later.push((await ask()).status);
+    for (let count = 0; count < 7; count += 1) later.push((await requestLogin()).status);
     expect(later).toEqual([201, 201, 201, 201, 201, 201, 429]);
   });
 
   test('blocks codes of an identity for a minute, and for an hour after five codes', async () => {
     const phone = newPhone();
-    const ask = async () => {
+    const requestLogin = async () => {
       await forgetAddress();
       return post(smsLogin(phone));
     };
-    expect((await ask()).status).toBe(201);
+    expect((await requestLogin()).status).toBe(201);
     await setClockAhead('0');
-    const refused = await ask();
+    const refused = await requestLogin();
     expect(refused.status).toBe(429);
     expect(retryAfter(refused)).toBeGreaterThan(30);
     expect(retryAfter(refused)).toBeLessThanOrEqual(60);
     for (let minute = 1; minute <= 4; minute += 1) {
       await setClockAhead(`${minute} minutes 1 second`);
-      expect((await ask()).status).toBe(201);
+      expect((await requestLogin()).status).toBe(201);
     }
     await setClockAhead('-2 days');
-    const full = await ask();
+    const full = await requestLogin();
     expect(full.status).toBe(429);
     expect(retryAfter(full)).toBeGreaterThan(3000);
     expect(retryAfter(full)).toBeLessThanOrEqual(3600);
     await setClockAhead('-2 days 1 hour');
-    expect((await ask()).status).toBe(201);
+    expect((await requestLogin()).status).toBe(201);
   });
 
   test('does not change how long wrong guesses lock an account', async () => {

@@ -140,9 +140,9 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       for (let guess = 0; guess < 5; guess += 1) {
         await one.api('POST', '/v1/tokens', { body: passwordLogin(guessed.username, 'wrong') });
       }
-      const earned = await login(other, guessed);
-      expect(earned.status).toBe(423);
-      expect(Number(earned.headers['retry-after'])).toBeLessThanOrEqual(30);
+      const lockedByGuesses = await login(other, guessed);
+      expect(lockedByGuesses.status).toBe(423);
+      expect(Number(lockedByGuesses.headers['retry-after'])).toBeLessThanOrEqual(30);
     }
   });
 
@@ -200,10 +200,10 @@ describe('a step of the database’s clock', () => {
     );
   /** Back by a little, by a lot, and by more than the lifetime of codes, sessions and locks; then forward again. */
   const steps = ['-10 seconds', '-1 day', '-400 days', '0'];
-  const afterEachStep = async (look: () => Promise<void>) => {
+  const afterEachStep = async (check: () => Promise<void>) => {
     for (const interval of steps) {
       await setClockAhead(interval);
-      await look();
+      await check();
     }
   };
   async function startSms() {
@@ -233,15 +233,15 @@ describe('a step of the database’s clock', () => {
     const device = { id: crypto.randomUUID() };
     const superseded = await signIn(postern, user, device);
     const deleted = await signIn(postern, user);
-    const kept = await signIn(postern, user, device);
-    await postern.api('DELETE', `/v1/tokens/${deleted.authentication.id}`, { bearer: kept.session.token });
+    const newest = await signIn(postern, user, device);
+    await postern.api('DELETE', `/v1/tokens/${deleted.authentication.id}`, { bearer: newest.session.token });
     await afterEachStep(async () => {
       for (const { token, session, authentication } of [superseded, deleted]) {
         expect((await newSession(postern, token)).status).toBe(401);
         expect((await verify(postern, session)).status).toBe(401);
         expect((await postern.api('GET', `/v1/tokens/${authentication.id}`)).status).toBe(404);
       }
-      const { status, body: session } = await newSession(postern, kept.token);
+      const { status, body: session } = await newSession(postern, newest.token);
       expect(status).toBe(201);
       expect((await verify(postern, session)).status).toBe(200);
     });
@@ -290,12 +290,12 @@ describe('a step of the database’s clock', () => {
       ['the code of a login', login],
       ['the code of a recovery', recovery],
       ['a repeated approving request', repetition],
-    ])('refuses %s that was started before it', async (_, begin) => {
+    ])('refuses %s that was started before the step', async (_, begin) => {
       await setClockAhead('30 seconds');
-      const [hasHalfAMinute, hasADay] = [await begin(), await setClockAhead('1 day').then(begin)];
+      const [halfAMinuteAhead, aDayAhead] = [await begin(), await setClockAhead('1 day').then(begin)];
       await setClockAhead('0');
-      expect((await hasADay()).status).toBe(400);
-      expect((await hasHalfAMinute()).status).toBeLessThan(300);
+      expect((await aDayAhead()).status).toBe(400);
+      expect((await halfAMinuteAhead()).status).toBeLessThan(300);
     });
   });
 

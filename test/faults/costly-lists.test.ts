@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
 
-/** The notifications of the listing user. Each has a long text to search. */
+/** The number of notifications of the user who lists. Each has a long text to search. */
 const rows = 20_000;
 
 let postern: TestApp;
@@ -42,7 +42,7 @@ afterAll(() => postern.close());
 const costly = `filter=${Array.from({ length: 3 }, () => 'description:like:month').join(',')},description:like:nowhere`;
 const list = (bearer: string, query: string) => postern.api('GET', `/v1/notifications?${query}`, { bearer });
 
-test('40 parallel expensive lists of one user do not affect other users, and the excess is 429', async () => {
+test('40 parallel expensive lists of one user do not affect other users, and some of the lists are refused with 429', async () => {
   let ended = 0;
   const lists = Array.from({ length: 40 }, async () => {
     const { status, headers } = await list(reader.bearer, costly);

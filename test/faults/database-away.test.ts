@@ -141,7 +141,7 @@ describe('a PostgreSQL that is restarted under load', () => {
     const requests = await everyRequest(service);
     for (let round = 0; round < (isLong ? 20 : 2); round += 1) {
       const user = await createUser(service);
-      const doomed = await Promise.all(
+      const loginsToDelete = await Promise.all(
         Array.from({ length: 6 }, (_, device) => signIn(service, user, { make: `${device}` })),
       );
       const load = startLoad({ ...requests, ...liveness(service) });
@@ -150,7 +150,7 @@ describe('a PostgreSQL that is restarted under load', () => {
       const stoppedAt = performance.now();
       process.kill(Number.parseInt(readFileSync(join(address.host, 'postmaster.pid'), 'utf8'), 10), 'SIGINT');
       const deletions = await Promise.all(
-        doomed.map(({ authentication, session }) =>
+        loginsToDelete.map(({ authentication, session }) =>
           service.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token }),
         ),
       );
@@ -171,12 +171,12 @@ describe('a PostgreSQL that is restarted under load', () => {
 
       for (const [index, { status }] of deletions.entries()) {
         expect([200, 503]).toContain(status);
-        const { authentication, session, token } = doomed[index] ?? expect.unreachable('there is one for each');
-        const still = (await service.api('GET', `/v1/tokens/${authentication.id}`)).status === 201;
-        if (status === 200) expect(still).toBe(false);
-        expect((await service.api('POST', '/v1/sessions', { basic: token })).status).toBe(still ? 201 : 401);
+        const { authentication, session, token } = loginsToDelete[index] ?? expect.unreachable('there is one for each');
+        const isStillValid = (await service.api('GET', `/v1/tokens/${authentication.id}`)).status === 201;
+        if (status === 200) expect(isStillValid).toBe(false);
+        expect((await service.api('POST', '/v1/sessions', { basic: token })).status).toBe(isStillValid ? 201 : 401);
         const verified = await service.api('POST', '/v1/sessions/verify', { bearer: session.token });
-        expect(verified.status).toBe(still ? 200 : 401);
+        expect(verified.status).toBe(isStillValid ? 200 : 401);
       }
       const counts = await query(
         `select application_name as name, count(*)::int as count from pg_stat_activity
@@ -216,7 +216,7 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     return { service, proxy };
   }
 
-  /** The requests during the outage, until the slowest is answered. */
+  /** Sends the requests during the outage, and expects 503 for each, except for liveness. */
   async function expectUnavailable(service: FaultyService, requests: Readonly<Record<string, Request>>) {
     const [samples, alive] = await Promise.all([sendAll(requests), sendAll(liveness(service))]);
     expect(wrong(samples)).toEqual([]);

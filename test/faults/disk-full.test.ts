@@ -48,8 +48,8 @@ interface Written {
 /** One of each kind of write. */
 async function write(user: User, written: Written): Promise<void> {
   const { api, adminKey } = service;
-  const keep = <T>(what: string, { status, text, body, headers }: ApiAnswer<T>, to: (body: T) => void) => {
-    if (status === 201) to(body);
+  const record = <T>(what: string, { status, text, body, headers }: ApiAnswer<T>, onAccepted: (body: T) => void) => {
+    if (status === 201) onAccepted(body);
     else if (refusals.includes(status) && Number(headers['retry-after']) >= 1) written.refused += 1;
     else written.wrong.push(`${what}: ${status} ${text}`);
   };
@@ -74,11 +74,11 @@ async function write(user: User, written: Written): Promise<void> {
     api<Authentication>('POST', '/v1/tokens', { body: smsLogin(newPhone()) }),
     api<Image>('POST', '/admin/v1/images', { bearer: adminKey, body: { encoded } }),
   ]);
-  keep('user', member, ({ id }) => written.users.push(id));
-  keep('batch', batched, () => written.batches.push(key));
-  keep('login', login, ({ token = '' }) => written.tokens.push(token));
-  keep('code', code, ({ id }) => written.codes.push(id));
-  keep('image', image, ({ url, full_screen_url, thumbnail_url }) =>
+  record('user', member, ({ id }) => written.users.push(id));
+  record('batch', batched, () => written.batches.push(key));
+  record('login', login, ({ token = '' }) => written.tokens.push(token));
+  record('code', code, ({ id }) => written.codes.push(id));
+  record('image', image, ({ url, full_screen_url, thumbnail_url }) =>
     written.images.push(url, full_screen_url, thumbnail_url),
   );
 }
@@ -147,7 +147,7 @@ test('a full disk refuses writes, allows reads, leaves nothing incomplete, and r
     wrong: [],
     refused: 0,
   });
-  const recovered = (written: Written) =>
+  const waitForRecovery = (written: Written) =>
     eventually('every write to succeed', async () => {
       const before = written.refused;
       await write(user, written);
@@ -167,7 +167,7 @@ test('a full disk refuses writes, allows reads, leaves nothing incomplete, and r
   expect((await verify()).status).toBe(200);
   expect((await api('GET', '/v1/notifications', { bearer: session.token })).status).toBe(200);
   await disk.free();
-  await recovered(written);
+  await waitForRecovery(written);
   await expectIntact(user, written);
 
   // Now the write-ahead log has no space either: PostgreSQL ends, and cannot recover while the disk is full.
@@ -181,7 +181,7 @@ test('a full disk refuses writes, allows reads, leaves nothing incomplete, and r
   expect([200, 503]).toContain((await verify()).status);
   expect((await api('GET', '/livez')).status).toBe(200);
   await disk.free();
-  await recovered(starved);
+  await waitForRecovery(starved);
   expect((await verify()).status).toBe(200);
   await expectIntact(user, starved);
   await expectIntact(user, written);

@@ -64,7 +64,7 @@ async function read(response: IncomingMessage): Promise<Answer> {
 }
 
 /** Returns true once new connections are refused; undefined before. */
-function refused(url: string): Promise<true | undefined> {
+function refusesConnections(url: string): Promise<true | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
     socket.once('connect', () => {
@@ -96,7 +96,7 @@ describe('a stopping service', () => {
     expect((await service.api('GET', '/livez')).status).toBe(200);
 
     const ended = service.stop('SIGTERM');
-    await eventually('new connections to be refused', () => refused(service.url));
+    await eventually('new connections to be refused', () => refusesConnections(service.url));
     const again = service.stop('SIGTERM');
 
     const answers = await Promise.all(logins.map(({ answer }) => answer));
@@ -137,7 +137,7 @@ describe('a stopping service', () => {
 
     const closed = once(socket, 'close');
     const ended = service.stop('SIGTERM');
-    await eventually('new connections to be refused', () => refused(service.url));
+    await eventually('new connections to be refused', () => refusesConnections(service.url));
     // The rest of the body, and one more request.
     socket.write(`${body.slice(10)}GET /v1/notifications HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await closed;

@@ -31,7 +31,7 @@ test(
       process.kill(pid, 'SIGKILL');
     };
     /** The processes to kill, in order. */
-    const deaths: readonly ((service: FaultyService) => Promise<unknown>)[] = [
+    const kills: readonly ((service: FaultyService) => Promise<unknown>)[] = [
       (service) => service.stop('SIGKILL'),
       async (service) => {
         killDatabase();
@@ -62,7 +62,7 @@ test(
       const writers = startWriters(service, ledger, userHash);
       await eventually('something to lose', async () => (ledger.facts.length > from + leastFacts ? true : undefined));
       await wait(Math.random() * latestKill);
-      await deaths[round % deaths.length]?.(service);
+      await kills[round % kills.length]?.(service);
       await writers.stop();
       service = await start();
       lost.push(...(await checkFacts(service, ledger.facts.slice(from))));
@@ -80,7 +80,9 @@ test(
     expect(ledger.facts.length).toBeGreaterThan(leastFacts * killRounds);
 
     // The data of deleted users is removed, and no job is lost or locked by a killed worker.
-    await eventually('an empty queue', async () => ((await leftOver(installation.dataDir)) === 0 ? true : undefined));
+    await eventually('an empty queue', async () =>
+      (await countDueJobs(installation.dataDir)) === 0 ? true : undefined,
+    );
 
     // The killed instances left their server running. The last one stops it.
     expect(await service.stop()).toBe(0);
@@ -90,8 +92,8 @@ test(
   60_000 + 30_000 * killRounds,
 );
 
-/** Jobs that are due. */
-async function leftOver(dataDir: string): Promise<number> {
+/** The number of jobs that are due. */
+async function countDueJobs(dataDir: string): Promise<number> {
   const client = new pg.Client({ host: join(dataDir, 'postgres'), user: 'postern', database: 'postern' });
   await client.connect();
   try {

@@ -45,29 +45,29 @@ interface Case {
   readonly what: string;
   readonly lock: (user: User) => Promise<void>;
   /** A request that needs the row. */
-  readonly blocked: (user: User, token: string) => Promise<ApiAnswer<unknown>>;
+  readonly sendRequest: (user: User, token: string) => Promise<ApiAnswer<unknown>>;
 }
 
 const cases: readonly Case[] = [
-  { what: 'user', lock: (user) => lockRows('users', user, 'id'), blocked: unlock },
-  { what: 'inbox', lock: (user) => lockRows('inboxes', user), blocked: ({ id }) => publish(id) },
+  { what: 'user', lock: (user) => lockRows('users', user, 'id'), sendRequest: unlock },
+  { what: 'inbox', lock: (user) => lockRows('inboxes', user), sendRequest: ({ id }) => publish(id) },
   {
     what: 'guess budget',
     async lock(user) {
       await logIn(user, 'wrong');
       await lockRows('guess_budgets', user);
     },
-    blocked: (user) => logIn(user),
+    sendRequest: (user) => logIn(user),
   },
   {
     what: 'new token',
     lock: (user) => lockRows('authentications', user),
-    blocked: (_user, token) => postern.api('POST', '/v1/sessions', { basic: token }),
+    sendRequest: (_user, token) => postern.api('POST', '/v1/sessions', { basic: token }),
   },
 ];
 
 /** The statements that wait for a lock. Each is one wait: a later one of the same connection starts at another time. */
-const waiting = async (): Promise<readonly string[]> => {
+const findWaits = async (): Promise<readonly string[]> => {
   const rows = await postern.database.everyone.query<{ wait: string }>(
     testSql(`select concat_ws(' ', pid, query_start) as wait from pg_stat_activity
          where datname = current_database() and application_name ~ '^postern( map|$)' and wait_event_type = 'Lock'`),
@@ -77,26 +77,29 @@ const waiting = async (): Promise<readonly string[]> => {
 
 /**
  * Sends requests of another user, which must succeed, while statements wait for the lock.
- * @returns whether all of them still waited when the last request was answered. If the requests needed a connection of
- *   theirs, they would be answered only after one gave up.
+ * @returns whether all of them still waited when the last request was answered. If the requests needed a connection
+ *   of one of these statements, they would be answered only after that statement had given up.
  */
 async function areOthersAnsweredMeanwhile(): Promise<boolean> {
   const before = await eventually('requests to wait', async () => {
-    const found = await waiting();
+    const found = await findWaits();
     return found.length > 0 ? found : undefined;
   });
   for (let count = 0; count < 3; count += 1) {
     expect((await verify(other.bearer)).status).toBe(200);
     expect((await publish(other.user.id)).status).toBe(201);
   }
-  const after = new Set(await waiting());
+  const after = new Set(await findWaits());
   return before.every((wait) => after.has(wait));
 }
 
-/** On a busy machine the others may be answered too late to tell. If they wait for the lock, they are late in every round. */
+/**
+ * On a busy machine, the other user may be answered too late in some rounds. With a wait for the lock, it is too late in
+ * all.
+ */
 const rounds = 10;
 
-describe.each(cases)('a locked $what', ({ lock, blocked }) => {
+describe.each(cases)('a locked $what', ({ lock, sendRequest }) => {
   async function lockedUser() {
     const user = await createUser(postern);
     const { body } = await postern.api<{ token: string }>('POST', '/v1/tokens', { body: passwordLogin(user.username) });
@@ -110,7 +113,7 @@ describe.each(cases)('a locked $what', ({ lock, blocked }) => {
       const { user, token } = await lockedUser();
       let areOthersAnswered = false;
       for (let round = 0; round < rounds && !areOthersAnswered; round += 1) {
-        const stuck = Array.from({ length: count }, () => blocked(user, token));
+        const stuck = Array.from({ length: count }, () => sendRequest(user, token));
         areOthersAnswered = await areOthersAnsweredMeanwhile();
         for (const answer of await Promise.all(stuck)) {
           expect(answer.status).toBe(503);
@@ -119,7 +122,7 @@ describe.each(cases)('a locked $what', ({ lock, blocked }) => {
       }
       expect(areOthersAnswered).toBe(true);
       await release();
-      expect((await blocked(user, token)).status).toBeLessThan(300);
+      expect((await sendRequest(user, token)).status).toBeLessThan(300);
     },
   );
 });

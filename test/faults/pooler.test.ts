@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder?.remove());
 
-test('behind PgBouncer in session mode the service works, with the limits of its statements', async () => {
+test('behind PgBouncer in session mode the service works, and its statements have their time limits', async () => {
   const { url } = await startPgBouncer(folder, server, 'session');
   const installation = await createInstallation({ DATABASE_URL: url });
   onTestFinished(() => installation.remove());
@@ -75,8 +75,8 @@ test.each([
 
 test('a start behind a PgBouncer whose connections are all in use says that the database does not answer', async () => {
   const { url } = await startPgBouncer(folder, server, 'session', 'default_pool_size = 1');
-  const user = await openClient(url, { application_name: 'test', connectionTimeoutMillis: 10_000 });
-  onTestFinished(() => user.end());
+  const client = await openClient(url, { application_name: 'test', connectionTimeoutMillis: 10_000 });
+  onTestFinished(() => client.end());
   const { code, stderr } = await runCommand(['serve'], { PORT: '0', DATABASE_URL: url, SECRET_KEY: 'x'.repeat(32) });
   expect(stderr).toMatch(/^The database does not answer, see DATABASE_URL: .+\n$/);
   expect(code).toBe(1);
@@ -85,32 +85,36 @@ test('a start behind a PgBouncer whose connections are all in use says that the 
 test.each([
   ['dies', (primary: PostgresServer) => primary.kill()],
   ['stays alive', () => undefined],
-])('when the primary %s and PgBouncer is switched to the promoted standby, the service follows', async (_, end) => {
-  const servers = await createServerFolder();
-  onTestFinished(() => servers.remove());
-  const primary = await startPrimary(servers);
-  const standby = await startStandby(servers, primary, 'standby');
-  const pooler = await startPgBouncer(servers, primary, 'session');
-  const installation = await createInstallation({ DATABASE_URL: pooler.url });
-  onTestFinished(() => installation.remove());
-  const service = await installation.start();
-  const user = await createUser(service);
-  const [kept, revoked] = [await signIn(service, user), await signIn(service, user)];
-  const verify = async (token: string) => (await service.api('POST', '/v1/sessions/verify', { bearer: token })).status;
-  expect(await verify(revoked.session.token)).toBe(200);
+])(
+  'when the primary %s and PgBouncer is switched to the promoted standby, the service follows',
+  async (_, endPrimary) => {
+    const servers = await createServerFolder();
+    onTestFinished(() => servers.remove());
+    const primary = await startPrimary(servers);
+    const standby = await startStandby(servers, primary, 'standby');
+    const pooler = await startPgBouncer(servers, primary, 'session');
+    const installation = await createInstallation({ DATABASE_URL: pooler.url });
+    onTestFinished(() => installation.remove());
+    const service = await installation.start();
+    const user = await createUser(service);
+    const [unrevoked, revoked] = [await signIn(service, user), await signIn(service, user)];
+    const verify = async (token: string) =>
+      (await service.api('POST', '/v1/sessions/verify', { bearer: token })).status;
+    expect(await verify(revoked.session.token)).toBe(200);
 
-  end(primary);
-  await standby.query('select pg_promote()');
-  await pooler.switchTo(standby);
-  // Another instance, which has only connections to the new primary.
-  const other = await installation.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${standby.port}/postern` });
-  onTestFinished(() => other.stop().then(() => undefined));
-  const path = `/v1/tokens/${revoked.authentication.id}`;
-  expect((await other.api('DELETE', path, { bearer: revoked.session.token })).status).toBe(200);
-  await eventually('the revoked session to be refused', async () =>
-    (await verify(revoked.session.token)) === 401 ? true : undefined,
-  );
-  expect(await verify(kept.session.token)).toBe(200);
-  await createUser(service);
-  expect(await service.stop()).toBe(0);
-});
+    endPrimary(primary);
+    await standby.query('select pg_promote()');
+    await pooler.switchTo(standby);
+    // Another instance, which has only connections to the new primary.
+    const other = await installation.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${standby.port}/postern` });
+    onTestFinished(() => other.stop().then(() => undefined));
+    const path = `/v1/tokens/${revoked.authentication.id}`;
+    expect((await other.api('DELETE', path, { bearer: revoked.session.token })).status).toBe(200);
+    await eventually('the revoked session to be refused', async () =>
+      (await verify(revoked.session.token)) === 401 ? true : undefined,
+    );
+    expect(await verify(unrevoked.session.token)).toBe(200);
+    await createUser(service);
+    expect(await service.stop()).toBe(0);
+  },
+);

@@ -46,7 +46,7 @@ async function newRecipient(client: Client): Promise<string> {
 }
 
 /** Starts a login by SMS and returns its id. */
-async function start(client: Client, phone: string): Promise<string> {
+async function startLogin(client: Client, phone: string): Promise<string> {
   const { status, body } = await client.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone) });
   expect(status).toBe(201);
   return body.id;
@@ -54,11 +54,11 @@ async function start(client: Client, phone: string): Promise<string> {
 
 const startMany = async (client: Client, count: number) => {
   const phones = await Promise.all(Array.from({ length: count }, () => newRecipient(client)));
-  return Promise.all(phones.map(async (phone) => ({ phone, id: await start(client, phone) })));
+  return Promise.all(phones.map(async (phone) => ({ phone, id: await startLogin(client, phone) })));
 };
 
 /** Makes the next attempt due now. */
-async function hurry(database: Database): Promise<void> {
+async function makeRetriesDue(database: Database): Promise<void> {
   await database.everyone.query(
     testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'),
   );
@@ -72,7 +72,7 @@ const waitForFailedAttempts = (client: Client, id: string, count: number) =>
     return message.attempts >= count && message.last_error !== null ? message : undefined;
   });
 
-const seen = (provider: FaultyProvider, phone: string) => provider.received.filter(({ to }) => to === phone);
+const receivedBy = (provider: FaultyProvider, phone: string) => provider.received.filter(({ to }) => to === phone);
 
 /** Expires the code of a login. */
 async function expire(database: Database, id: string): Promise<void> {
@@ -86,7 +86,7 @@ describe('a provider that hangs', () => {
     const postern = await newPostern(provider);
     provider.behave('hang');
     for (let count = 0; count < 3 * workers; count += 1) {
-      const id = await start(postern, await newRecipient(postern));
+      const id = await startLogin(postern, await newRecipient(postern));
       // The provider hangs until the service gives up on it. A login that waited for its message would start only then.
       expect(await messageOf(postern, id, ['queued', ...settled])).toMatchObject({ state: 'queued', last_error: null });
     }
@@ -108,7 +108,7 @@ describe('a provider that hangs', () => {
     provider.heal();
     for (const { id, phone } of waiting) {
       expect(await messageOf(postern, id)).toMatchObject({ state: 'sent', attempts: 1, last_error: null });
-      expect(seen(provider, phone)).toHaveLength(1);
+      expect(receivedBy(provider, phone)).toHaveLength(1);
     }
     for (const { id, phone } of hanging) {
       expect(await messageOf(postern, id)).toMatchObject({
@@ -116,7 +116,7 @@ describe('a provider that hangs', () => {
         attempts: 2,
         last_error: expect.any(String),
       });
-      const [first, ...retries] = seen(provider, phone);
+      const [first, ...retries] = receivedBy(provider, phone);
       expect(retries).toEqual([first]);
     }
   });
@@ -130,7 +130,7 @@ describe('a provider that hangs', () => {
       new Set(provider.received.map(({ to }) => to)).size >= workers ? true : undefined,
     );
     const user = await createUser(postern, { phone: newPhone(), password: undefined });
-    await start(postern, user.phone ?? '');
+    await startLogin(postern, user.phone ?? '');
     const deleted = await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
     expect(deleted.status).toBe(204);
     await eventually('the erasure', async () => {
@@ -156,7 +156,7 @@ describe('a provider that hangs', () => {
     await expire(postern.database, id);
     provider.heal();
     expect(await messageOf(postern, id, settled)).toMatchObject({ state: 'expired', attempts: 1 });
-    expect(seen(provider, phone)).toEqual([]);
+    expect(receivedBy(provider, phone)).toEqual([]);
   });
 });
 
@@ -169,19 +169,19 @@ describe('a provider that fails for some numbers', () => {
     const victims = await Promise.all(bad.map(async (how) => ({ how, phone: await newRecipient(postern), id: '' })));
     for (const victim of victims) {
       provider.behave(victim.how, victim.phone);
-      victim.id = await start(postern, victim.phone);
+      victim.id = await startLogin(postern, victim.phone);
     }
     const [other] = await startMany(postern, 1);
     expect(await messageOf(postern, other?.id ?? '')).toMatchObject({ state: 'sent', attempts: 1 });
 
     await eventually('an attempt at each', async () =>
-      victims.every(({ phone }) => seen(provider, phone).length > 0) ? true : undefined,
+      victims.every(({ phone }) => receivedBy(provider, phone).length > 0) ? true : undefined,
     );
     provider.heal();
     for (const { how, phone, id } of victims) {
       const { state, last_error } = await messageOf(postern, id, settled);
       expect({ how, state }).toEqual({ how, state: 'sent' });
-      const [first, ...retries] = seen(provider, phone);
+      const [first, ...retries] = receivedBy(provider, phone);
       expect({ how, retries }).toEqual({ how, retries: [first] });
       expect(last_error).toMatch(/^(the SMS webhook answered (500|307)|127\.0\.0\.1 cannot be reached \(\w+\))$/);
       expect(last_error).not.toContain(first?.code);
@@ -190,7 +190,10 @@ describe('a provider that fails for some numbers', () => {
 });
 
 describe('a provider that keeps failing', () => {
-  /** Records the pause before each further attempt, and then keeps the job until `hurry`, however slow the machine is. */
+  /**
+   * Records the pause before each further attempt, and then keeps the job until `makeRetriesDue`, however slow the
+   * machine is.
+   */
   const holdRetries = async ({ everyone }: Database) => {
     await everyone.query(testSql('create table pauses (attempts int, seconds float8)'));
     await everyone.query(
@@ -222,20 +225,20 @@ describe('a provider that keeps failing', () => {
     await holdRetries(postern.database);
     provider.behave('answer 500');
     const phone = await newRecipient(postern);
-    const id = await start(postern, phone);
+    const id = await startLogin(postern, phone);
     let last = 0;
     for (let attempt = 1; attempt <= 7; attempt += 1) {
       const pause = await pauseAfter(postern.database, attempt);
       expect(pause).toBeGreaterThan(1.5 * last);
       last = pause;
-      await hurry(postern.database);
+      await makeRetriesDue(postern.database);
     }
     expect(await messageOf(postern, id, settled)).toMatchObject({
       state: 'failed',
       attempts: 8,
       last_error: 'the SMS webhook answered 500',
     });
-    expect(seen(provider, phone)).toHaveLength(8);
+    expect(receivedBy(provider, phone)).toHaveLength(8);
     const jobs = testSql('select from graphile_worker._private_jobs');
     await eventually('an empty queue', async () =>
       (await postern.database.everyone.query(jobs))[0] ? undefined : true,
@@ -248,13 +251,13 @@ describe('a provider that keeps failing', () => {
     await holdRetries(postern.database);
     provider.behave('answer 500');
     const phone = await newRecipient(postern);
-    const id = await start(postern, phone);
+    const id = await startLogin(postern, phone);
     await pauseAfter(postern.database, 1);
     await expire(postern.database, id);
     provider.heal();
-    await hurry(postern.database);
+    await makeRetriesDue(postern.database);
     expect(await messageOf(postern, id, settled)).toMatchObject({ state: 'failed' });
-    expect(seen(provider, phone)).toHaveLength(1);
+    expect(receivedBy(provider, phone)).toHaveLength(1);
   });
 
   test('is not visible in the status of a login', async () => {
@@ -262,7 +265,7 @@ describe('a provider that keeps failing', () => {
     const postern = await newPostern(provider);
     provider.behave('answer 500');
     const [known, unknown] = [await newRecipient(postern), newPhone()];
-    const ids = [await start(postern, known), await start(postern, unknown)];
+    const ids = [await startLogin(postern, known), await startLogin(postern, unknown)];
     await waitForFailedAttempts(postern, ids[0] ?? '', 1);
     await messageOf(postern, ids[1] ?? '', ['dropped']);
     const statuses = await Promise.all(ids.map((id) => postern.api('GET', `/v1/tokens/${id}`)));
@@ -282,15 +285,15 @@ describe('a message that an instance is sending', () => {
     const killed = await installation.start();
     onTestFinished(() => killed.stop('SIGKILL').then(() => undefined));
     const phone = await newRecipient(killed);
-    const id = await start(killed, phone);
-    await eventually('the attempt', async () => seen(provider, phone)[0]);
+    const id = await startLogin(killed, phone);
+    await eventually('the attempt', async () => receivedBy(provider, phone)[0]);
     await killed.stop('SIGKILL');
 
     provider.heal();
     const next = await installation.start();
     onTestFinished(() => next.stop('SIGKILL').then(() => undefined));
     expect(await messageOf(next, id)).toMatchObject({ state: 'sent', attempts: 2 } satisfies Partial<OutboxMessage>);
-    const [first, ...retries] = seen(provider, phone);
+    const [first, ...retries] = receivedBy(provider, phone);
     expect(retries).toEqual([first]);
     expect(await next.stop()).toBe(0);
   });
@@ -303,8 +306,8 @@ describe('a message that an instance is sending', () => {
     for (let round = 0; round < 5 && sent?.attempts !== 1; round += 1) {
       const phone = await newRecipient(postern);
       provider.behave('hang', phone);
-      const id = await start(postern, phone);
-      await eventually('the attempt', async () => seen(provider, phone)[0]);
+      const id = await startLogin(postern, phone);
+      await eventually('the attempt', async () => receivedBy(provider, phone)[0]);
 
       const second = await postern.another();
       cleanUps.push(() => second.close());
@@ -313,7 +316,7 @@ describe('a message that an instance is sending', () => {
       provider.acceptHanging();
       provider.behave('accept', phone);
       const { attempts } = await messageOf(postern, id);
-      sent = { attempts, received: seen(provider, phone).length };
+      sent = { attempts, received: receivedBy(provider, phone).length };
     }
     expect(sent).toEqual({ attempts: 1, received: 1 });
   });

@@ -45,7 +45,7 @@ test('the former release and this one serve the same database, and a rolling upg
   const before = await migrations();
   let urls = [older.url];
   let requests = 0;
-  const next = () => urls[requests++ % urls.length] ?? '';
+  const nextUrl = () => urls[requests++ % urls.length] ?? '';
 
   const admin = { authorization: `Bearer ${adminKey}` };
   const client = createClient({ url: older.url, adminKey });
@@ -58,37 +58,39 @@ test('the former release and this one serve the same database, and a rolling upg
   const basic = { authorization: `Basic ${Buffer.from(authentication.token ?? '').toString('base64')}` };
   const answers: Record<string, number[]> = { verify: [], session: [], list: [], publish: [], user: [], code: [] };
   const load = {
-    verify: () => sendSingle(`${next()}/v1/sessions/verify`, 'POST', bearer),
-    session: () => sendSingle(`${next()}/v1/sessions`, 'POST', basic),
-    list: () => sendSingle(`${next()}/v1/notifications?limit=5`, 'GET', bearer),
+    verify: () => sendSingle(`${nextUrl()}/v1/sessions/verify`, 'POST', bearer),
+    session: () => sendSingle(`${nextUrl()}/v1/sessions`, 'POST', basic),
+    list: () => sendSingle(`${nextUrl()}/v1/notifications?limit=5`, 'GET', bearer),
     publish: () =>
       sendSingle(
-        `${next()}/admin/v1/notifications`,
+        `${nextUrl()}/admin/v1/notifications`,
         'POST',
         { ...admin, 'idempotency-key': randomUUID() },
         { user_id: user.id, notification_type: 'payment', description: 'Ada paid you' },
       ),
     code: async () => {
       const phone = newPhone();
-      answers.user?.push(await sendSingle(`${next()}/admin/v1/users`, 'POST', admin, { phone }));
-      return sendSingle(`${next()}/v1/tokens`, 'POST', {}, smsLogin(phone));
+      answers.user?.push(await sendSingle(`${nextUrl()}/admin/v1/users`, 'POST', admin, { phone }));
+      return sendSingle(`${nextUrl()}/v1/tokens`, 'POST', {}, smsLogin(phone));
     },
   };
   let isOver = false;
   // One after the other, so that a phase that waits for answers knows that no request goes to a former URL.
-  const loops = Object.entries(load).map(async ([name, ask]) => {
-    while (!isOver) answers[name]?.push(await ask());
+  const loops = Object.entries(load).map(async ([name, send]) => {
+    while (!isOver) answers[name]?.push(await send());
   });
   const moreAnswers = () => {
     const counts = Object.values(answers).map((list) => list.length);
     return eventually('answers of each kind', async () =>
-      Object.values(answers).every((list, at) => list.length > (counts[at] ?? 0) + answersInPhase) ? true : undefined,
+      Object.values(answers).every((list, index) => list.length > (counts[index] ?? 0) + answersInPhase)
+        ? true
+        : undefined,
     );
   };
   const received: string[] = [];
   const following = (async () => {
     for (let position = '0'; ; ) {
-      const stream: EventStream = await openStream(next(), { bearer: session.token, lastEventId: position });
+      const stream: EventStream = await openStream(nextUrl(), { bearer: session.token, lastEventId: position });
       await eventually(
         'the end of a stream',
         async () => (isOver || stream.end !== undefined ? true : undefined),

@@ -99,7 +99,7 @@ async function countNotifications(): Promise<number[]> {
   return idsOfPeople().map((id) => notifications.filter((row) => row.includes(id)).length);
 }
 
-test('users move while they are written to: no row is lost or doubled, and sessions stay as they are', async () => {
+test('users move while their rows change: no row is lost or doubled, and sessions stay as they are', async () => {
   const [first, ...others] = people;
   const revoked = first?.signedIn.session.token ?? '';
   const path = `/v1/tokens/${first?.signedIn.authentication.id}`;
@@ -168,13 +168,13 @@ for (const [server, step, pauseBefore] of [
 
 test('an instance that hangs during a move, and one that starts then, use the new map', async () => {
   await move('east');
-  const [kept, ended] = people.slice(1).map(({ signedIn }) => signedIn);
-  if (kept === undefined || ended === undefined) throw new Error('there are too few people');
+  const [valid, ended] = people.slice(1).map(({ signedIn }) => signedIn);
+  if (valid === undefined || ended === undefined) throw new Error('there are too few people');
   const cwd = await mkdtemp(join(tmpdir(), 'postern-moves-'));
   const env = { ...shards.env, PORT: '0', LOG_LEVEL: 'fatal', SECRET_KEY: secret, ADMIN_API_KEY: app.adminKey };
   const hanging = await startProcess({ cwd, env });
   try {
-    for (const { session } of [kept, ended]) expect(await verify(session.token, hanging.url)).toBe(200);
+    for (const { session } of [valid, ended]) expect(await verify(session.token, hanging.url)).toBe(200);
     for (const { user } of people) expect((await publish(user.id, hanging.url)).status).toBe(201);
     process.kill(hanging.pid, 'SIGSTOP');
     const before = await countNotifications();
@@ -193,7 +193,7 @@ test('an instance that hangs during a move, and one that starts then, use the ne
       (await app.api('DELETE', `/v1/tokens/${ended.authentication.id}`, { bearer: ended.session.token })).status,
     ).toBe(200);
     // These are the first requests that the instance reads when it continues.
-    const statuses = [verify(ended.session.token, hanging.url), verify(kept.session.token, hanging.url)];
+    const statuses = [verify(ended.session.token, hanging.url), verify(valid.session.token, hanging.url)];
     const writes = people.map(async ({ user }) => (await publish(user.id, hanging.url)).status);
     process.kill(hanging.pid, 'SIGCONT');
     expect([401, 503]).toContain(await statuses[0]);
@@ -206,7 +206,7 @@ test('an instance that hangs during a move, and one that starts then, use the ne
       published.map((status) => ({ acknowledged: status === 201 ? 2 : 1, refused: status === 201 ? 0 : 1 })),
     );
     await eventually('that the instance uses the new map', async () =>
-      (await verify(kept.session.token, hanging.url)) === 200 ? true : undefined,
+      (await verify(valid.session.token, hanging.url)) === 200 ? true : undefined,
     );
     expect(await verify(ended.session.token, hanging.url)).toBe(401);
   } finally {

@@ -92,7 +92,7 @@ async function stateOf(text: string): Promise<{ holders: string[]; prepared: num
 const nobody = { holders: [], prepared: 0 };
 const all = { holders: ['main', 'east', 'west'], prepared: 0 };
 
-test('a publication that is killed at any step reaches all users or none, and all servers go on', async () => {
+test('a publication whose process is killed at any step reaches all users or none, and all servers continue', async () => {
   const steps = [
     ['before the first part is prepared', 'prepare transaction', 1, nobody],
     ['before the last part is prepared', 'prepare transaction', 2, nobody],

@@ -26,7 +26,7 @@ let service: FaultyService;
 
 const urlOf = ({ port }: PostgresServer) => `postgres://postgres@127.0.0.1:${port}/postern`;
 
-/** A server that writes each statement with its parameters to a log, as JSON. */
+/** Starts a server that writes each statement with its parameters to a log, as JSON. */
 const startLogged = (name: Name) =>
   startPrimary(folder, name, {
     max_prepared_transactions: '100',
@@ -100,10 +100,10 @@ async function serverOf(userId: string): Promise<Name> {
   return found[0] ?? 'main';
 }
 
-/** Users until each server has two. */
+/** Creates users until each server has two. */
 async function createUsers(): Promise<Map<Name, User[]>> {
   const users = new Map<Name, User[]>(names.map((name) => [name, []]));
-  while ([...users.values()].some((those) => those.length < 2)) {
+  while ([...users.values()].some((members) => members.length < 2)) {
     const user = await createUser(service, { phone: newPhone(), email: newEmail() });
     users.get(await serverOf(user.id))?.push(user);
   }
@@ -120,8 +120,8 @@ const publish = (body: object) => {
   });
 };
 
-/** Requests of each kind about one user. */
-async function useAll(user: User): Promise<void> {
+/** Sends requests of each kind about one user. */
+async function sendAllKinds(user: User): Promise<void> {
   const { api, adminKey } = service;
   const bearer = adminKey;
   const { authentication, session, token } = await signIn(service, user);
@@ -152,13 +152,13 @@ async function useAll(user: User): Promise<void> {
 test('every statement about a user runs on the server of the user, and those of the directory on main', async () => {
   const users = await createUsers();
   const all = [...users.values()].flat();
-  const homes = new Map([...users].flatMap(([name, those]) => those.map(({ id }) => [id, name] as const)));
-  await Promise.all(all.map(useAll));
+  const homes = new Map([...users].flatMap(([name, members]) => members.map(({ id }) => [id, name] as const)));
+  await Promise.all(all.map(sendAllKinds));
   expect((await publish({ user_ids: all.map(({ id }) => id) })).status).toBe(201);
-  for (const [, those] of users) {
-    const gone = those.at(-1)?.id ?? '';
+  for (const [, members] of users) {
+    const deletedId = members.at(-1)?.id ?? '';
     const { api, adminKey } = service;
-    expect((await api('DELETE', `/admin/v1/users/${gone}`, { bearer: adminKey })).status).toBe(204);
+    expect((await api('DELETE', `/admin/v1/users/${deletedId}`, { bearer: adminKey })).status).toBe(204);
   }
 
   const wrong: string[] = [];
@@ -184,7 +184,7 @@ test('every statement about a user runs on the server of the user, and those of 
   }
 });
 
-/** A request of a kind, repeated until it is stopped. */
+/** Repeats a request until the returned function is called. */
 function repeat(act: () => Promise<void>): () => Promise<void> {
   let isOver = false;
   const running = (async () => {
@@ -196,20 +196,20 @@ function repeat(act: () => Promise<void>): () => Promise<void> {
   };
 }
 
-test('a server that dies under load takes only its users away, and loses nothing', async () => {
+test('when a server dies under load, only requests about its users are refused, and nothing is lost', async () => {
   const { api, adminKey } = service;
   const users = await createUsers();
   const people = await Promise.all(
-    [...users].flatMap(([name, those]) =>
-      those.map(async (user) => ({ name, user, token: (await signIn(service, user)).session.token })),
+    [...users].flatMap(([name, members]) =>
+      members.map(async (user) => ({ name, user, token: (await signIn(service, user)).session.token })),
     ),
   );
   const published = new Map<string, string>();
   const created = new Set<string>();
   const phones = new Map<string, string>();
   const wrong: string[] = [];
-  /** A response that is unavailable only for users of a server that is away. */
-  const expects = (what: string, status: number, wanted: number, name: Name) => {
+  /** Whether the status is the wanted one. Any other is recorded as wrong, except 503 for users of the server that dies. */
+  const isExpected = (what: string, status: number, wanted: number, name: Name) => {
     if (status !== wanted && !(status === 503 && name === 'east')) wrong.push(`${what} on ${name}: ${status}`);
     return status === wanted;
   };
@@ -217,18 +217,18 @@ test('a server that dies under load takes only its users away, and loses nothing
   const stops = people.flatMap(({ name, user, token }) => [
     repeat(async () => {
       const { status } = await api('POST', '/v1/sessions/verify', { bearer: token });
-      if (!expects('verify', status, 200, name)) refused += 1;
+      if (!isExpected('verify', status, 200, name)) refused += 1;
     }),
     repeat(async () => {
       const { status, body } = await publish({ user_id: user.id });
-      if (expects('publish', status, 201, name)) published.set(body.id, user.id);
+      if (isExpected('publish', status, 201, name)) published.set(body.id, user.id);
     }),
     repeat(async () => {
       const phone = newPhone();
       const change = { bearer: adminKey, body: { phone } };
       const { status } = await api('PATCH', `/admin/v1/users/${user.id}`, change);
       // Without a confirmation, the change took effect or did not.
-      if (expects('change', status, 200, name)) phones.set(user.id, phone);
+      if (isExpected('change', status, 200, name)) phones.set(user.id, phone);
       else phones.delete(user.id);
     }),
   ]);
@@ -237,7 +237,7 @@ test('a server that dies under load takes only its users away, and loses nothing
       const body = { username: `user-${randomUUID()}` };
       const { status, body: user } = await api<User>('POST', '/admin/v1/users', { bearer: adminKey, body });
       // The id of a new user may belong to the server that is away.
-      if (expects('create', status, 201, 'east')) created.add(user.id);
+      if (isExpected('create', status, 201, 'east')) created.add(user.id);
     }),
   );
   const readiness = async () => {
@@ -252,11 +252,11 @@ test('a server that dies under load takes only its users away, and loses nothing
   const before = published.size;
   await eventually('work for the others', async () => (published.size > before + 30 ? true : undefined));
   servers.east = await servers.east.restart();
-  const firstAgain = new Set(people.filter(({ name }) => name === 'east').map(({ user }) => user.id));
+  const withoutNewOne = new Set(people.filter(({ name }) => name === 'east').map(({ user }) => user.id));
   const known = new Set(published.keys());
   await eventually('work for everyone', async () => {
-    for (const [id, userId] of published) if (!known.has(id)) firstAgain.delete(userId);
-    return firstAgain.size === 0 ? true : undefined;
+    for (const [id, userId] of published) if (!known.has(id)) withoutNewOne.delete(userId);
+    return withoutNewOne.size === 0 ? true : undefined;
   });
   await Promise.all(stops.map((stop) => stop()));
 

@@ -110,7 +110,7 @@ test('a slow process cannot commit a transaction that another one has rolled bac
   expect(await partsOf(userId)).toEqual(neither);
 });
 
-test('an instance completes the transaction of a process that has died, without a call', async () => {
+test('recovery in the background completes the transaction of a process that has died', async () => {
   const userId = await createEastUser();
   await once(startWriter(userId, { KILL_BEFORE: 'commit prepared' }), 'exit');
   expect(await partsOf(userId)).toEqual({ identity: false, user: true, prepared: 1 });

@@ -111,9 +111,9 @@ test('publishing loses and repeats nothing while connections are cut and an inst
   const shouldContinue = () => performance.now() < end || rounds < 25 || acknowledged.size <= 100;
   const publish = async (): Promise<void> => {
     while (shouldContinue()) {
-      const some = readers.filter(() => randomInt(3) > 0).map(({ user }) => user.id);
-      if (some.length === 0) continue;
-      const body = { user_ids: some, notification_type: 'payment', description: 'x' };
+      const recipients = readers.filter(() => randomInt(3) > 0).map(({ user }) => user.id);
+      if (recipients.length === 0) continue;
+      const body = { user_ids: recipients, notification_type: 'payment', description: 'x' };
       const headers = { 'idempotency-key': randomUUID() };
       const service = randomInt(2) === 0 ? steady : victim;
       const answer = await service
@@ -144,17 +144,17 @@ test('publishing loses and repeats nothing while connections are cut and an inst
     await eventually('everything', async () => client.count() >= (inboxes.get(user.id)?.length ?? 0) || undefined);
     await client.stop();
   }
-  const kept = new Set([...inboxes.values()].flat());
+  const stored = new Set([...inboxes.values()].flat());
   console.table([
     {
       acknowledged: acknowledged.size,
       received: clients.reduce((sum, { client }) => sum + client.received.length, 0),
       connections: clients.reduce((sum, { client }) => sum + client.connections(), 0),
-      lost: clients.reduce((sum, { user, client }) => sum + lost(inboxes.get(user.id) ?? [], client.received), 0),
+      lost: clients.reduce((sum, { user, client }) => sum + countLost(inboxes.get(user.id) ?? [], client.received), 0),
       duplicates: clients.reduce((sum, { client }) => sum + client.received.length - new Set(client.received).size, 0),
     },
   ]);
-  expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
+  expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
   expect(acknowledged.size).toBeGreaterThan(100);
   for (const { user, client } of clients) {
     expect(client.unexpected).toEqual([]);
@@ -168,7 +168,7 @@ function killConnections(database: Database, names: string, count: number): Prom
   const kill = `select pg_terminate_backend(pid) from (
       select pid from pg_stat_activity
       where application_name ~ $1 and datname = current_database() and pid <> pg_backend_pid() order by random() limit $2
-    ) some`;
+    ) recipients`;
   // May also end other connections of this test's pool, because they have the same name as those of the service.
   return database.everyone.query(testSql(kill, [names, count])).catch(() => undefined);
 }
@@ -180,9 +180,9 @@ async function inboxOf(database: Database, user: User): Promise<string[]> {
   return (await database.everyone.query(statement)).map(({ id }) => id);
 }
 
-function lost(inbox: readonly string[], received: readonly string[]): number {
-  const has = new Set(received);
-  return inbox.filter((id) => !has.has(id)).length;
+function countLost(inbox: readonly string[], received: readonly string[]): number {
+  const receivedIds = new Set(received);
+  return inbox.filter((id) => !receivedIds.has(id)).length;
 }
 
 test('a restart of the database closes no stream and loses nothing', async () => {

@@ -69,7 +69,7 @@ for (const { rounds, where, create } of [
       /** The rows of all servers. */
       const rows = async <Row extends object>(text: string) =>
         (await Promise.all(database.shards.map(({ everyone }) => everyone.query<Row>(testSql(text))))).flat();
-      const stepAll = (interval: string) => Promise.all(database.shards.map((shard) => stepClock(shard, interval)));
+      const stepClocks = (interval: string) => Promise.all(database.shards.map((shard) => stepClock(shard, interval)));
       const request = (method: string, path: string, body: object) =>
         service.api<User>(method, `/admin/v1${path}`, { bearer: service.adminKey, body });
       await request('POST', '/webhooks', { url: receiver.url, events: ['user.*'] });
@@ -92,12 +92,12 @@ for (const { rounds, where, create } of [
         await service.stop('SIGKILL');
         await writing;
         // While no process runs: the leases of the dead one have ended, and the first retries are due.
-        await stepAll(`${round * 90} seconds`);
+        await stepClocks(`${round * 90} seconds`);
         service = await installation.start();
       }
       await service.stop('SIGKILL');
       failingShare = 0;
-      await stepAll('3 hours');
+      await stepClocks('3 hours');
       service = await installation.start();
 
       await eventually('the end of all deliveries', async () => {

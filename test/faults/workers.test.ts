@@ -46,7 +46,7 @@ async function start(installation: Installation, env: Readonly<Record<string, st
   return service;
 }
 
-async function connections(service: FaultyService, each = 1): Promise<Connection[]> {
+async function connectToBoth(service: FaultyService, each = 1): Promise<Connection[]> {
   const open = await connectToEach(service, 2, each);
   cleanUps.push(async () => {
     for (const connection of open) connection.close();
@@ -106,7 +106,7 @@ function startClients(url: string, kinds: readonly { keepAlive: boolean; count: 
   };
 }
 
-const refused = (url: string) =>
+const refusesConnections = (url: string) =>
   new Promise<true | undefined>((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
     socket.once('connect', () => {
@@ -166,8 +166,8 @@ describe('a killed worker', () => {
       const faultsBefore = clients.faults.length;
       const [victim = 0] = workers;
       kill(victim, 'SIGKILL');
-      const now = await newWorkers(service, 2, [victim]);
-      expect(now).toEqual(expect.arrayContaining(workers.filter((pid) => pid !== victim)));
+      const workersNow = await newWorkers(service, 2, [victim]);
+      expect(workersNow).toEqual(expect.arrayContaining(workers.filter((pid) => pid !== victim)));
       const answeredBefore = clients.answered();
       await eventually('more answers', async () => clients.answered() > answeredBefore + 100 || undefined);
       // Each client lost at most one running request. No request is refused or waits for long.
@@ -175,7 +175,7 @@ describe('a killed worker', () => {
     }
     await clients.stop();
     expect(new Set([...clients.faults, 'ECONNRESET'])).toEqual(new Set(['ECONNRESET']));
-    for (const connection of await connections(service)) {
+    for (const connection of await connectToBoth(service)) {
       expect((await connection.send('GET', '/readyz')).status).toBe(200);
     }
     const reports = linesOf(service).filter(({ msg }) => msg === 'a worker has ended unexpectedly');
@@ -188,7 +188,7 @@ describe('a killed worker', () => {
     const before = workersOf(service);
     for (const pid of before) kill(pid, 'SIGKILL');
     await newWorkers(service, 2, before);
-    for (const connection of await connections(service)) {
+    for (const connection of await connectToBoth(service)) {
       expect((await connection.send('GET', '/readyz')).status).toBe(200);
     }
     expect(await service.stop()).toBe(0);
@@ -203,9 +203,9 @@ describe('a killed worker', () => {
     kill(victim, 'SIGKILL');
     await eventually('the code to be sent', async () => {
       const path = `/admin/v1/outbox?filter=authentication_id:eq:${started.body.id}`;
-      const ask = service.api<{ state: string }[]>('GET', path, { bearer: service.adminKey });
+      const request = service.api<{ state: string }[]>('GET', path, { bearer: service.adminKey });
       // The killed worker may have had this connection.
-      const answer = await ask.catch(() => undefined);
+      const answer = await request.catch(() => undefined);
       return answer?.body[0]?.state === 'sent' || undefined;
     });
   });
@@ -222,13 +222,13 @@ describe('workers that repeatedly die before they are ready', () => {
     // A worker is missing in both cases.
     kill(first[0] ?? 0, 'SIGKILL');
     let ended = false;
-    const hunt = eventually('the end of the service', async () => {
+    const killing = eventually('the end of the service', async () => {
       for (const pid of workerProcesses(service)) if (isVictim(pid, first)) kill(pid, 'SIGKILL');
       return ended || undefined;
     });
     expect(await service.ended()).toBe(1);
     ended = true;
-    await hunt;
+    await killing;
     expect(service.stderr()).toBe('5 workers in a row have ended before they were ready. The last one: SIGKILL\n');
     expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
     expect(processesWith(installation.dataDir)).toEqual([]);
@@ -242,7 +242,7 @@ describe('SIGTERM', () => {
     const logins = await beginLogins(service);
     const workers = workersOf(service);
     for (let time = 0; time < 2; time += 1) for (const pid of [...workers, service.pid]) kill(pid, 'SIGTERM');
-    await eventually('new connections to be refused', () => refused(service.url));
+    await eventually('new connections to be refused', () => refusesConnections(service.url));
     expect(workers.filter(isAlive)).toEqual(workers);
     expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
     expect(await service.ended()).toBe(0);
@@ -281,7 +281,7 @@ describe('a killed primary process', () => {
     const logins = await beginLogins(service);
     const workers = workersOf(service);
     kill(service.pid, 'SIGKILL');
-    await eventually('new connections to be refused', () => refused(service.url));
+    await eventually('new connections to be refused', () => refusesConnections(service.url));
     expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
     await eventually('the workers to end', async () => !workers.some(isAlive) || undefined);
 

@@ -34,7 +34,7 @@ async function hasSealed({ everyone }: Shard): Promise<true | undefined> {
   return (await everyone.query(testSql('select from audit_days where hash is not null'))).length > 0 || undefined;
 }
 
-test('a user moves when the former server has sealed the days that the new one has, so no event counts as added', async () => {
+test('a user moves only after the former server has sealed the days that the new server has sealed, so no event counts as added', async () => {
   const [, east, west] = database.shards;
   if (east === undefined || west === undefined) throw new Error('there are not three servers');
   const newId = (): string => {
@@ -69,7 +69,7 @@ test('a user moves when the former server has sealed the days that the new one h
   expect(code).toBe(0);
 });
 
-test('each server seals its days, names itself in the event of webhooks, is compared with its own anchors, and knows events that moved', async () => {
+test('each server seals its days and names itself in the webhook event, and audit verify uses its own anchors and accepts events that moved', async () => {
   for (const { everyone } of database.shards) {
     await everyone.query(
       testSql(`insert into webhook_endpoints (id, url, description, events, filter, payload, has_inbox_events, secret,
@@ -111,7 +111,7 @@ test('each server seals its days, names itself in the event of webhooks, is comp
   expect(intact).toMatchObject({ code: 0, stderr: '' });
   for (const anchor of anchors) expect(intact.stdout).toContain(`\n${anchor}\n`);
   const [main = '', east = ''] = anchors;
-  // An anchor without a server is that of the directory's: it may be older than SHARDS.
+  // An anchor without a server belongs to the server `main`, because the anchor may be older than SHARDS.
   expect((await verify(main.replace('main:', ''))).code).toBe(0);
   expect(await verify(east.replace('east:', ''))).toMatchObject({
     code: 1,

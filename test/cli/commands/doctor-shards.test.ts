@@ -30,7 +30,7 @@ async function about(server: string, more: Environment = {}): Promise<readonly [
 }
 
 test('the doctor checks each server of SHARDS: whether it answers and is the right one, its schema and its settings', async () => {
-  const found = [
+  const okLines = [
     'ok    database of east: PostgreSQL 15',
     'ok    migrations of east: all applied',
     'ok    indexes of east: all are built',
@@ -40,10 +40,10 @@ test('the doctor checks each server of SHARDS: whether it answers and is the rig
   ].map((line) => expect.stringContaining(line.replace('PostgreSQL 15', 'PostgreSQL ')));
   expect(await about('east')).toEqual([
     0,
-    ['warn  database of east: the server is new: the next start adds it', ...found],
+    ['warn  database of east: the server is new: the next start adds it', ...okLines],
   ]);
   expect((await runCommand(['shards', 'add'], env)).code).toBe(0);
-  expect(await about('east')).toEqual([0, found]);
+  expect(await about('east')).toEqual([0, okLines]);
   expect((await about('main'))[1]).toEqual(['ok    prepared transactions of main: max_prepared_transactions is 100']);
   const swapped = { SHARDS: `east=${urlOf('west')};west=${urlOf('east')}` };
   const [code, [first]] = await about('east', swapped);

@@ -119,9 +119,9 @@ describe('doctor', () => {
       expect.stringMatching(/^warn {2}sms: codes are printed/),
     ]);
     const webhook = { SMS_PROVIDER: 'webhook', SMS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}` };
-    const to = (host: string) => about('sms', { ...webhook, SMS_WEBHOOK_URL: `https://${host}/sms` });
-    expect(await to('[::1]')).toEqual([0, 'ok    sms: the host [::1] of the webhook resolves']);
-    expect(await to('nobody.invalid')).toEqual([
+    const checkHost = (host: string) => about('sms', { ...webhook, SMS_WEBHOOK_URL: `https://${host}/sms` });
+    expect(await checkHost('[::1]')).toEqual([0, 'ok    sms: the host [::1] of the webhook resolves']);
+    expect(await checkHost('nobody.invalid')).toEqual([
       1,
       'FAIL  sms: the host nobody.invalid of the webhook cannot be resolved',
     ]);
@@ -161,7 +161,7 @@ describe('doctor', () => {
     }
   });
 
-  it('names webhooks that fail, and those that were disabled', async () => {
+  it('names webhooks that fail or that Postern has disabled, but not those that an operator has disabled', async () => {
     const sealed = (id: string) => createSecretKeys(['s'.repeat(32)]).encrypt('a secret', `webhook:${id}`);
     const endpoint = (id: string, path: string, disabled: string | null) =>
       test.database.everyone.query(
@@ -281,7 +281,7 @@ describe('doctor', () => {
 
 describe('doctor and the values encrypted with SECRET_KEY', () => {
   const context = (userId: string) => `totp:${userId}`;
-  const put = async (sealed: Buffer, userId: string) =>
+  const storeSecret = async (sealed: Buffer, userId: string) =>
     test.database.everyone.query(
       testSql(
         `insert into totp (user_id, id, secret, last_step, created_at, last_used_at)
@@ -289,13 +289,13 @@ describe('doctor and the values encrypted with SECRET_KEY', () => {
         [userId, sealed],
       ),
     );
-  const gone = 'g'.repeat(32);
+  const lostKey = 'g'.repeat(32);
 
   it('counts the values that no configured key decrypts by kind, and names the missing key', async () => {
     const users = Array.from({ length: 3 }, () => randomUUID());
-    for (const id of users) await put(createSecretKeys([gone]).encrypt('a secret', context(id)), id);
+    for (const id of users) await storeSecret(createSecretKeys([lostKey]).encrypt('a secret', context(id)), id);
     const id = randomUUID();
-    const message = createSecretKeys([gone]).encrypt('123456', id);
+    const message = createSecretKeys([lostKey]).encrypt('123456', id);
     await test.database.everyone.query(
       testSql(
         `insert into outbox (user_id, id, channel, kind, recipient, state, sealed_code, expires_at, created_at, updated_at)
@@ -306,18 +306,18 @@ describe('doctor and the values encrypted with SECRET_KEY', () => {
     const [code, line] = await about('encrypted values');
     expect(code).toBe(1);
     expect(line).toContain('3 secrets of authenticator apps, 1 queued codes cannot be decrypted.');
-    expect(line).toContain(`id ${createKeyId(gone)} is missing`);
-    expect(line).not.toContain(gone);
-    const both = await about('encrypted values', { SECRET_KEY: `${'s'.repeat(32)},${gone}` });
+    expect(line).toContain(`id ${createKeyId(lostKey)} is missing`);
+    expect(line).not.toContain(lostKey);
+    const both = await about('encrypted values', { SECRET_KEY: `${'s'.repeat(32)},${lostKey}` });
     expect(both).toEqual([0, 'ok    encrypted values: SECRET_KEY decrypts all of them']);
   });
 
-  it('tries all keys for values that are older than key ids', async () => {
+  it('tries all keys for values that were encrypted before keys had ids', async () => {
     const id = randomUUID();
-    await put(createSecretKeys([gone]).encrypt('a secret', context(id)).subarray(encryptedHeadBytes), id);
+    await storeSecret(createSecretKeys([lostKey]).encrypt('a secret', context(id)).subarray(encryptedHeadBytes), id);
     const [code, line] = await about('encrypted values');
     expect([code, line]).toEqual([1, expect.stringContaining('4 secrets of authenticator apps')]);
-    const both = await about('encrypted values', { SECRET_KEY: `${'s'.repeat(32)},${gone}` });
+    const both = await about('encrypted values', { SECRET_KEY: `${'s'.repeat(32)},${lostKey}` });
     expect(both).toEqual([0, 'ok    encrypted values: SECRET_KEY decrypts all of them']);
   });
 });

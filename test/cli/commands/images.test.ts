@@ -89,7 +89,7 @@ test('the doctor checks the bucket', async () => {
   ]);
 });
 
-test('images that are in neither place are reported', async () => {
+test('images copy reports images that are neither on the disk nor in the bucket', async () => {
   await upload(postern);
   await folder.remove();
   expect(await copy()).toMatchObject({ code: 1, stdout: expect.stringContaining('in the bucket 1.') });

@@ -57,7 +57,7 @@ test('messages test uses the next provider when the first one fails, but not in 
   });
 });
 
-test('messages test refuses other providers and numbers', async () => {
+test('messages test refuses a provider that is not configured, and a number without its country code', async () => {
   expect(await send('--to', '+12025550123', '--provider', 'vonage')).toMatchObject({
     code: 1,
     stderr: 'SMS_PROVIDER does not contain vonage.\n',

@@ -42,7 +42,7 @@ describe('serve', () => {
     expect(await command.done).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('writes the first key to a file that only its owner can read, and names it, without a terminal', async () => {
+  it('without a terminal, writes the first key to a file that only its owner can read, and prints the path of the file', async () => {
     const command = startCommand(['serve'], env);
     const url = await eventually('the address', async () => urlIn(command.printed()));
     const file = join(folder.path, 'admin-key');

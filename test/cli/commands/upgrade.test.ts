@@ -63,7 +63,7 @@ describe('upgrade --check', () => {
     expect((await check({ ALLOW_CONSOLE_SMS: 'true' })).stdout).toMatch(/^warn {2}configuration: .*ALLOW_CONSOLE_SMS/m);
   });
 
-  it('refuses a database with an unfit encoding, and errors in texts, and writes nothing', async () => {
+  it('reports an unfit encoding of the database and errors in texts, and writes nothing', async () => {
     const unfit = await createTestDatabase(`template template0 encoding 'SQL_ASCII' locale_provider libc locale 'C'`);
     const before = await databaseDigest(unfit.target);
     await mkdir(join(folder.path, 'texts'));
@@ -77,7 +77,7 @@ describe('upgrade --check', () => {
     await unfit.drop();
   });
 
-  it('names the migrations of the embedded database, and leaves its contents and the files beside it', async () => {
+  it('names the migrations of the embedded database, and changes neither its contents nor the files beside it', async () => {
     const { path, remove } = await temporaryFolder();
     const digest = async () => {
       const { target, close } = await openTarget({ DATA_DIR: path }, quiet);
@@ -97,7 +97,7 @@ describe('upgrade --check', () => {
     await remove();
   });
 
-  it('refuses a newer database, and errors of the configuration', async () => {
+  it('fails for a newer database, and for errors of the configuration', async () => {
     await run("insert into schema_migrations (name, digest) values ('9999_future.sql', '')");
     expect(await check()).toMatchObject({
       code: 1,

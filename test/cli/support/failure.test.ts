@@ -2,7 +2,7 @@ import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { describeFailure } from '../../../src/cli/support/failure.js';
 
-test('a connection that a command has lost is named as the cause, and is not a failure to report', async () => {
+test('a command that has lost its connection says that the database refuses the connection or does not answer', async () => {
   const client = new pg.Client({ ...inject('server'), database: 'postgres' });
   client.on('error', () => undefined);
   await client.connect();

@@ -34,7 +34,7 @@ test('postern blocks adds, lists and removes blocks', async () => {
   expect((await command('list')).stdout).toBe('No address is blocked.\n');
 });
 
-test('postern blocks refuses what is no address, and a block that does not exist', async () => {
+test('postern blocks refuses a text that is not an address, and does not remove a block that does not exist', async () => {
   const { code, stderr } = await command('add', 'example.com');
   expect(code).toBe(1);
   expect(stderr).toContain('This must be an IP address, or a range');

@@ -20,12 +20,12 @@ afterAll(async () => {
 
 const command = (...args: string[]) => runCommand(['shards', ...args], env);
 const onMain = (text: string) => database.everyone.query(testSql(text));
-const words = (stdout: string) =>
+const cellsOf = (stdout: string) =>
   stdout
     .trim()
     .split('\n')
     .map((line) => line.split(/\s{2,}/));
-const head = ['SERVER', 'STATE', 'BUCKETS', 'SHARE', 'MOVES TO COMPLETE'];
+const header = ['SERVER', 'STATE', 'BUCKETS', 'SHARE', 'MOVES TO COMPLETE'];
 
 test('shards status changes nothing, and shards add registers the servers', async () => {
   expect(await runCommand(['shards', 'status'], { ...env, SHARDS: '' })).toMatchObject({
@@ -34,8 +34,8 @@ test('shards status changes nothing, and shards add registers the servers', asyn
   });
   const before = await command('status');
   expect(before).toMatchObject({ code: 1, stderr: '' });
-  expect(words(before.stdout)).toEqual([
-    head,
+  expect(cellsOf(before.stdout)).toEqual([
+    header,
     ['main', 'not added', '0', '0.0%', '0'],
     ['east', 'not added', '0', '0.0%', '0'],
     ['west', 'not added', '0', '0.0%', '0'],
@@ -43,8 +43,8 @@ test('shards status changes nothing, and shards add registers the servers', asyn
   expect(await onMain('select from shards')).toHaveLength(0);
   const added = await command('add');
   expect(added).toMatchObject({ code: 0, stderr: '' });
-  expect(words(added.stdout)).toEqual([
-    head,
+  expect(cellsOf(added.stdout)).toEqual([
+    header,
     ['main', 'answers', '1367', '33.4%', '0'],
     ['east', 'answers', '1365', '33.3%', '0'],
     ['west', 'answers', '1364', '33.3%', '0'],
@@ -96,7 +96,7 @@ test('shards move ends after a signal, and says that the other buckets stay', as
   expect(stderr).toMatch(/^Stopping\. .*\nStopped\. The other buckets stay where they are\. .*\n$/);
   const [, moved] = /^Moved (\d+) buckets/m.exec(stdout) ?? [];
   expect(Number(moved)).toBeLessThan(1000);
-  expect(words((await command('status')).stdout)[3]).toEqual([
+  expect(cellsOf((await command('status')).stdout)[3]).toEqual([
     'west',
     'answers',
     String(1364 + Number(moved)),
@@ -109,7 +109,7 @@ test('a server that does not answer is shown, and named by the commands that nee
   try {
     const { code, stdout } = await command('status');
     expect(code).toBe(1);
-    expect(words(stdout)[2]?.slice(0, 2)).toEqual(['east', 'does not answer']);
+    expect(cellsOf(stdout)[2]?.slice(0, 2)).toEqual(['east', 'does not answer']);
     const move = await command('move', '--to', 'west', '--buckets', '1');
     expect(move).toMatchObject({ code: 1, stdout: '' });
     expect(move.stderr).toMatch(
@@ -129,7 +129,7 @@ test('a server that does not answer is shown, and named by the commands that nee
   }
 });
 
-test('shards remove removes a server without buckets only', async () => {
+test('shards remove removes only a server without buckets', async () => {
   expect(await command('remove', 'north')).toMatchObject({ code: 1, stderr: 'There is no server north.\n' });
   expect(await command('remove', 'main')).toMatchObject({
     code: 1,
@@ -148,7 +148,7 @@ test('shards remove removes a server without buckets only', async () => {
   });
   const [east] = env.SHARDS?.split(';') ?? [];
   const status = await runCommand(['shards', 'status'], { ...env, SHARDS: east ?? '' });
-  expect(words(status.stdout).map(([name]) => name)).toEqual(['SERVER', 'main', 'east']);
+  expect(cellsOf(status.stdout).map(([name]) => name)).toEqual(['SERVER', 'main', 'east']);
   await onMain('delete from shard_buckets');
   expect(await runCommand(['shards', 'remove', 'east'], { ...env, SHARDS: east ?? '' })).toMatchObject({
     code: 1,
@@ -182,7 +182,7 @@ test('shards pgdog-config refuses a URL with several hosts', async () => {
   });
 });
 
-test('each command explains itself', async () => {
+test('each command has a help page', async () => {
   for (const name of ['status', 'add', 'move', 'remove', 'pgdog-config']) {
     const { code, stdout } = await command(name, '--help');
     expect([code, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^Usage: postern shards ${name} `))]);

@@ -21,17 +21,17 @@ let server: EmbeddedPostgres;
 /** A backup with the secret key. */
 let backup: string;
 
-const at = (name: string) => join(folder.path, name);
+const pathOf = (name: string) => join(folder.path, name);
 const postern = (line: string, more: Environment = {}) => runCommand(line.split(' '), { ...env, ...more });
 
-/** A copy of the backup with changes. */
-async function changed(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
-  await writeFile(at(name), change(await readFile(backup)));
-  return at(name);
+/** Writes a changed copy of the backup. @returns its path */
+async function writeChanged(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
+  await writeFile(pathOf(name), change(await readFile(backup)));
+  return pathOf(name);
 }
 
-function flipped(bytes: Buffer, at: number): Buffer {
-  const place = Math.floor(at);
+function flipped(bytes: Buffer, position: number): Buffer {
+  const place = Math.floor(position);
   bytes[place] = (bytes[place] ?? 0) ^ 1;
   return bytes;
 }
@@ -39,7 +39,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
 const withFormat = (bytes: Buffer, format: number) =>
   Buffer.from(bytes.toString('latin1').replace('"format": 1', `"format": ${format}`), 'latin1');
 
-/** A complete archive whose first file, the header, has another text. */
+/** Writes a complete archive that has another text in its first file, the header. */
 async function rewrite(from: string, to: string, change: (header: string) => string): Promise<void> {
   let manifest: Record<string, unknown> = {};
   async function* entries(): AsyncGenerator<ArchiveEntry> {
@@ -58,7 +58,7 @@ async function rewrite(from: string, to: string, change: (header: string) => str
 }
 
 /** Runs statements on a restored copy. */
-async function inCopy(copy: string, text: string): Promise<Record<string, unknown>[]> {
+async function queryCopy(copy: string, text: string): Promise<Record<string, unknown>[]> {
   const restored = await startEmbeddedPostgres({ dataDir: copy, log: silent });
   try {
     return await query(restored, text);
@@ -69,7 +69,7 @@ async function inCopy(copy: string, text: string): Promise<Record<string, unknow
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  dataDir = at('data');
+  dataDir = pathOf('data');
   env = { DATA_DIR: dataDir };
   server = await startEmbeddedPostgres({ dataDir, log: silent });
   await migrate(server.address, silent);
@@ -78,7 +78,7 @@ beforeAll(async () => {
   await writeFile(join(dataDir, 'secret-key'), `${secretKey}\n`, { mode: 0o600 });
   await mkdir(join(dataDir, 'images', 'ab', 'cd', 'image'), { recursive: true });
   await writeFile(join(dataDir, 'images', image), 'a picture');
-  backup = at('first.tar');
+  backup = pathOf('first.tar');
   expect(await postern(`backup create --to ${backup} --with-secret-key`)).toMatchObject({ code: 0, stderr: '' });
 });
 afterAll(async () => {
@@ -107,17 +107,17 @@ describe('postern backup', () => {
   });
 
   it('restore creates a folder with the rows, the image and the key, and names the next command', async () => {
-    const copy = at('restored');
+    const copy = pathOf('restored');
     const { code, stdout } = await postern(`backup restore ${backup} --to ${copy}`);
     expect(code).toBe(0);
     expect(stdout).toContain(`Start it with: DATA_DIR=${copy} postern serve`);
     expect(await readFile(join(copy, 'secret-key'), 'utf8')).toBe(`${secretKey}\n`);
     expect(await readFile(join(copy, 'images', image), 'utf8')).toBe('a picture');
-    expect(await inCopy(copy, 'select count(*)::int as rows from kept')).toEqual([{ rows: 20_000 }]);
+    expect(await queryCopy(copy, 'select count(*)::int as rows from kept')).toEqual([{ rows: 20_000 }]);
   });
 
   it('restore never changes an existing folder, not even an empty one', async () => {
-    const existing = at('existing');
+    const existing = pathOf('existing');
     await mkdir(existing);
     for (const target of [existing, dataDir]) {
       const before = await readdir(target);
@@ -128,24 +128,24 @@ describe('postern backup', () => {
   });
 
   it('a backup without the secret key says which key it needs', async () => {
-    await mkdir(at('folder'));
-    expect(await postern(`backup create --to ${at('folder')}`)).toMatchObject({ code: 0 });
-    const { stdout } = await postern(`backup restore ${at('folder')} --to ${at('without-key')}`);
+    await mkdir(pathOf('folder'));
+    expect(await postern(`backup create --to ${pathOf('folder')}`)).toMatchObject({ code: 0 });
+    const { stdout } = await postern(`backup restore ${pathOf('folder')} --to ${pathOf('without-key')}`);
     expect(stdout).toMatch(/no secret key\. It needs the key with the id [0-9a-f]{8}: copy it to .+secret-key/);
-    expect(await readdir(at('without-key'))).toEqual(['images', 'postgres']);
+    expect(await readdir(pathOf('without-key'))).toEqual(['images', 'postgres']);
   });
 
   it('create encrypts with BACKUP_PASSPHRASE, and verify and restore need it', async () => {
-    const path = at('encrypted.age');
+    const path = pathOf('encrypted.age');
     const secret = { BACKUP_PASSPHRASE: passphrase };
     expect(await postern(`backup create --to ${path} --with-secret-key`, secret)).toMatchObject({ code: 0 });
     expect((await readFile(path)).includes(secretKey)).toBe(false);
     expect((await postern(`backup verify ${path}`)).stderr).toContain('encrypted: set BACKUP_PASSPHRASE');
     const wrong = await postern(`backup verify ${path}`, { BACKUP_PASSPHRASE: 'another passphrase' });
     expect(wrong.stderr).toContain('is not the passphrase');
-    expect(await postern(`backup restore ${path} --to ${at('decrypted')}`, secret)).toMatchObject({ code: 0 });
+    expect(await postern(`backup restore ${path} --to ${pathOf('decrypted')}`, secret)).toMatchObject({ code: 0 });
     await writeFile(path, (await readFile(path)).subarray(0, -70_000));
-    const cut = await postern(`backup restore ${path} --to ${at('cut')}`, secret);
+    const cut = await postern(`backup restore ${path} --to ${pathOf('cut')}`, secret);
     expect(cut.stderr).toContain('cut, changed or damaged');
     expect(await readdir(folder.path)).not.toContain('cut');
   });
@@ -157,25 +157,25 @@ describe('postern backup', () => {
     ['older', (bytes: Buffer) => withFormat(bytes, 0), 'the old format 0'],
     ['newer', (bytes: Buffer) => withFormat(bytes, 2), 'the format 2, which a newer release'],
   ])('a %s file is refused with a sentence, and nothing is left', async (name, change, sentence) => {
-    const path = await changed(`${name}.tar`, change);
+    const path = await writeChanged(`${name}.tar`, change);
     const before = await readdir(folder.path);
-    const { code, stdout, stderr } = await postern(`backup restore ${path} --to ${at('never')}`);
+    const { code, stdout, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(sentence)]);
     expect(await readdir(folder.path)).toEqual(before);
   });
 
   it('verify refuses a truncated file, and removes its copy', async () => {
-    const path = await changed('cut-again.tar', (bytes) => bytes.subarray(0, -2000));
+    const path = await writeChanged('cut-again.tar', (bytes) => bytes.subarray(0, -2000));
     expect((await postern(`backup verify ${path}`)).stderr).toContain('its end is missing');
     expect((await readdir(dataDir)).filter((entry) => entry.startsWith('verify-'))).toEqual([]);
   });
 
-  it('files of another database than the header says are refused', async () => {
+  it('a backup whose files belong to another database than its header says is refused', async () => {
     const [own] = await query(server, 'select system_identifier::text as id from pg_control_system()');
     // The changed digest at the end is right: the archive is complete, but its parts do not belong together.
-    const path = at('mixed.tar');
+    const path = pathOf('mixed.tar');
     await rewrite(backup, path, (text) => text.replace(String(own?.id), '7000000000000000000'));
-    const { code, stderr } = await postern(`backup restore ${path} --to ${at('never')}`);
+    const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining('belong to another database')]);
   });
 
@@ -195,8 +195,10 @@ describe('postern backup', () => {
     expect(key).toMatch(/^images-of-tests\/backups\/postern-\d+-\d{8}T\d{6}Z\.tar$/);
     const { stdout } = await postern(`backup verify ${place}`, keys);
     expect(stdout).toContain(`s3://${key} is good`);
-    expect(await postern(`backup restore s3://${key} --to ${at('from-bucket')}`, keys)).toMatchObject({ code: 0 });
-    expect(await inCopy(at('from-bucket'), 'select count(*)::int as rows from kept')).toEqual([{ rows: 20_000 }]);
+    expect(await postern(`backup restore s3://${key} --to ${pathOf('from-bucket')}`, keys)).toMatchObject({ code: 0 });
+    expect(await queryCopy(pathOf('from-bucket'), 'select count(*)::int as rows from kept')).toEqual([
+      { rows: 20_000 },
+    ]);
     store.objects.set(key, flipped(Buffer.from(store.objects.get(key) ?? ''), 20_000_000));
     const changed = await postern(`backup verify ${place}`, keys);
     expect(changed).toMatchObject({ code: 1, stderr: expect.stringContaining('was changed or is damaged') });
@@ -208,14 +210,14 @@ describe('postern backup', () => {
   });
 
   it('restore --at needs a time with its zone, and a backup with a log archive', async () => {
-    const { stderr } = await postern(`backup restore ${backup} --at yesterday --to ${at('never')}`);
+    const { stderr } = await postern(`backup restore ${backup} --at yesterday --to ${pathOf('never')}`);
     expect(stderr).toContain('--at must be latest, or a time with its zone');
-    const plain = await postern(`backup restore ${backup} --at latest --to ${at('never')}`);
+    const plain = await postern(`backup restore ${backup} --at latest --to ${pathOf('never')}`);
     expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining('made without BACKUP_CONTINUOUS') });
   });
 
   it('create reports that there is no database', async () => {
-    const { code, stderr } = await postern(`backup create --to ${at('none.tar')}`, { DATA_DIR: at('nowhere') });
+    const { code, stderr } = await postern(`backup create --to ${pathOf('none.tar')}`, { DATA_DIR: pathOf('nowhere') });
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no database in')]);
   });
 });

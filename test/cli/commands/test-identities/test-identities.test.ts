@@ -21,8 +21,8 @@ const until = new Date(Date.now() + 86_400_000).toISOString().replace('Z', '000Z
 test('postern test-identities creates, lists and deletes test identities, and the doctor warns of them', async () => {
   expect((await command('list')).stdout).toBe('There are no test identities.\n');
   expect((await run('doctor')).stdout).not.toContain('test identities');
-  const made = await command('create', '+1 555 123 4567', '--until', until, '--code', '424242');
-  expect(made.stdout).toBe(`+15551234567 takes the code 424242 until ${until}.\n`);
+  const created = await command('create', '+1 555 123 4567', '--until', until, '--code', '424242');
+  expect(created.stdout).toBe(`+15551234567 takes the code 424242 until ${until}.\n`);
   const mail = await command('create', 'Review@Example.com', '--until', until, '--json');
   const issued = JSON.parse(mail.stdout) as IssuedTestIdentity;
   expect(issued).toMatchObject({ identity: { type: 'email', value: 'review@example.com' }, created_by: 'cli' });
@@ -38,7 +38,7 @@ test('postern test-identities creates, lists and deletes test identities, and th
   expect((await command('list')).stdout).toBe('There are no test identities.\n');
 });
 
-test('postern test-identities refuses what it cannot do', async () => {
+test('postern test-identities refuses invalid values, an identity that exists already, and the deletion of an unknown one', async () => {
   await command('create', 'a@example.com', '--until', until);
   for (const [args, message] of [
     [['create', 'a@example.com', '--until', until], 'already'],
