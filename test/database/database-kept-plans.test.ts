@@ -26,7 +26,7 @@ const publish = () =>
     bearer: app.adminKey,
     body: { user_id: user.id, notification_type: 'payment', description: 'A payment' },
   });
-const together = (work: () => Promise<unknown>) => () => Promise.all(Array.from({ length: 20 }, work));
+const inParallel = (work: () => Promise<unknown>) => () => Promise.all(Array.from({ length: 20 }, work));
 
 /** The most frequent operations. */
 const operations: Record<string, () => Promise<() => Promise<unknown>>> = {
@@ -38,14 +38,14 @@ const operations: Record<string, () => Promise<() => Promise<unknown>>> = {
   },
   'new sessions, together': async () => {
     const { token } = await signIn(app, user);
-    return together(() => app.api('POST', '/v1/sessions', { basic: token }));
+    return inParallel(() => app.api('POST', '/v1/sessions', { basic: token }));
   },
   'checks of sessions': async () => {
     const { session } = await signIn(app, user);
-    return together(() => app.api('POST', '/v1/sessions/verify', { bearer: session.token }));
+    return inParallel(() => app.api('POST', '/v1/sessions/verify', { bearer: session.token }));
   },
   'a notification': async () => publish,
-  'notifications, together': async () => together(publish),
+  'notifications, together': async () => inParallel(publish),
   'a first page': async () => {
     const { session } = await signIn(app, user);
     return () => app.api('GET', '/v1/notifications', { bearer: session.token });
@@ -61,7 +61,7 @@ const operations: Record<string, () => Promise<() => Promise<unknown>>> = {
 let named = 0;
 
 /** The numbers of new and reused plans in 20 executions of a statement. Rolls back their effects. */
-async function plansOf({ name, text, values = [] }: SentQuery): Promise<{ made: number; kept: number }> {
+async function plansOf({ name, text, values = [] }: SentQuery): Promise<{ fresh: number; reused: number }> {
   await client.query('begin; deallocate all');
   try {
     // Uses the same protocol as the service, so that parameters have the same types.
@@ -72,9 +72,9 @@ async function plansOf({ name, text, values = [] }: SentQuery): Promise<{ made: 
       await client.query(statement).catch(() => undefined);
       await client.query('rollback to savepoint before');
     }
-    const counts = `select custom_plans::int as made, generic_plans::int as kept from pg_prepared_statements where name = $1`;
-    const { rows } = await client.query<{ made: number; kept: number }>(counts, [statement.name]);
-    return rows[0] ?? { made: Number.NaN, kept: Number.NaN };
+    const counts = `select custom_plans::int as fresh, generic_plans::int as reused from pg_prepared_statements where name = $1`;
+    const { rows } = await client.query<{ fresh: number; reused: number }>(counts, [statement.name]);
+    return rows[0] ?? { fresh: Number.NaN, reused: Number.NaN };
   } finally {
     await client.query('rollback');
   }
@@ -91,8 +91,12 @@ describe('the statements of frequent operations', () => {
         // Signals are no part of the operation.
         if (query.text.includes('pg_notify')) continue;
         expect(query.name, query.text).toBeDefined();
-        const made = query.values === undefined || query.values.length === 0 ? 0 : 5;
-        expect({ name: query.name, ...(await plansOf(query)) }).toEqual({ name: query.name, made, kept: 20 - made });
+        const fresh = query.values === undefined || query.values.length === 0 ? 0 : 5;
+        expect({ name: query.name, ...(await plansOf(query)) }).toEqual({
+          name: query.name,
+          fresh,
+          reused: 20 - fresh,
+        });
       }
     },
   );

@@ -80,8 +80,8 @@ export interface Installation {
 }
 
 /**
- * Installs the embedded PostgreSQL into a temporary folder, to be run by processes of their own. Each file is
- * translated on its own, so that it costs little.
+ * Installs the embedded PostgreSQL into a temporary folder, so that separate processes can run it. Each file is
+ * translated separately, which is fast.
  */
 export function install({ mode = 0o755, binaries = 'project' }: InstallationOptions = {}): Installation {
   const root = mkdtempSync(join(tmpdir(), 'postern-installation-'));
@@ -98,7 +98,7 @@ export function install({ mode = 0o755, binaries = 'project' }: InstallationOpti
   copyPackage('pg', root);
   if (binaries === 'project') symlinkSync(join(MODULES, PACKAGE), installed);
   if (binaries === 'copy') copyFiles(join(MODULES, PACKAGE), installed);
-  openUp(root);
+  makeReadable(root);
   chmodSync(root, mode);
   return { root, program, native: join(installed, 'native') };
 }
@@ -136,13 +136,13 @@ function tryToLink(source: string, target: string): boolean {
 }
 
 /** Lets every account read the files, also after a narrow umask. */
-function openUp(path: string): void {
+function makeReadable(path: string): void {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name);
     if (entry.isSymbolicLink()) continue;
     const { mode } = statSync(child);
     if ((mode & 0o004) === 0 || entry.isDirectory()) chmodSync(child, (mode & 0o100) === 0 ? 0o644 : 0o755);
-    if (entry.isDirectory()) openUp(child);
+    if (entry.isDirectory()) makeReadable(child);
   }
 }
 

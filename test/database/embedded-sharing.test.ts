@@ -17,20 +17,20 @@ let folder: string;
 let dataDir: string;
 const cleanUps: (() => unknown)[] = [];
 
-async function start(at = dataDir): Promise<EmbeddedPostgres> {
+async function start(path = dataDir): Promise<EmbeddedPostgres> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const server = await startEmbeddedPostgres({ dataDir: at, log });
+  const server = await startEmbeddedPostgres({ dataDir: path, log });
   cleanUps.push(() => server.stop());
   return server;
 }
 
-function launch(at = dataDir): PosternProcess {
-  const postern = new PosternProcess(installation.program, at);
+function launch(path = dataDir): PosternProcess {
+  const postern = new PosternProcess(installation.program, path);
   cleanUps.push(() => postern.kill());
   return postern;
 }
 
-async function launched(): Promise<PosternProcess> {
+async function launchAndWait(): Promise<PosternProcess> {
   const postern = launch();
   await postern.started;
   return postern;
@@ -71,7 +71,7 @@ afterAll(() => Promise.all([folder, installation.root].map((path) => rm(path, { 
 
 describe('several processes on one data directory', () => {
   test('share one server, and the last one stops it', async () => {
-    const [one, other] = [await launched(), await launched()];
+    const [one, other] = [await launchAndWait(), await launchAndWait()];
     const pid = serverPid(dataDir);
     await one.query("insert into kept values ('shared')");
     expect(await other.query("select value from kept where value = 'shared'")).toEqual([{ value: 'shared' }]);
@@ -124,7 +124,7 @@ describe('several processes on one data directory', () => {
 
 describe('a server that dies', () => {
   test('is restarted for all its users, even if a busy child process is still running', async () => {
-    const [one, other] = [await launched(), await launched()];
+    const [one, other] = [await launchAndWait(), await launchAndWait()];
     const name = clusterName();
     await one.query("insert into kept values ('acknowledged')");
     const pid = await crash(one);
@@ -154,7 +154,7 @@ describe('a server that dies', () => {
   });
 
   test('is recovered by the next start when Postern dies too', async () => {
-    const postern = await launched();
+    const postern = await launchAndWait();
     await postern.query("insert into kept values ('before the crash')");
     const name = clusterName();
     const pid = await crash(postern);
@@ -181,7 +181,7 @@ describe('a server that dies', () => {
 });
 
 test('a killed Postern leaves a running server, and the next one joins it', async () => {
-  const postern = await launched();
+  const postern = await launchAndWait();
   const pid = serverPid(dataDir);
   await postern.kill();
   const next = await start();

@@ -40,21 +40,21 @@ let dataDir: string;
 const cleanUps: (() => unknown)[] = [];
 const logged: { fields: object; message: string }[] = [];
 
-async function start(at = dataDir): Promise<EmbeddedPostgres> {
-  const keep = (fields: object, message: string) => void logged.push({ fields, message });
-  const server = await startEmbeddedPostgres({ dataDir: at, log: { info: keep, warn: keep, error: keep } });
+async function start(path = dataDir): Promise<EmbeddedPostgres> {
+  const record = (fields: object, message: string) => void logged.push({ fields, message });
+  const server = await startEmbeddedPostgres({ dataDir: path, log: { info: record, warn: record, error: record } });
   cleanUps.push(() => server.stop());
   return server;
 }
 
-async function launch(program: string, at: string, account?: typeof NOBODY): Promise<PosternProcess> {
-  const postern = new PosternProcess(program, at, account);
+async function launch(program: string, path: string, account?: typeof NOBODY): Promise<PosternProcess> {
+  const postern = new PosternProcess(program, path, account);
   cleanUps.push(() => postern.kill());
   await postern.started;
   return postern;
 }
 
-function installed(options: InstallationOptions) {
+function installForTest(options: InstallationOptions) {
   const installation = install(options);
   cleanUps.push(() => rm(installation.root, { recursive: true }));
   return installation;
@@ -156,7 +156,7 @@ describe('a start', () => {
 
 describe('the location of the files', () => {
   test('works when project and data are below folders that only their owner may enter', async () => {
-    const hidden = installed({ mode: 0o700, binaries: 'copy' });
+    const hidden = installForTest({ mode: 0o700, binaries: 'copy' });
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     const postern = await launch(hidden.program, dataDir);
     expect(await postern.query('select 1 as one')).toEqual([{ one: 1 }]);
@@ -169,7 +169,7 @@ describe('the location of the files', () => {
   });
 
   test('an unprivileged Postern copies binaries that it may not change, if their symbolic links are missing', async () => {
-    const foreign = installed({ binaries: 'copy' });
+    const foreign = installForTest({ binaries: 'copy' });
     chmodSync(join(foreign.native, 'lib'), 0o555);
     const own = mkdtempSync(join(tmpdir(), 'postern-embedded-'));
     cleanUps.push(() => rm(own, { recursive: true }));
@@ -182,7 +182,7 @@ describe('the location of the files', () => {
   });
 
   test('does not run a copy of the binaries that another account could have changed', async () => {
-    const hidden = installed({ mode: 0o700, binaries: 'copy' });
+    const hidden = installForTest({ mode: 0o700, binaries: 'copy' });
     chmodSync(join(hidden.native, 'lib'), 0o555);
     const url = pathToFileURL(join(hidden.root, 'database', 'embedded', 'binaries.js')).href;
     const installedModule: typeof import('../../src/database/embedded/binaries.js') = await import(url);
@@ -212,7 +212,7 @@ describe('the location of the files', () => {
 
 describe('an error that says what to do', () => {
   test('reports a platform without binaries', async () => {
-    const { program } = installed({ binaries: 'none' });
+    const { program } = installForTest({ binaries: 'none' });
     await expect(launch(program, dataDir)).rejects.toMatchObject({
       code: 'no_binaries',
       message: expect.stringContaining('set DATABASE_URL'),
@@ -284,9 +284,9 @@ describe('an error that says what to do', () => {
 
 describe.runIf(isRoot)('a server that root has started', () => {
   /** A program of the server's account connects as superuser. Returns `in`, or the code of the error. */
-  async function connectAsServerAccount(at = dataDir): Promise<string> {
-    const { root } = installed({ binaries: 'none' });
-    const pid = serverPid(at);
+  async function connectAsServerAccount(path = dataDir): Promise<string> {
+    const { root } = installForTest({ binaries: 'none' });
+    const pid = serverPid(path);
     const { uid, gid } = statSync(`/proc/${pid}`);
     const program = `
       const client = new (require('pg').Client)({

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => test.drop());
 
 const run = (text: string, values?: readonly unknown[]) => test.database.everyone.query(testSql(text, values));
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const silent = { info: () => undefined, warn: () => undefined };
 const state = () => indexState(test.database.everyone);
 
@@ -28,9 +28,12 @@ describe('the indexes that are built late', () => {
     await run('drop index devices_by_id');
     await run(`update pg_index set indisvalid = false where indexrelid = '${searchIndex}'::regclass`);
     expect((await state()).missing).toEqual(['devices_by_id', searchIndex]);
-    expect(await buildIndexes(test.target, never)).toEqual({ built: ['devices_by_id', searchIndex], missing: [] });
+    expect(await buildIndexes(test.target, neverAborted)).toEqual({
+      built: ['devices_by_id', searchIndex],
+      missing: [],
+    });
     expect((await state()).missing).toEqual([]);
-    expect(await buildIndexes(test.target, never)).toEqual({ built: [], missing: [] });
+    expect(await buildIndexes(test.target, neverAborted)).toEqual({ built: [], missing: [] });
   });
 
   it('are built while others write: the build blocks no write, and no write fails', async () => {
@@ -40,7 +43,7 @@ describe('the indexes that are built late', () => {
     // The build waits for this transaction. Other writes go on meanwhile.
     await writer.query('begin');
     await writer.query('insert into users (id, created_at, updated_at) values (gen_random_uuid(), now(), now())');
-    const building = buildIndexes(test.target, never);
+    const building = buildIndexes(test.target, neverAborted);
     await eventually('the build waits', async () => {
       const waiting = await run(
         `select 1 as one from pg_stat_activity where datname = current_database() and query like 'create index%' and wait_event_type = 'Lock'`,
@@ -58,7 +61,7 @@ describe('the indexes that are built late', () => {
 
   it('are built by one instance at a time', async () => {
     await run('drop index users_with_lock');
-    const results = await Promise.all(Array.from({ length: 4 }, () => buildIndexes(test.target, never)));
+    const results = await Promise.all(Array.from({ length: 4 }, () => buildIndexes(test.target, neverAborted)));
     expect(results.flatMap(({ built }) => built)).toEqual(['users_with_lock']);
   });
 
@@ -83,7 +86,7 @@ describe('the indexes that are built late', () => {
     await next.stop();
   });
 
-  it('are built where the role may not install pg_trgm, except the index for searches', async () => {
+  it('are built, except the index for searches, if the role may not install pg_trgm', async () => {
     await run('drop extension pg_trgm cascade');
     await run('drop index devices_by_id');
     const owner = `limited_${test.target.database}`;
@@ -96,7 +99,7 @@ describe('the indexes that are built late', () => {
       await run(`grant ${owner} to ${own}`);
       // New connections to this database have the rights of the role.
       await run(`alter role ${own} in database ${test.target.database} set role = ${owner}`);
-      const result = await buildIndexes(test.target, never);
+      const result = await buildIndexes(test.target, neverAborted);
       expect(result).toMatchObject({
         built: ['devices_by_id'],
         missing: [searchIndex],

@@ -31,7 +31,7 @@ test.each([
   'alter table a add column b text not null',
   'drop function a',
   'drop view a',
-])('finds %j', (statement) => {
+])('finds that %j removes something', (statement) => {
   expect(destructiveStatements(`create table x (a int not null);\n${statement};`)).toHaveLength(1);
 });
 

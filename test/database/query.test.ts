@@ -43,26 +43,26 @@ const block = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedAr
 function openSingle() {
   const single = createDatabase({ target: db.target, size: 1, onConnectionError: () => undefined });
   onTestFinished(() => single.close());
-  const server = async () => {
+  const serverPid = async () => {
     const [row] = await single.everyone.query<{ pid: number }>(testSql('select pg_backend_pid() as pid'));
     return row?.pid;
   };
-  return { single, server };
+  return { single, serverPid };
 }
 
 test('a value that cannot be parsed is an internal error: it fails its own query, and keeps the connection', async () => {
-  const { single, server } = openSingle();
-  const before = await server();
+  const { single, serverPid } = openSingle();
+  const before = await serverPid();
   const unreadable = testSql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`);
   await expect(single.everyone.query(unreadable)).rejects.toMatchObject({ name: 'UnreadableValue' });
   const inTransaction = single.everyone.transaction((tx) => tx.query(unreadable));
   await expect(inTransaction).rejects.toMatchObject({ name: 'UnreadableValue' });
-  expect(await server()).toBe(before);
+  expect(await serverPid()).toBe(before);
 });
 
 test('a query whose deadline has passed before it gets a connection is refused and not sent', async () => {
-  const { single, server } = openSingle();
-  const before = await server();
+  const { single, serverPid } = openSingle();
+  const before = await serverPid();
   const works = [
     () => single.everyone.query(testSql('create table overdue ()')),
     () => single.everyone.transaction((tx) => tx.query(testSql('create table overdue ()'))),
@@ -74,7 +74,7 @@ test('a query whose deadline has passed before it gets a connection is refused a
       ...{ code: 'storage_unavailable', cause: { message: 'the deadline passed before the statement was sent' } },
     });
   }
-  expect(await server()).toBe(before);
+  expect(await serverPid()).toBe(before);
   const [row] = await single.everyone.query(testSql("select to_regclass('overdue') as overdue"));
   expect(row).toEqual({ overdue: null });
 });
@@ -103,24 +103,24 @@ test('a result that arrives while the process is blocked counts, and a missing o
   const client = new pg.Client({ ...db.target });
   client.on('error', () => undefined);
   await client.connect();
-  const ask = (text: string, timeoutMs: number) =>
+  const send = (text: string, timeoutMs: number) =>
     new Promise<object[]>((resolve, reject) => {
       const answered: OnResult<object> = (error, rows) => (error === undefined ? resolve(rows) : reject(error));
       client.query(new Query(new Map(), testSql(text), timeoutMs, answered));
     });
 
   /** Blocks the process until long after the time-out. On a busy machine PostgreSQL may not have answered by then. */
-  const askAndBlock = async () => {
-    const asked = ask('select 1 as one', 50).catch((error: Error) => error.message);
+  const sendAndBlock = async () => {
+    const result = send('select 1 as one', 50).catch((error: Error) => error.message);
     await new Promise(setImmediate);
     block(1000);
-    return asked;
+    return result;
   };
-  let answer = await askAndBlock();
-  for (let time = 1; time < 10 && typeof answer === 'string'; time += 1) answer = await askAndBlock();
+  let answer = await sendAndBlock();
+  for (let time = 1; time < 10 && typeof answer === 'string'; time += 1) answer = await sendAndBlock();
   expect(answer).toEqual([{ one: 1 }]);
 
-  await expect(ask('select pg_sleep(60)', 50)).rejects.toThrow('no answer within 50 ms');
+  await expect(send('select pg_sleep(60)', 50)).rejects.toThrow('no answer within 50 ms');
   await client.end();
 });
 

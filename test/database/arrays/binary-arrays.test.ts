@@ -20,7 +20,7 @@ async function read<T>(type: string, array: unknown): Promise<T[]> {
   return rows.map(({ value }) => value);
 }
 
-describe('a binary array', () => {
+describe('an array', () => {
   test('keeps ids in upper and lower case, at both ends of their range', async () => {
     const ids = [randomUUID(), '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
     expect(await read('uuid', uuidArray(ids))).toEqual(ids);

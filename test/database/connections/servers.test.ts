@@ -12,23 +12,23 @@ const pidOf = compose<{ pid: number }, 'everyone'>('everyone', sql`select pg_bac
 const options = { application_name: 'test', connectionTimeoutMillis: 10_000 };
 
 let db: TestDatabase;
-/** Two ways to the same server, which a process cannot tell from two servers. */
-let ways: readonly [FaultyProxy, FaultyProxy];
+/** Two proxies of the same server. For a process, they look like two servers. */
+let proxies: readonly [FaultyProxy, FaultyProxy];
 const cleanUps: (() => Promise<void> | void)[] = [];
 
 beforeAll(async () => {
   db = await createTestDatabase();
   const { host, port } = inject('server');
   const server = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
-  ways = [await startFaultyProxy(server), await startFaultyProxy(server)];
+  proxies = [await startFaultyProxy(server), await startFaultyProxy(server)];
   await setTimeline(1);
 });
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-  for (const way of ways) way.up();
+  for (const proxy of proxies) proxy.up();
 });
 afterAll(async () => {
-  for (const way of ways) await way.close();
+  for (const proxy of proxies) await proxy.close();
   await db.drop();
 });
 
@@ -45,7 +45,9 @@ async function setTimeline(timeline: number): Promise<void> {
 function open(): { servers: Servers; database: Database; events: string[] } {
   const { user, password, database: name } = db.target;
   const account = password === undefined ? user : `${user}:${encodeURIComponent(password)}`;
-  const servers = createServers(`postgres://${account}@127.0.0.1:${ways[0].port},127.0.0.1:${ways[1].port}/${name}`);
+  const servers = createServers(
+    `postgres://${account}@127.0.0.1:${proxies[0].port},127.0.0.1:${proxies[1].port}/${name}`,
+  );
   const events: string[] = [];
   const note = (_: object, message: string) => void events.push(message);
   cleanUps.push(servers.watch({ info: note, warn: note }));
@@ -54,7 +56,7 @@ function open(): { servers: Servers; database: Database; events: string[] } {
   return { servers, database, events };
 }
 
-const works = (database: Database) =>
+const waitForAnswer = (database: Database) =>
   eventually('the database to answer', () =>
     database.everyone.query(pidOf).then(
       ([row]) => row,
@@ -63,22 +65,22 @@ const works = (database: Database) =>
   );
 
 test('an unavailable server is skipped, and after a failure of the other server it is used again', async () => {
-  ways[0].down();
+  proxies[0].down();
   const { servers, database } = open();
   await servers.locate();
   const [first] = await database.everyone.query(pidOf);
   expect(first?.pid).toBeGreaterThan(0);
-  ways[0].up();
-  ways[1].down();
-  await works(database);
+  proxies[0].up();
+  proxies[1].down();
+  await waitForAnswer(database);
 });
 
 test('if no server is available, the message names each server with the reason', async () => {
-  for (const way of ways) way.down();
+  for (const proxy of proxies) proxy.down();
   const { servers, events } = open();
   await expect(servers.locate()).rejects.toThrow(
     new RegExp(
-      `no server of the database accepts writes: 127.0.0.1:${ways[0].port}: .+; 127.0.0.1:${ways[1].port}: .+`,
+      `no server of the database accepts writes: 127.0.0.1:${proxies[0].port}: .+; 127.0.0.1:${proxies[1].port}: .+`,
     ),
   );
   await eventually('the watch to notice', async () => events.at(0));
@@ -98,16 +100,16 @@ test('a server that accepts no writes is refused', async () => {
 
 test('connections to a former primary end when a newer timeline is known, and none is opened again', async () => {
   const { database, events } = open();
-  const former = await works(database);
+  const former = await waitForAnswer(database);
   // Nothing else uses the database: the watch alone notices.
   await setTimeline(0x1f);
   await eventually('the new timeline', async () => events.find((event) => event === 'the database has a new primary'));
-  const latter = await works(database);
+  const latter = await waitForAnswer(database);
   expect(latter.pid).not.toBe(former.pid);
   await setTimeline(1);
-  ways[0].down();
-  ways[1].down();
-  for (const way of ways) way.up();
+  proxies[0].down();
+  proxies[1].down();
+  for (const proxy of proxies) proxy.up();
   await eventually('the refusal', () =>
     database.everyone.query(pidOf).then(
       () => undefined,
@@ -116,7 +118,7 @@ test('connections to a former primary end when a newer timeline is known, and no
     ),
   );
   await setTimeline(0x1f);
-  await works(database);
+  await waitForAnswer(database);
 });
 
 test('a connection of a pool is replaced after 15 minutes', async () => {

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const { admin } = createAdministration(() => postern);
-const rows = async (table: string) => {
+const countRows = async (table: string) => {
   const [row] = await postern.database.everyone.query<{ count: number }>(
     testSql(`select count(*)::int as count from ${table}`),
   );
@@ -36,36 +36,36 @@ const removeExpired = async () => {
 
 test('events and deliveries are kept for 30 days, and the last event number of a user as long as a next event is possible', async () => {
   const { body: webhook } = await admin<IssuedWebhook>('POST', '/webhooks', { url: receiver.url, events: ['*'] });
-  const [kept, erased] = [await createUser(postern), await createUser(postern)];
+  const [existing, erased] = [await createUser(postern), await createUser(postern)];
   await admin('DELETE', `/users/${erased.id}`);
   const deliveries = () => admin<WebhookDelivery[]>('GET', `/webhooks/${webhook.id}/deliveries?filter=state:delivered`);
   await eventually('all deliveries', async () => {
     const { body } = await deliveries();
     return body.some(({ type }) => type === 'user.deleted') && body.length >= 3 ? true : undefined;
   });
-  const [events = 0, all = 0] = [await rows('webhook_events'), await rows('webhook_deliveries')];
+  const [events = 0, all = 0] = [await countRows('webhook_events'), await countRows('webhook_deliveries')];
 
   await stepClock(postern.database, '29 days 23 hours');
   await removeExpired();
-  expect([await rows('webhook_events'), await rows('webhook_deliveries')]).toEqual([events, all]);
-  expect(await rows('webhook_users')).toBe(2);
+  expect([await countRows('webhook_events'), await countRows('webhook_deliveries')]).toEqual([events, all]);
+  expect(await countRows('webhook_users')).toBe(2);
 
   await stepClock(postern.database, '30 days 1 hour');
   await removeExpired();
   await removeExpired();
-  expect([await rows('webhook_events'), await rows('webhook_deliveries')]).toEqual([0, 0]);
+  expect([await countRows('webhook_events'), await countRows('webhook_deliveries')]).toEqual([0, 0]);
   // The user who still exists goes on with the next number.
-  expect(await rows('webhook_users')).toBe(1);
-  await admin('PATCH', `/users/${kept.id}`, { name: 'Ada' });
+  expect(await countRows('webhook_users')).toBe(1);
+  await admin('PATCH', `/users/${existing.id}`, { name: 'Ada' });
   const next = await receiver.wait('/', 'the next event', ({ type }) => type === 'user.updated');
-  expect(next.data).toMatchObject({ user_id: kept.id, sequence: 2 });
+  expect(next.data).toMatchObject({ user_id: existing.id, sequence: 2 });
 
-  await admin('POST', `/webhooks/${webhook.id}/replay`, { from: kept.created_at });
+  await admin('POST', `/webhooks/${webhook.id}/replay`, { from: existing.created_at });
   await admin('DELETE', `/webhooks/${webhook.id}`);
-  expect(await rows('webhook_replays')).toBe(0);
+  expect(await countRows('webhook_replays')).toBe(0);
   await stepClock(postern.database, '61 days');
   await removeExpired();
   await removeExpired();
   for (const table of ['users', 'events', 'deliveries', 'queues', 'health', 'outbox'])
-    expect([table, await rows(`webhook_${table}`)]).toEqual([table, 0]);
+    expect([table, await countRows(`webhook_${table}`)]).toEqual([table, 0]);
 });

@@ -130,7 +130,7 @@ test('incomplete logins are removed after a day, approved ones 30 days after the
   expect(new Set(left.map(({ id }) => id))).toEqual(stays);
 });
 
-const young: readonly [table: string, columns: string, values: string][] = [
+const recentRows: readonly [table: string, columns: string, values: string][] = [
   ['events', 'user_id, id, type, actor, created_at', `gen_random_uuid(), gen_random_uuid(), 'test', 'user', at`],
   [
     'idempotency_keys',
@@ -164,7 +164,7 @@ const young: readonly [table: string, columns: string, values: string][] = [
   ],
 ];
 
-test.each(young)('a step that finds nothing old in %s reads no other rows', async (table, columns, values) => {
+test.each(recentRows)('a step that finds no expired row in %s reads almost no rows', async (table, columns, values) => {
   const { database } = fresh;
   await database.everyone.query(
     testSql(`insert into ${table} (${columns})

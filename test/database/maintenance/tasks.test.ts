@@ -15,51 +15,51 @@ const unexpected = (error: unknown) => {
   throw error;
 };
 
-/** A task that counts its steps, and is done after `length` of them. */
-function countingChore(name: string, length: number): MaintenanceTask & { readonly steps: string[] } {
+/** A task that records its steps, and is finished after `length` steps. */
+function countingTask(name: string, length: number): MaintenanceTask & { readonly steps: string[] } {
   const steps: string[] = [];
   return {
     name,
     steps,
     pauseMs: minute,
     async step(_tx, from) {
-      const at = from?.at ?? '0';
-      steps.push(at);
-      return Number(at) + 1 < length ? { removed: 1, next: { at: String(Number(at) + 1) } } : { removed: 1 };
+      const place = from?.place ?? '0';
+      steps.push(place);
+      return Number(place) + 1 < length ? { removed: 1, next: { place: String(Number(place) + 1) } } : { removed: 1 };
     },
   };
 }
 
 test('a task runs step by step and then pauses, also for another instance and after a restart', async () => {
-  const chore = countingChore('counts', 5);
-  const last = countingChore('counts after it', 1);
-  const first = startMaintenance(fresh.database, [chore], unexpected);
-  await eventually('the steps', async () => (chore.steps.length === 5 ? true : undefined));
+  const task = countingTask('counts', 5);
+  const last = countingTask('counts after it', 1);
+  const first = startMaintenance(fresh.database, [task], unexpected);
+  await eventually('the steps', async () => (task.steps.length === 5 ? true : undefined));
   await first.stop();
-  const second = startMaintenance(fresh.database, [chore, last], unexpected);
-  await eventually('the chore behind it', async () => (last.steps.length === 1 ? true : undefined));
+  const second = startMaintenance(fresh.database, [task, last], unexpected);
+  await eventually('the task behind it', async () => (last.steps.length === 1 ? true : undefined));
   await second.stop();
-  expect(chore.steps).toEqual(['0', '1', '2', '3', '4']);
+  expect(task.steps).toEqual(['0', '1', '2', '3', '4']);
 });
 
 test('a stopped task continues at its stored position', async () => {
-  const chore = countingChore('endless', Number.POSITIVE_INFINITY);
-  const first = startMaintenance(fresh.database, [chore], unexpected);
-  await eventually('some steps', async () => (chore.steps.length > 2 ? true : undefined));
+  const task = countingTask('endless', Number.POSITIVE_INFINITY);
+  const first = startMaintenance(fresh.database, [task], unexpected);
+  await eventually('some steps', async () => (task.steps.length > 2 ? true : undefined));
   await first.stop();
-  const count = chore.steps.length;
-  const second = startMaintenance(fresh.database, [chore], unexpected);
-  await eventually('more steps', async () => (chore.steps.length > count ? true : undefined));
+  const count = task.steps.length;
+  const second = startMaintenance(fresh.database, [task], unexpected);
+  await eventually('more steps', async () => (task.steps.length > count ? true : undefined));
   await second.stop();
-  expect(chore.steps).toEqual(chore.steps.map((_, index) => String(index)));
+  expect(task.steps).toEqual(task.steps.map((_, index) => String(index)));
 });
 
 test('two instances never run the same step', async () => {
-  const chore = countingChore('shared', 40);
-  const instances = [1, 2].map(() => startMaintenance(fresh.database, [chore], unexpected));
-  await eventually('the steps', async () => (chore.steps.length >= 40 ? true : undefined));
+  const task = countingTask('shared', 40);
+  const instances = [1, 2].map(() => startMaintenance(fresh.database, [task], unexpected));
+  await eventually('the steps', async () => (task.steps.length >= 40 ? true : undefined));
   await Promise.all(instances.map((instance) => instance.stop()));
-  expect(chore.steps).toEqual(Array.from({ length: 40 }, (_, index) => String(index)));
+  expect(task.steps).toEqual(Array.from({ length: 40 }, (_, index) => String(index)));
 });
 
 test('a step that fails is reported and rolled back, and other tasks still run', async () => {
@@ -72,20 +72,20 @@ test('a step that fails is reported and rolled back, and other tasks still run',
       throw new Error('on purpose');
     },
   };
-  const other = countingChore('beside it', 1);
-  const chores = startMaintenance(fresh.database, [other, failing], (error) => void reported.push(error));
+  const other = countingTask('beside it', 1);
+  const maintenance = startMaintenance(fresh.database, [other, failing], (error) => void reported.push(error));
   await eventually('both', async () => (reported.length === 1 && other.steps.length === 1 ? true : undefined));
-  await chores.stop();
+  await maintenance.stop();
   expect(reported).toEqual([new Error('on purpose')]);
   expect(await fresh.database.everyone.query(testSql('select 1 from password_schemes'))).toEqual([]);
 });
 
 test('a clock that was ahead delays a task by at most its pause', async () => {
-  const chore = countingChore('early', 1);
+  const task = countingTask('early', 1);
   await fresh.database.everyone.query(
     testSql(`insert into chores (name, due_at) values ('early', db_now() + interval '1 year')`),
   );
-  const chores = startMaintenance(fresh.database, [chore], unexpected);
-  await eventually('a step', async () => (chore.steps.length === 1 ? true : undefined));
-  await chores.stop();
+  const maintenance = startMaintenance(fresh.database, [task], unexpected);
+  await eventually('a step', async () => (task.steps.length === 1 ? true : undefined));
+  await maintenance.stop();
 });

@@ -36,7 +36,7 @@ test('upgrade --check says what a start would do with data of the former major v
   expect(await folderDigest(dataDir)).toBe(before);
 });
 
-test('the free space of a move is for a copy, its log, the largest table as text, and the programs', async () => {
+test('a move needs free space for a copy, its log, the largest table as text, and the programs', async () => {
   expect((await check(await dataOf(17, { bytes: 0.5e9 }))).stdout).toContain('the move needs up to 1.90 GB');
   // PostgreSQL removes old parts of its log meanwhile.
   expect((await check(await dataOf(17, { bytes: 10e9 }))).stdout).toContain('up to 21.90 GB');
@@ -79,9 +79,9 @@ test('the former files and their programs are removed after seven days', async (
   const dataDir = await dataOf(17);
   await mkdir(join(dataDir, 'postgres-17.kept-2026-01-01T00-00-01'));
   await mkdir(join(dataDir, 'postgres-17.binaries'));
-  const at = new Date('2026-01-08T00:00:00Z');
-  await tidyKept(dataDir, at);
+  const now = new Date('2026-01-08T00:00:00Z');
+  await tidyKept(dataDir, now);
   expect(await readdir(dataDir)).toHaveLength(3);
-  await tidyKept(dataDir, new Date(at.getTime() + 1000));
+  await tidyKept(dataDir, new Date(now.getTime() + 1000));
   expect(await readdir(dataDir)).toEqual(['postgres']);
 });

@@ -11,7 +11,7 @@ const [oldKey, newKey] = ['old '.repeat(10), 'new '.repeat(10)];
 const before = createSecretKeys([oldKey]);
 const during = createSecretKeys([newKey, oldKey]);
 const after = createSecretKeys([newKey]);
-/** More than one step. */
+/** The number of authenticator apps. One step does not encrypt so many secrets. */
 const apps = 450;
 
 let test: TestDatabase;
@@ -72,7 +72,7 @@ describe('a rotation of the secret key', () => {
     const foreign = createSecretKeys(['foreign '.repeat(5)]).encrypt('x', 'totp:?');
     await run('update totp set secret = $1 where user_id = (select min(user_id::text)::uuid from totp)', [foreign]);
     await runMaintenanceOnce(test.database, [reencryptionTask(during)]);
-    const kept = await run('select secret from totp where secret = $1', [foreign]);
-    expect(kept).toHaveLength(1);
+    const stored = await run('select secret from totp where secret = $1', [foreign]);
+    expect(stored).toHaveLength(1);
   });
 });

@@ -129,7 +129,7 @@ test('images stay while a server is down or is not in SHARDS of the instance, an
   const leftover = randomUUID();
   const isUnsettled = async () => (await storage.longUnsettled()).includes(leftover);
   await storage.markUnsettled(leftover);
-  // Its age counts from the first look.
+  // Its age counts from the first check.
   await isUnsettled();
   now += 24 * 3_600_000;
   expect(await isUnsettled()).toBe(true);

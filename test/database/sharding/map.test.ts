@@ -135,7 +135,7 @@ test('a write that is refused because its bucket is stopped is done on the serve
   expect(await mutesOn('east', [id])).toEqual([]);
 });
 
-test('a transaction on several users runs again, and once, if the bucket of one of them is stopped', async () => {
+test('a transaction on several users is repeated, and commits once, if the bucket of one of them is stopped', async () => {
   const [moving, other] = [await newUserOn('east'), await newUserOn('main')];
   await moveBehindTrigger(moving);
   const ids = [randomUUID(), randomUUID()].sort();

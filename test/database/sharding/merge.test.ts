@@ -66,7 +66,7 @@ test('the list of users merges the servers, with pages by number and by cursor',
   expect(body.map(({ id }) => id)).toEqual(ids.slice(7, 14));
 });
 
-test('a page by cursor and the page before it agree', async () => {
+test('the next page by cursor equals page 2, and the page before it equals page 1', async () => {
   const first = await get<User[]>('/admin/v1/users?sort=created_at:asc&limit=6');
   const relation = (answer: { headers: Readonly<Record<string, string>> }, name: string) =>
     new RegExp(`<([^>]*)>; rel="${name}"`).exec(answer.headers.link ?? '')?.[1] ?? '';
@@ -161,7 +161,7 @@ test('an import creates users on their servers, and finds those that exist', asy
   expect(again.filter(({ result }) => result === 'exists').map(({ id }) => id)).toEqual(created.map(({ id }) => id));
 });
 
-test('a server that does not answer is missing in lists, and its users get 503', async () => {
+test('a server that does not answer is missing in lists, and requests about its users get 503', async () => {
   const [down] = users.filter(({ id }) => serverOf(id) === 'east');
   const others = users.filter(({ id }) => serverOf(id) !== 'east');
   const start = await stopServer('east');
@@ -193,7 +193,7 @@ test('a page number that is too far from the start of a list over several server
   expect((await get<User[]>('/admin/v1/users?limit=100&page=101')).status).toBe(200);
 });
 
-test('the state of inboxes is read while a user of the batch was moved to another server', async () => {
+test('the state of inboxes is read, also if a user of the batch has moved to another server meanwhile', async () => {
   const former = app.database.shardOf(users[0]?.id ?? '');
   const known = new Set<string>();
   const { state } = createTestNotifications({

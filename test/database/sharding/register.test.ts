@@ -13,7 +13,7 @@ afterAll(async () => {
   for (const database of databases) await database.drop();
 });
 
-/** The server of a name. @param place of its database */
+/** The server with a name. @param place the index of its database */
 const serverAt = (name: string, place: number) => {
   const database = databases[place];
   if (database === undefined) throw new Error(`there is no database ${place}`);
@@ -33,7 +33,7 @@ async function refusal(directory: number, others: Readonly<Record<string, number
   return (error as Error).message;
 }
 
-test('a database with users, of another name or of another installation is refused, and names the server', async () => {
+test('a database with users, of another name or of another installation is refused, and the message names the server', async () => {
   const insert = `insert into users (id, username, created_at, updated_at)
                   values (gen_random_uuid(), 'somebody', now(), now())`;
   await databases[3]?.database.everyone.query(testSql(insert));

@@ -104,7 +104,7 @@ test('a login that moves to the server of its user is found while the servers ar
   await to.everyone.query(testSql('delete from authentications where id = $1', [id]));
 });
 
-test('an identity changes in the directory and at the user together', async () => {
+test('an identity changes in the directory and in the row of the user together', async () => {
   for (const [place, user] of users.entries()) {
     const username = `changed${place}x${randomUUID().slice(0, 8)}`;
     const changed = await app.api('PATCH', `/admin/v1/users/${user.id}`, { bearer: app.adminKey, body: { username } });

@@ -40,7 +40,7 @@ test('the first server that finds a row answers, and one that fails matters only
   await expect(allRows([failed(), Promise.resolve([row])])).rejects.toThrow('down');
 });
 
-test('the user of a code that cancels a PIN is found on each server', async () => {
+test('a code that cancels a new PIN finds its user on each server', async () => {
   for (const [server, { id, username }] of users) {
     const digest = randomBytes(32);
     await app.database.shardOf(id).everyone.query(
@@ -86,7 +86,7 @@ const transactionOf = userStatement<{ userId: string }, { server: string; id: st
     sql`select name as server, pg_current_xact_id()::text as id from shard_map where ${p.userId}::uuid is not null`,
 );
 
-test('a transaction that begins with an old map has one part on the new server of its user', async () => {
+test('a transaction that begins with an old map runs in one part, on the new server of its user', async () => {
   let [version, server] = [1, 'west'];
   const map: ShardMap = {
     version: () => version,

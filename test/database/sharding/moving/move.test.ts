@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** The server of a user by the map in the directory. */
-async function placeOf({ id }: { readonly id: string }): Promise<string> {
+async function serverOf({ id }: { readonly id: string }): Promise<string> {
   const rows = await onServer('main').query(
     testSql<{ shard: string }>('select shard from shard_buckets where bucket = user_bucket($1)', [id]),
   );
@@ -36,7 +36,7 @@ async function placeOf({ id }: { readonly id: string }): Promise<string> {
 async function newUserOn(server: string): Promise<User> {
   for (;;) {
     const user = await createUser(app, { email: newEmail(), phone: newPhone() });
-    if ((await placeOf(user)) === server) return user;
+    if ((await serverOf(user)) === server) return user;
   }
 }
 
@@ -56,7 +56,7 @@ const onServer = (server: string) => {
 };
 
 /** Waits until the mover has tried to lock a bucket. */
-const triedToStop = () =>
+const waitForAttemptToStop = () =>
   eventually('an attempt to stop the bucket', async () => {
     const text = `select from pg_stat_activity where application_name = 'postern move' and query like '%lock($1, $2)%'`;
     return (await onServer('main').query(testSql(text))).at(0);
@@ -85,13 +85,13 @@ async function whileTransactionIsOpen(user: User, work: () => Promise<unknown>):
   await onServer('main').transaction(async (tx) => {
     await tx.query(testSql(`update users set name = 'changed in time' where id = $1`, [user.id]));
     await endJob();
-    await triedToStop();
+    await waitForAttemptToStop();
     await work();
   });
   return moving;
 }
 
-test('every row of a user arrives as it was, and nothing is left', async () => {
+test('every row of a user arrives unchanged, and nothing is left on the former server', async () => {
   const user = await newUserOn('main');
   const { session } = await signIn(app, user);
   await app.api('POST', '/v1/tokens', { body: smsLogin(user.phone) });
@@ -124,7 +124,7 @@ test('every row of a user arrives as it was, and nothing is left', async () => {
   expect(await rowsOfUsers(app.database, [user.id])).toEqual(allOn('main', before));
 });
 
-test('what a session was before a move and back does not answer a request', async () => {
+test('a session that was ended on another server is refused after its user has moved back', async () => {
   const user = await newUserOn('main');
   const { session, authentication } = await signIn(app, user);
   const verify = () => app.api('POST', '/v1/sessions/verify', { bearer: session.token });
@@ -172,8 +172,8 @@ test('an audit stream that has not read the events of a moved user gets them fro
 
 test('a bucket waits for a transaction on one of its users, and gets its change', async () => {
   const user = await newUserOn('main');
-  await whileTransactionIsOpen(user, async () => expect(await placeOf(user)).toBe('main'));
-  expect(await placeOf(user)).toBe('east');
+  await whileTransactionIsOpen(user, async () => expect(await serverOf(user)).toBe('main'));
+  expect(await serverOf(user)).toBe('east');
   const text = `select from users where id = $1 and name = 'changed in time'`;
   expect(await onServer('east').query(testSql(text, [user.id]))).toHaveLength(1);
 });
@@ -189,7 +189,7 @@ test('a bucket waits for a prepared transaction, and gets its change', async () 
   await eventually('an attempt to guard the users', async () =>
     (await onServer('main').query(testSql(`select from shard_moving`))).at(0),
   );
-  expect(await placeOf(user)).toBe('main');
+  expect(await serverOf(user)).toBe('main');
   await onServer('main').query(testSql(`commit prepared 'test ${id}'`));
   await moving;
   const rows = await onServer('east').query(
@@ -206,7 +206,7 @@ test('a bucket with work that does not end stays, and the command says why', asy
   expect(error).toBeInstanceOf(MoveError);
   expect((error as Error).message).toMatch(/^Bucket \d+ could not leave .* because a job of one of its users runs\./);
   expect(await remainsOfMoves(app.database)).toEqual([]);
-  expect(await placeOf(user)).toBe('main');
+  expect(await serverOf(user)).toBe('main');
   expect((await rename(user.id, 'can still change')).status).toBe(200);
   await endJob();
   await moveUsers(shards, [user.id], 'east');
@@ -288,7 +288,7 @@ test('an interrupted command completes the bucket that has moved, and leaves the
     },
   );
   expect(moved).toHaveLength(1);
-  expect((await Promise.all(users.map(placeOf))).sort()).toEqual(['east', 'main', 'main']);
+  expect((await Promise.all(users.map(serverOf))).sort()).toEqual(['east', 'main', 'main']);
   expect(await remainsOfMoves(app.database)).toEqual([]);
   for (const { id } of users) expect((await publish(id)).status).toBe(201);
 });
@@ -305,7 +305,7 @@ async function stopBucketOf({ id }: User, table: string): Promise<() => Promise<
   };
 }
 
-test('users of other buckets can be written to together with one whose bucket is stopped', async () => {
+test('while the bucket of a user is stopped, notifications to other users in the same batch are published', async () => {
   const stopped = await newUserOn('main');
   const others = [await newUserOn('main'), await newUserOn('main'), await newUserOn('main')];
   const open = await stopBucketOf(stopped, 'inboxes');
@@ -319,7 +319,7 @@ test('users of other buckets can be written to together with one whose bucket is
   }
 });
 
-test('a batch of sessions lacks only the new one of a user whose bucket is stopped, and a batch of checks lacks none', async () => {
+test('while the bucket of a user is stopped, a batch of new sessions fails only for this user, and a batch of session checks for nobody', async () => {
   const stopped = await newUserOn('main');
   const users = [stopped, await newUserOn('main'), await newUserOn('main'), await newUserOn('main')];
   const logins = await Promise.all(users.map(async (user) => ({ user, ...(await signIn(app, user)) })));

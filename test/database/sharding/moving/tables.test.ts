@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-test('every table with a column user_id either moves with its users or stays, by a list', async () => {
+test('every table with a column user_id is in one of the lists: tables whose rows move with the users, or tables whose rows stay', async () => {
   const rows = await db.database.everyone.query(
     testSql<{ name: string }>(
       `select table_name::text as name from information_schema.columns
