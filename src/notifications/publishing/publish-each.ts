@@ -82,12 +82,12 @@ async function publishAll(
 ): Promise<[Publication, Outcome][]> {
   const inputs = publications.map(({ input }) => input);
   const numbers = publications.map(({ exactNumber }) => exactNumber);
-  const notificationIds = await database.spanning.transaction((tx) => notifications.publish(tx, inputs, numbers));
+  const created = await database.spanning.transaction((tx) => notifications.publish(tx, inputs, numbers));
   let next = 0;
   return publications.map((publication) => {
     const first = next;
     next += countDeliveries(publication.input);
-    return [publication, { ids: notificationIds.slice(first, next).map(({ id }) => id) }];
+    return [publication, { ids: created.slice(first, next).map(({ id }) => id) }];
   });
 }
 

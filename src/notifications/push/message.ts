@@ -2,8 +2,8 @@ import type { NotificationRow } from '../inbox/row.js';
 import type { PushContent } from './sender.js';
 
 /**
- * The maximum number of bytes of JSON. Every push service accepts messages of 4096 bytes. The service's own fields and the encryption of Web
- * Push need some of them.
+ * The maximum number of bytes of JSON. Every push service accepts messages of 4096 bytes. The service's own fields and
+ * the encryption of Web Push need some of them.
  */
 const maxBytes = 3000;
 /** The maximum number of characters of a title. */
