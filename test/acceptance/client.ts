@@ -112,8 +112,10 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
     return bodyOf201(admin<User>('POST', '/users', { ...identities, password, ...fields }));
   }
 
+  /** A login in one step, or the first step of a login. */
   const start = (body: unknown, sent: Sent = {}) => send<Authentication>('POST', '/v1/tokens', { ...sent, body });
-  const answer = <Body = Authentication>(id: string, body: unknown, sent: Sent = {}) =>
+  /** The second step of a login. */
+  const sendSecret = <Body = Authentication>(id: string, body: unknown, sent: Sent = {}) =>
     send<Body>('POST', `/v1/tokens/${id}/secret`, { ...sent, body });
   const newSession = (token: string | undefined, sent: Sent = {}) =>
     send<Session>('POST', '/v1/sessions', { ...sent, basic: token ?? '' });
@@ -121,7 +123,7 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
     send<Session>(method, '/v1/sessions/verify', { bearer: token ?? '' });
   const status = <Body = { id: string; status: string }>(id: string) => send<Body>('GET', `/v1/tokens/${id}`);
 
-  /** A login and a session of it. */
+  /** Logs in, and creates a session. */
   async function signIn(user: User, device: object = {}) {
     const authentication = await bodyOf201(start(passwordLogin(user, { device })));
     const session = await bodyOf201(newSession(authentication.token));
@@ -152,7 +154,7 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
     admin,
     createUser,
     start,
-    answer,
+    sendSecret,
     newSession,
     verify,
     status,

@@ -139,18 +139,18 @@ describe('every response', () => {
     }
   });
 
-  test('ignores unknown members of a body and does not store them; the admin API refuses them', async () => {
-    const offered = {
+  test('does not depend on unknown members of a body, which are not stored; the admin API refuses them', async () => {
+    const unknownMembers = {
       id: exampleId,
       created_at: '2001-01-01T00:00:00Z',
       status: 'deactivated',
       lock: { permanent: true },
       colour: 'red',
     };
-    const refused = await client.admin('POST', '/users', { username: 'unknown-members', ...offered });
+    const refused = await client.admin('POST', '/users', { username: 'unknown-members', ...unknownMembers });
     expect([refused.status, refused.body.errors.map(({ field }) => field).sort()]).toEqual([
       422,
-      Object.keys(offered).sort(),
+      Object.keys(unknownMembers).sort(),
     ]);
     const user = await client.createUser();
     const { body, text } = await client.admin<Record<string, unknown>>('GET', `/users/${user.id}`);
@@ -158,7 +158,7 @@ describe('every response', () => {
     expect(text).not.toMatch(/red|2001-01-01/);
     const login = await client.start({
       ...passwordLogin(user),
-      ...offered,
+      ...unknownMembers,
       token: 'psa_mine',
       device: { colour: 'red' },
     });
@@ -205,7 +205,7 @@ describe('Idempotency-Key', () => {
     expect([first, repeat].map((answer) => answer.headers.get('Idempotent-Replayed'))).toEqual([null, 'true']);
   });
 
-  test('is 422 with another body, and creates nothing', async () => {
+  test('leads to 422 if it was used with another body, and creates nothing', async () => {
     const [body, headers, other] = [{ username: `u${randomUUID()}` }, key(), { username: `u${randomUUID()}` }];
     await create(body, headers);
     expectProblem(await create(other, headers), 422, 'idempotency_key_reused');
@@ -215,12 +215,12 @@ describe('Idempotency-Key', () => {
   test('creates one user from many parallel requests, and each gets that user or 409', async () => {
     const [body, headers] = [{ username: `u${randomUUID()}` }, key()];
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(body, headers)));
-    const made = answers.filter(({ status }) => status === 201);
-    expect(new Set(made.map(({ body: user }) => user.id)).size).toBe(1);
+    const created = answers.filter(({ status }) => status === 201);
+    expect(new Set(created.map(({ body: user }) => user.id)).size).toBe(1);
     for (const answer of answers.filter(({ status }) => status !== 201)) {
       expect([answer.status, codesOf(answer)]).toEqual([409, ['request_in_progress']]);
       expect(answer.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/);
     }
-    expect((await create(body, headers)).body.id).toBe(made[0]?.body.id);
+    expect((await create(body, headers)).body.id).toBe(created[0]?.body.id);
   });
 });

@@ -63,18 +63,18 @@ describe('4.1 and 4.2: five wrong secrets in a row lock an account for a time', 
       await client.startSms(await client.createUser()),
     ];
     for (let guess = 1; guess <= 5; guess += 1) {
-      const answer = await client.answer(one.id, { secret: wrongCode(one.code), pin });
+      const answer = await client.sendSecret(one.id, { secret: wrongCode(one.code), pin });
       expectProblem(answer, 400, 'authorization_rejected');
     }
     await lockByGuesses(other.user);
-    for (const { id, code } of [one, other]) expectLocked(await client.answer(id, { secret: code, pin }));
+    for (const { id, code } of [one, other]) expectLocked(await client.sendSecret(id, { secret: code, pin }));
     expectLocked(await client.start(passwordLogin(one.user)));
   });
 
   test('POST /v1/tokens/{id}/secret is 423 for an unknown number too', async () => {
     const { id } = (await client.start(smsLogin(nobody()))).body;
-    for (let guess = 1; guess <= 5; guess += 1) await client.answer(id, { secret: '123456', pin });
-    expectLocked(await client.answer(id, { secret: '123456', pin }));
+    for (let guess = 1; guess <= 5; guess += 1) await client.sendSecret(id, { secret: '123456', pin });
+    expectLocked(await client.sendSecret(id, { secret: '123456', pin }));
   });
 
   test('a right secret resets the count', async () => {

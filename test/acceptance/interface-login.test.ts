@@ -133,7 +133,9 @@ describe('4.1 POST /v1/tokens', () => {
     expect(shapeOf(unknown)).toEqual(shapeOf(await client.start(smsLogin(await client.createUser()))));
     expect(secondsBetween(unknown.body.created_at, unknown.body.expires_at)).toBe(600);
     const secret = wrongCode(known.code);
-    const [ofUnknown, ofKnown] = [unknown.body.id, known.id].map((id) => client.answer(id, { secret, pin: '2468' }));
+    const [ofUnknown, ofKnown] = [unknown.body.id, known.id].map((id) =>
+      client.sendSecret(id, { secret, pin: '2468' }),
+    );
     expect(shapeOf((await ofUnknown) as Answer<unknown>)).toEqual(shapeOf((await ofKnown) as Answer<unknown>));
   });
 

@@ -62,9 +62,9 @@ describe('4.5 POST /v1/sessions', () => {
   test('creates a new session each time, and all of them are valid', async () => {
     const { token, session } = await client.signIn(await client.createUser());
     const others = await Promise.all([1, 2, 3, 4].map(() => client.newSession(token)));
-    const tokens = [session, ...others.map(({ body }) => body)].map((made) => made.token);
+    const tokens = [session, ...others.map(({ body }) => body)].map((each) => each.token);
     expect(new Set(tokens).size).toBe(5);
-    for (const made of tokens) expect((await client.verify(made)).status).toBe(200);
+    for (const each of tokens) expect((await client.verify(each)).status).toBe(200);
   });
 
   test('is 401 with a Basic challenge for a token that is unknown, malformed, of another kind or missing', async () => {

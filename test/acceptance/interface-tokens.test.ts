@@ -32,7 +32,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
 
   test('is 201 with the authentication, its token and the token’s expiry for the right code', async () => {
     const { id, code, authentication } = await client.startSms(await client.createUser());
-    const { status, body, headers } = await client.answer(id, { secret: code, pin });
+    const { status, body, headers } = await client.sendSecret(id, { secret: code, pin });
     expect(status).toBe(201);
     expect(body).toMatchObject({
       id,
@@ -49,7 +49,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
 
   test('accepts the id in upper case too', async () => {
     const { id, code } = await client.startSms(await client.createUser());
-    expect((await client.answer(id.toUpperCase(), { secret: code, pin })).body).toMatchObject({
+    expect((await client.sendSecret(id.toUpperCase(), { secret: code, pin })).body).toMatchObject({
       id,
       status: 'approved',
     });
@@ -67,15 +67,15 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
       [{ secret: code, pin: '246' }, ['pin']],
       [{ secret: code, pin: '1234567890123' }, ['pin']],
     ] as const) {
-      const answer = await client.answer(id, body);
+      const answer = await client.sendSecret(id, body);
       expect([answer.status, fieldsOf(answer).sort()]).toEqual([422, fields]);
     }
-    expect((await client.answer(id, { secret: code, pin })).status).toBe(201);
+    expect((await client.sendSecret(id, { secret: code, pin })).status).toBe(201);
   });
 
   test('is 400 for a wrong code, with the authentication in the problem, and further attempts are possible', async () => {
     const { id, code } = await client.startSms(await client.createUser());
-    const answer = await client.answer<{ authentication: Authentication }>(id, { secret: wrongCode(code), pin });
+    const answer = await client.sendSecret<{ authentication: Authentication }>(id, { secret: wrongCode(code), pin });
     expectProblem(answer, 400, 'authorization_rejected');
     const { authentication } = answer.body;
     expect(Object.keys(authentication).sort()).toEqual(['error_code', 'error_message', 'id', 'status']);
@@ -85,48 +85,49 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
       error_message: expect.stringMatching(/\w/),
     });
     expect((await client.status(id)).body.status).toBe('pending');
-    expect((await client.answer(id, { secret: code, pin })).status).toBe(201);
+    expect((await client.sendSecret(id, { secret: code, pin })).status).toBe(201);
   });
 
   test('returns the same response for a wrong code, for too many wrong codes, and for an approved or unknown authentication', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     const single = (await client.start(passwordLogin(await client.createUser()))).body;
     const answers = [];
-    for (let guess = 1; guess <= 6; guess += 1) answers.push(await client.answer(id, { secret: wrongCode(code), pin }));
+    for (let guess = 1; guess <= 6; guess += 1)
+      answers.push(await client.sendSecret(id, { secret: wrongCode(code), pin }));
     for (const other of [randomUUID(), single.id, 'x'.repeat(36)])
-      answers.push(await client.answer(other, { secret: code, pin }));
+      answers.push(await client.sendSecret(other, { secret: code, pin }));
     expectProblem(answers[0] as Answer<unknown>, 400, 'authorization_rejected');
     for (const answer of answers) expect(shapeOf(answer)).toEqual(shapeOf(answers[0] as Answer<unknown>));
   });
 
   test('requires the right PIN of a user who has one', async () => {
     const { id, code } = await client.startSms(await client.createUser({ pin: '1357' }));
-    expectProblem(await client.answer(id, { secret: code, pin }), 400, 'authorization_rejected');
-    expect((await client.answer(id, { secret: code, pin: '1357' })).status).toBe(201);
+    expectProblem(await client.sendSecret(id, { secret: code, pin }), 400, 'authorization_rejected');
+    expect((await client.sendSecret(id, { secret: code, pin: '1357' })).status).toBe(201);
   });
 
-  test('is 423 while the account is temporarily locked and 403 while it is locked, and approves afterwards', async () => {
+  test('is 423 while the account is temporarily locked and 403 while it is permanently locked, and approves after an unlock', async () => {
     const { user, id, code } = await client.startSms(await client.createUser());
     await client.lock(user, { until: timeIn(90) });
-    const temporary = await client.answer(id, { secret: code, pin });
+    const temporary = await client.sendSecret(id, { secret: code, pin });
     expectProblem(temporary, 423, 'account_temporarily_locked');
     await client.lock(user, { permanent: true });
-    expectProblem(await client.answer(id, { secret: code, pin }), 403, 'account_locked');
-    expectProblem(await client.answer(id, { secret: wrongCode(code), pin }), 400, 'authorization_rejected');
+    expectProblem(await client.sendSecret(id, { secret: code, pin }), 403, 'account_locked');
+    expectProblem(await client.sendSecret(id, { secret: wrongCode(code), pin }), 400, 'authorization_rejected');
     await client.admin('POST', `/users/${user.id}/unlock`);
-    expect((await client.answer(id, { secret: code, pin })).body.status).toBe('approved');
+    expect((await client.sendSecret(id, { secret: code, pin })).body.status).toBe('approved');
   });
 
-  test('approves a repeat with the same Idempotency-Key, with a new token, while the first is unused', async () => {
+  test('approves a repeat with the same Idempotency-Key, with a new token, while the first token is unused', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     const headers = { 'Idempotency-Key': randomUUID() };
-    const first = await client.answer(id, { secret: code, pin }, { headers });
-    const repeat = await client.answer(id, { secret: code, pin }, { headers });
+    const first = await client.sendSecret(id, { secret: code, pin }, { headers });
+    const repeat = await client.sendSecret(id, { secret: code, pin }, { headers });
     expect([first.status, repeat.status, repeat.body.status]).toEqual([201, 201, 'approved']);
     expect(repeat.headers.get('Idempotency-Key')).toBe(headers['Idempotency-Key']);
     expectProblem(await client.newSession(first.body.token), 401, 'invalid_authentication_token');
     expect((await client.newSession(repeat.body.token)).status).toBe(201);
-    expectProblem(await client.answer(id, { secret: code, pin }, { headers }), 400, 'authorization_rejected');
+    expectProblem(await client.sendSecret(id, { secret: code, pin }, { headers }), 400, 'authorization_rejected');
   });
 });
 
@@ -185,19 +186,19 @@ describe('4.4 DELETE /v1/tokens/{id}', () => {
     ];
     await remove(gone.authentication.id, own.session.token);
     const rejected = (await client.start(passwordLogin(user, { secret: 'wrong' }))).body;
-    const open = (await client.start(smsLogin(user))).body;
+    const unapproved = (await client.start(smsLogin(user))).body;
     for (const { id } of [
       { id: randomUUID() },
       { id: 'x' },
       gone.authentication,
       foreign.authentication,
       rejected,
-      open,
+      unapproved,
     ]) {
       expectProblem(await remove(id, own.session.token), 401, 'no_active_token');
     }
     expect((await client.newSession(foreign.token)).status).toBe(201);
-    expect((await client.status(open.id)).status).toBe(201);
+    expect((await client.status(unapproved.id)).status).toBe(201);
   });
 
   test('is 401 without a session', async () => {

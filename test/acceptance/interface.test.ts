@@ -81,7 +81,7 @@ describe('1 What the service does', () => {
   test('a login runs as two steps with phone number and SMS code', async () => {
     const { id, code, authentication } = await client.startSms(await client.createUser());
     expect(authentication.token).toBeUndefined();
-    const { body } = await client.answer(id, { secret: code, pin: '2468' });
+    const { body } = await client.sendSecret(id, { secret: code, pin: '2468' });
     expect(body).toMatchObject({ id, status: 'approved', token: expect.any(String) });
     expect((await client.newSession(body.token)).status).toBe(201);
   });
@@ -200,12 +200,12 @@ describe('2 Resources and their fields', () => {
       },
       description: 'Grace Hopper paid you 12.50',
     };
-    const [made] = await client.publish([{ ...given, user_id: user.id, image: 'https://example.com/lunch.jpg' }]);
+    const [published] = await client.publish([{ ...given, user_id: user.id, image: 'https://example.com/lunch.jpg' }]);
     const { id, sequence, image, created_at, updated_at, ...others } = await onlyNotificationOf(user);
     expect(others).toEqual({ ...given, actor_id: exampleId, user_id: user.id });
     expect([id, sequence]).toEqual([expect.stringMatching(uuid), expect.any(Number)]);
     expect([created_at, updated_at]).toEqual([expect.stringMatching(time), expect.stringMatching(time)]);
-    expect({ ...others, id, sequence, image, created_at, updated_at }).toEqual(made);
+    expect({ ...others, id, sequence, image, created_at, updated_at }).toEqual(published);
   });
 
   test('2.4 missing fields of a notification are null, or empty for object_data_string', async () => {
@@ -258,7 +258,7 @@ describe('3 States and transitions', () => {
     const { id, code, authentication } = await client.startSms(await client.createUser());
     expect(authentication.status).toBe('created');
     expect((await client.status(id)).body.status).toBe('pending');
-    expect((await client.answer(id, { secret: code, pin: '2468' })).body.status).toBe('approved');
+    expect((await client.sendSecret(id, { secret: code, pin: '2468' })).body.status).toBe('approved');
     expect((await client.status(id)).body.status).toBe('approved');
   });
 
@@ -266,11 +266,11 @@ describe('3 States and transitions', () => {
     const { id, code } = await client.startSms(await client.createUser());
     const seen = [];
     for (let guess = 1; guess <= 5; guess += 1) {
-      await client.answer(id, { secret: wrongCode(code), pin: '2468' });
+      await client.sendSecret(id, { secret: wrongCode(code), pin: '2468' });
       seen.push((await client.status(id)).body.status);
     }
     expect(seen).toEqual(['pending', 'pending', 'pending', 'pending', 'rejected']);
-    expectProblem(await client.answer(id, { secret: code, pin: '2468' }), 400, 'authorization_rejected');
+    expectProblem(await client.sendSecret(id, { secret: code, pin: '2468' }), 400, 'authorization_rejected');
     expect((await client.status(id)).body.status).toBe('rejected');
   });
 
@@ -288,9 +288,13 @@ describe('3 States and transitions', () => {
 
   test('an approved authentication does not change with any further secret', async () => {
     const { id, code } = await client.startSms(await client.createUser());
-    await client.answer(id, { secret: code, pin: '2468' });
+    await client.sendSecret(id, { secret: code, pin: '2468' });
     for (let guess = 1; guess <= 6; guess += 1) {
-      expectProblem(await client.answer(id, { secret: wrongCode(code), pin: '2468' }), 400, 'authorization_rejected');
+      expectProblem(
+        await client.sendSecret(id, { secret: wrongCode(code), pin: '2468' }),
+        400,
+        'authorization_rejected',
+      );
     }
     expect((await client.status(id)).body.status).toBe('approved');
   });

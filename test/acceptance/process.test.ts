@@ -34,7 +34,7 @@ afterEach(async () => {
   running = [];
 });
 
-/** Starts the service with the embedded database in `data` of a folder, as in a first trial. */
+/** The options of a service whose embedded database is in `data` of a folder, as in a first trial. */
 const inFolder = (cwd: string, env: Record<string, string> = {}) => ({
   cwd,
   env: { PORT: '0', LOG_LEVEL: 'warn', ...env },
@@ -117,15 +117,15 @@ describe('the first start', () => {
 
   test('creates nothing in the data directory that other accounts can read', async () => {
     const data = join(cwd, 'data');
-    const open = [];
+    const readableByOthers = [];
     for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() && !entry.isDirectory()) continue;
       const path = join(entry.parentPath, entry.name);
       // PostgreSQL may remove its own files at the same time.
       const { mode } = await stat(path).catch(() => ({ mode: 0 }));
-      if ((mode & 0o077) !== 0) open.push(`${path} ${(mode & 0o777).toString(8)}`);
+      if ((mode & 0o077) !== 0) readableByOthers.push(`${path} ${(mode & 0o777).toString(8)}`);
     }
-    expect(open).toEqual([]);
+    expect(readableByOthers).toEqual([]);
     expect((await stat(data)).mode & 0o006).toBe(0);
   });
 });
@@ -274,7 +274,7 @@ describe('a stop', () => {
     });
     const url = await eventually('the service', async () => /^Postern is ready at (\S+)/m.exec(output)?.[1]);
     npx.kill('SIGTERM');
-    // The service holds the other end of the pipe, so this waits for its end.
+    // The service holds the other end of the pipe, so this waits until the service has ended.
     await once(npx, 'close');
     await expect(fetch(url)).rejects.toThrow();
     expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');

@@ -53,8 +53,8 @@ describe('two workers behave like one process', () => {
 
   /** Sends `size` equal requests at the same time, half of them to each worker. */
   async function sendParallel<Body>(size: number, path: string, body: object, headers: Record<string, string> = {}) {
-    const sent = Array.from({ length: size }, (_, at) =>
-      connections[at % connections.length]?.send('POST', path, { headers, body }),
+    const sent = Array.from({ length: size }, (_, index) =>
+      connections[index % connections.length]?.send('POST', path, { headers, body }),
     );
     const answers = (await Promise.all(sent)).filter((answer) => answer !== undefined);
     return answers.map(({ status, text }) => ({ status, body: JSON.parse(text) as Body }));
@@ -74,7 +74,7 @@ describe('two workers behave like one process', () => {
     }
   });
 
-  test('five of many concurrent wrong secrets are evaluated, on any worker', async () => {
+  test('two workers together evaluate five of many concurrent wrong secrets, and answer 423 to the others', async () => {
     const user = await client.createUser();
     const answers = await sendParallel<Outcome>(40, '/v1/tokens', passwordLogin(user, { secret: 'wrong' }));
     const outcomes = answers.map(({ status, body }) => (status === 201 ? body.status : status));
@@ -119,7 +119,9 @@ describe('two workers behave like one process', () => {
         .filter((line) => line.includes(user.phone));
       expect(printed).toHaveLength(1);
     }
-    const answers = await Promise.all(started.map(({ id, code }) => client.answer(id, { secret: code, pin: '2468' })));
+    const answers = await Promise.all(
+      started.map(({ id, code }) => client.sendSecret(id, { secret: code, pin: '2468' })),
+    );
     expect(answers.map(({ body }) => body.status)).toEqual(started.map(() => 'approved'));
   });
 });
