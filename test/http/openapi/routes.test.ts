@@ -108,12 +108,12 @@ describe('the OpenAPI document', () => {
   });
 
   test('has one success schema for each operation', () => {
-    const several = operations.filter(({ operation }) => {
+    const operationsWithSeveral = operations.filter(({ operation }) => {
       const answers = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
       const schemas = answers.flatMap(([, answer]) => Object.values(answer.content ?? {}).map(({ schema }) => schema));
       return new Set(schemas.map((schema) => JSON.stringify(schema))).size > 1;
     });
-    expect(several.map(({ where }) => where)).toEqual([]);
+    expect(operationsWithSeveral.map(({ where }) => where)).toEqual([]);
   });
 
   test('refers to named problems, and lists the codes of each operation', () => {
@@ -130,7 +130,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('has an example for every JSON body and success answer', () => {
-    const without = operations.flatMap(({ where, operation }) => {
+    const mediaWithoutExample = operations.flatMap(({ where, operation }) => {
       const answers = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
       const bodies = [operation.requestBody, ...answers.map(([, answer]) => answer)];
       const media = bodies.flatMap((body) => Object.entries(body?.content ?? {}));
@@ -138,7 +138,7 @@ describe('the OpenAPI document', () => {
         .filter(([type, { example, examples }]) => type.includes('json') && (example ?? examples) === undefined)
         .map(([type]) => `${where} ${type}`);
     });
-    expect(without).toEqual([]);
+    expect(mediaWithoutExample).toEqual([]);
   });
 
   test('has no schema with several types, except one type and null', () => {

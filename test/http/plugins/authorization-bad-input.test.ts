@@ -179,8 +179,8 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   });
 
   test.each(['access_token', 'token', 'api_key', 'authorization'])('ignores a token in ?%s=', async (name) => {
-    const asked = { ...route, path: `${route.path}${route.path.includes('?') ? '&' : '?'}${name}=${good[kind]}` };
-    expectRefusal(await bad.expectNoChange(() => sendTo(asked)), 401, 'missing_credentials');
+    const withToken = { ...route, path: `${route.path}${route.path.includes('?') ? '&' : '?'}${name}=${good[kind]}` };
+    expectRefusal(await bad.expectNoChange(() => sendTo(withToken)), 401, 'missing_credentials');
   });
 });
 

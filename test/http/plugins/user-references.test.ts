@@ -20,9 +20,9 @@ beforeAll(async () => {
 afterAll(() => postern.close());
 
 const { admin, refused, eventsOf } = createAdministration(() => postern);
-const newOwnId = () => `Crm|${randomUUID()}/ä b`;
-const pathTo = (ownId: string) => `/users/${encodeURIComponent(`external:${ownId}`)}`;
-const withOwnId = (external_id = newOwnId()) => createUser(postern, { external_id });
+const newExternalId = () => `Crm|${randomUUID()}/ä b`;
+const pathTo = (externalId: string) => `/users/${encodeURIComponent(`external:${externalId}`)}`;
+const createWithExternalId = (external_id = newExternalId()) => createUser(postern, { external_id });
 const linesOf = <Line>(text: string) =>
   text
     .trimEnd()
@@ -33,45 +33,45 @@ const notification = { notification_type: 'payment', description: 'You were paid
 
 describe('an external id', () => {
   test('is set, shown, changed and removed, and every change is recorded', async () => {
-    const ownId = newOwnId();
-    const user = await withOwnId(ownId);
-    expect(user.external_id).toBe(ownId);
-    const changed = await admin('PATCH', pathTo(ownId), { external_id: `${ownId}2` });
-    expect([changed.status, changed.body.external_id]).toEqual([200, `${ownId}2`]);
-    expect((await admin('GET', pathTo(ownId))).status).toBe(404);
+    const externalId = newExternalId();
+    const user = await createWithExternalId(externalId);
+    expect(user.external_id).toBe(externalId);
+    const changed = await admin('PATCH', pathTo(externalId), { external_id: `${externalId}2` });
+    expect([changed.status, changed.body.external_id]).toEqual([200, `${externalId}2`]);
+    expect((await admin('GET', pathTo(externalId))).status).toBe(404);
     expect((await admin('PATCH', `/users/${user.id}`, { external_id: null })).body.external_id).toBeNull();
-    expect((await admin('GET', pathTo(`${ownId}2`))).status).toBe(404);
+    expect((await admin('GET', pathTo(`${externalId}2`))).status).toBe(404);
     const changes = (await eventsOf(user.id)).flatMap((event) => event.changes ?? []);
     expect(changes.filter(({ field }) => field === 'external_id')).toEqual([
-      expect.objectContaining({ before: null, after: ownId }),
-      expect.objectContaining({ before: ownId, after: `${ownId}2` }),
-      expect.objectContaining({ before: `${ownId}2`, after: null }),
+      expect.objectContaining({ before: null, after: externalId }),
+      expect.objectContaining({ before: externalId, after: `${externalId}2` }),
+      expect.objectContaining({ before: `${externalId}2`, after: null }),
     ]);
   });
 
   test('that another user has is refused with 409 and its field, and upper and lower case differ', async () => {
-    const ownId = newOwnId();
-    await withOwnId(ownId);
+    const externalId = newExternalId();
+    await createWithExternalId(externalId);
     const other = await createUser(postern);
     const taken = { status: 409, errors: [['external_id', 'identity_taken']] };
-    expect(await refused('POST', '/users', { username: `u${Date.now()}`, external_id: ownId })).toEqual(taken);
-    expect(await refused('PATCH', `/users/${other.id}`, { external_id: ownId })).toEqual(taken);
-    expect((await admin('PATCH', `/users/${other.id}`, { external_id: ownId.toLowerCase() })).status).toBe(200);
-    expect((await admin('GET', pathTo(ownId.toLowerCase()))).body.id).toBe(other.id);
+    expect(await refused('POST', '/users', { username: `u${Date.now()}`, external_id: externalId })).toEqual(taken);
+    expect(await refused('PATCH', `/users/${other.id}`, { external_id: externalId })).toEqual(taken);
+    expect((await admin('PATCH', `/users/${other.id}`, { external_id: externalId.toLowerCase() })).status).toBe(200);
+    expect((await admin('GET', pathTo(externalId.toLowerCase()))).body.id).toBe(other.id);
   });
 
   test('is given to a user by exactly one of many parallel requests, and the others get 409', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const ownId = newOwnId();
+      const externalId = newExternalId();
       const users = await Promise.all(Array.from({ length: 4 }, () => createUser(postern)));
       const answers = await Promise.all([
-        ...users.map(({ id }) => admin('PATCH', `/users/${id}`, { external_id: ownId })),
-        ...users.map(() => admin('POST', '/users', { username: `race-${randomUUID()}`, external_id: ownId })),
+        ...users.map(({ id }) => admin('PATCH', `/users/${id}`, { external_id: externalId })),
+        ...users.map(() => admin('POST', '/users', { username: `race-${randomUUID()}`, external_id: externalId })),
       ]);
       const [winner, ...others] = answers.filter(({ status }) => status < 300);
       expect(others).toEqual([]);
       expect(answers.filter(({ status }) => status === 409)).toHaveLength(7);
-      expect((await admin('GET', pathTo(ownId))).body.id).toBe(winner?.body.id);
+      expect((await admin('GET', pathTo(externalId))).body.id).toBe(winner?.body.id);
     }
   });
 
@@ -87,8 +87,8 @@ describe('an external id', () => {
   });
 
   test('is not an identity: logins refuse it, and a user needs an identity besides it', async () => {
-    const { external_id } = await withOwnId();
-    expect((await refused('POST', '/users', { external_id: newOwnId() })).errors).toEqual([
+    const { external_id } = await createWithExternalId();
+    expect((await refused('POST', '/users', { external_id: newExternalId() })).errors).toEqual([
       [undefined, 'identity_required'],
     ]);
     const body = { identity: { type: 'external_id', value: external_id }, authenticator: 'password', secret: 'x' };
@@ -96,53 +96,56 @@ describe('an external id', () => {
   });
 
   test('may have 255 characters', async () => {
-    const ownId = `${randomUUID()}${'é'.repeat(219)}`;
-    const { id } = await withOwnId(ownId);
-    expect((await admin('GET', pathTo(ownId))).body.id).toBe(id);
+    const externalId = `${randomUUID()}${'é'.repeat(219)}`;
+    const { id } = await createWithExternalId(externalId);
+    expect((await admin('GET', pathTo(externalId))).body.id).toBe(id);
   });
 
   test('and everything that is recorded about it is erased with the user', async () => {
-    const ownId = newOwnId();
-    const { id } = await withOwnId(ownId);
-    expect((await admin('DELETE', pathTo(ownId))).status).toBe(204);
-    expect((await admin('GET', pathTo(ownId))).status).toBe(404);
+    const externalId = newExternalId();
+    const { id } = await createWithExternalId(externalId);
+    expect((await admin('DELETE', pathTo(externalId))).status).toBe(204);
+    expect((await admin('GET', pathTo(externalId))).status).toBe(404);
     await eventually('the values to be erased', async () => {
       const { body } = await admin<Event[]>('GET', `/events?filter=user_id:${id}`);
       return JSON.stringify(body).includes('Crm|') ? undefined : body;
     });
-    const stored = testSql('select canonical from identities where canonical like $1', [`${ownId.slice(0, 20)}%`]);
+    const stored = testSql('select canonical from identities where canonical like $1', [`${externalId.slice(0, 20)}%`]);
     expect(await postern.database.everyone.query(stored)).toEqual([]);
-    expect((await withOwnId(ownId)).id).not.toBe(id);
+    expect((await createWithExternalId(externalId)).id).not.toBe(id);
   });
 });
 
 describe('external:<external id>', () => {
   test('names the user in every path of a user', async () => {
-    const ownId = newOwnId();
-    const { id, username } = await withOwnId(ownId);
+    const externalId = newExternalId();
+    const { id, username } = await createWithExternalId(externalId);
     const document = await postern.api<{ paths: Record<string, Record<string, unknown>> }>('GET', '/openapi.json');
     const paths = Object.keys(document.body.paths).filter((path) => path.startsWith('/admin/v1/users/{id}'));
     expect(paths.length).toBeGreaterThan(15);
     for (const path of paths.filter((each) => 'get' in (document.body.paths[each] ?? {}))) {
       const rest = path.replace('/admin/v1/users/{id}', '');
-      const [known, unknown] = [await admin('GET', pathTo(ownId) + rest), await admin('GET', pathTo('nobody') + rest)];
+      const [known, unknown] = [
+        await admin('GET', pathTo(externalId) + rest),
+        await admin('GET', pathTo('nobody') + rest),
+      ];
       expect([path, known.status, unknown.status]).toEqual([path, 200, 404]);
     }
-    expect((await admin('POST', `${pathTo(ownId)}/lock`, { permanent: true })).body.lock).not.toBeNull();
-    expect((await admin('POST', `${pathTo(ownId)}/unlock`)).body).toMatchObject({ id, username, lock: null });
-    expect((await admin('DELETE', `${pathTo(ownId)}/devices/${randomUUID()}`)).status).toBe(404);
+    expect((await admin('POST', `${pathTo(externalId)}/lock`, { permanent: true })).body.lock).not.toBeNull();
+    expect((await admin('POST', `${pathTo(externalId)}/unlock`)).body).toMatchObject({ id, username, lock: null });
+    expect((await admin('DELETE', `${pathTo(externalId)}/devices/${randomUUID()}`)).status).toBe(404);
   });
 
   test('does not show callers without a key whether the user exists', async () => {
-    const ownId = newOwnId();
-    await withOwnId(ownId);
-    for (const name of [ownId, 'nobody']) {
+    const externalId = newExternalId();
+    await createWithExternalId(externalId);
+    for (const name of [externalId, 'nobody']) {
       expect((await admin('GET', pathTo(name), undefined, { bearer: 'psk_x' })).status).toBe(401);
     }
   });
 
   test('names recipients of notifications: one, several, in a batch, in a dry run and in lines', async () => {
-    const [ada, bob] = await Promise.all([withOwnId(), withOwnId()]);
+    const [ada, bob] = await Promise.all([createWithExternalId(), createWithExternalId()]);
     const [toAda, toBob] = [ada, bob].map(({ external_id }) => `external:${external_id}`);
     const one = await admin<Notification>('POST', '/notifications', { ...notification, user_id: toAda });
     expect([one.status, one.body.user_id]).toEqual([201, ada.id]);
@@ -172,7 +175,7 @@ describe('external:<external id>', () => {
   });
 
   test('that no user has is reported at its position, with all other errors, and so is a user who is named twice', async () => {
-    const { id, external_id } = await withOwnId();
+    const { id, external_id } = await createWithExternalId();
     const known = `external:${external_id}`;
     const body = { ...notification, user_ids: [id, 'external:nobody', known, 'external:nobody'] };
     expect(await refused('POST', '/notifications', body)).toEqual({
@@ -190,7 +193,7 @@ describe('external:<external id>', () => {
   });
 
   test('with an idempotency key publishes once', async () => {
-    const { id, external_id } = await withOwnId();
+    const { id, external_id } = await createWithExternalId();
     const headers = { 'idempotency-key': randomUUID() };
     const body = { ...notification, user_id: `external:${external_id}` };
     const publish = () => admin<Notification>('POST', '/notifications', body, { headers });
@@ -200,7 +203,7 @@ describe('external:<external id>', () => {
   });
 
   test('names users in a bulk action, and each line says which', async () => {
-    const { id, external_id } = await withOwnId();
+    const { id, external_id } = await createWithExternalId();
     const reference = `external:${external_id}`;
     const body = { action: 'deactivate', ids: [reference, id, 'external:nobody'] };
     const { text } = await admin('POST', '/users/bulk', body);
@@ -212,7 +215,7 @@ describe('external:<external id>', () => {
   });
 
   test('names the user of a login diagnosis', async () => {
-    const { id, external_id } = await withOwnId();
+    const { id, external_id } = await createWithExternalId();
     const identity = { type: 'external_id', value: external_id };
     const { body } = await admin<LoginDiagnosis>('POST', '/login-diagnosis', { identity });
     expect(body).toMatchObject({ user_id: id, identity: null, verdict: 'yes' });
@@ -224,22 +227,22 @@ describe('external:<external id>', () => {
 describe('users with external ids', () => {
   test('are found by the whole external id, also if it looks like an id, and by a filter', async () => {
     const uuid = randomUUID();
-    const [ada, bob] = [await withOwnId(), await withOwnId(uuid)];
+    const [ada, bob] = [await createWithExternalId(), await createWithExternalId(uuid)];
     const found = async (query: string) => (await admin<User[]>('GET', `/users?${query}`)).body.map(({ id }) => id);
     const search = (text: string) => found(`search=${encodeURIComponent(text)}`);
-    const ownId = ada.external_id ?? '';
-    expect(await search(ownId)).toEqual([ada.id]);
-    expect(await search(`external:${ownId}`)).toEqual([ada.id]);
+    const externalId = ada.external_id ?? '';
+    expect(await search(externalId)).toEqual([ada.id]);
+    expect(await search(`external:${externalId}`)).toEqual([ada.id]);
     expect(await search(uuid)).toEqual([bob.id]);
-    expect(await search(ownId.toUpperCase())).toEqual([]);
-    const escaped = encodeURIComponent(ownId.replace('|', '\\|'));
+    expect(await search(externalId.toUpperCase())).toEqual([]);
+    const escaped = encodeURIComponent(externalId.replace('|', '\\|'));
     expect(await found(`filter=external_id:eq:${escaped}`)).toEqual([ada.id]);
     expect(await found(`filter=external_id:in:${escaped};${uuid}&sort=created_at:asc`)).toEqual([ada.id, bob.id]);
     expect(await found(`filter=external_id:${uuid},status:deactivated`)).toEqual([]);
   });
 
   test('are imported, once, and the export of a user contains the external id', async () => {
-    const [first, second] = [newOwnId(), newOwnId()];
+    const [first, second] = [newExternalId(), newExternalId()];
     const send = async (...lines: object[]) => {
       const body = lines.map((line) => JSON.stringify(line)).join('\n');
       return linesOf<ImportedLine>((await admin('POST', '/users/import', body, ndjson)).text);
@@ -263,7 +266,7 @@ describe('an external id in a filter of user_id', () => {
   const escapedIdOf = ({ external_id: name }: User) => String(name).replace(/[,|:;[\]\\]/g, '\\$&');
 
   test('selects the events of this user, alone, with others and negated', async () => {
-    const [one, other] = [await withOwnId(), await withOwnId(`plain-${randomUUID()}`)];
+    const [one, other] = [await createWithExternalId(), await createWithExternalId(`plain-${randomUUID()}`)];
     const usersOf = async (filter: string) => {
       const { body } = await filtered('/events', `${filter},type:user.created`);
       return new Set(body.map(({ user_id }) => user_id));
@@ -282,7 +285,7 @@ describe('an external id in a filter of user_id', () => {
   });
 
   test('works in every list that shows users, and in the links between pages', async () => {
-    const user = await withOwnId(`plain-${randomUUID()}`);
+    const user = await createWithExternalId(`plain-${randomUUID()}`);
     for (const path of ['/events', '/outbox', '/test-identities', `/users/${user.id}/notifications`]) {
       const { status, headers } = await filtered(path, `user_id:external:${user.external_id}`);
       expect([path, status]).toEqual([path, 200]);
@@ -291,7 +294,7 @@ describe('an external id in a filter of user_id', () => {
   });
 
   test('is stored in the filter of a webhook as the id of the user', async () => {
-    const user = await withOwnId(`plain-${randomUUID()}`);
+    const user = await createWithExternalId(`plain-${randomUUID()}`);
     const webhook = { url: 'https://example.com/', events: ['*'], filter: `user_id:external:${user.external_id}` };
     const { body } = await admin<IssuedWebhook>('POST', '/webhooks', webhook);
     expect(body.filter).toBe(`user_id:${user.id}`);

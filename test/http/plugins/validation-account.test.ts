@@ -45,7 +45,8 @@ const invalidIdentities = ['a\u202eb', 'a\u200bb', '\u0430da@example.com', 'x'.r
 
 /** Values of a wrong kind. */
 const wrongs = [[], {}, 7, null, true, ['x']];
-const proofs = [
+/** Proofs with a wrong value, and the field of the error. */
+const wrongProofs = [
   ...[[], 'x', 7, null].map((wrong) => [wrong, 'proof'] as const),
   ...wrongs.map((wrong) => [{ ...proof, type: wrong }, 'proof.type'] as const),
   ...wrongs.map((wrong) => [{ ...proof, secret: wrong }, 'proof.secret'] as const),
@@ -56,9 +57,9 @@ const proofs = [
 
 const rows: readonly (readonly [Route, object, string])[] = [
   ...(['remove', 'removePin', 'removeEmail'] as const).flatMap((name) =>
-    proofs.map(([wrong, field]) => [routes[name], { proof: wrong }, field] as const),
+    wrongProofs.map(([wrong, field]) => [routes[name], { proof: wrong }, field] as const),
   ),
-  ...proofs.flatMap(
+  ...wrongProofs.flatMap(
     ([wrong, field]) =>
       [
         [routes.change, { username: 'x', proof: wrong }, field],

@@ -161,15 +161,15 @@ describe('text', () => {
       ...{ user_id: known.user, notification_type: 'pool', notification_key: text, actor: text },
       ...{ object_data_string: text, description: text },
     }));
-    const { status, body: made } = await postern.api('POST', '/admin/v1/notifications', { ...asAdmin(), body });
-    expect([status, made]).toMatchObject([201, body]);
+    const { status, body: published } = await postern.api('POST', '/admin/v1/notifications', { ...asAdmin(), body });
+    expect([status, published]).toMatchObject([201, body]);
     const headers = { Authorization: known.session };
     const { body: shown } = await postern.api<object[]>(
       'GET',
       '/v1/notifications?limit=100&sort=created_at:asc&filter=notification_key:neq:x',
       { headers },
     );
-    expect(shown.slice(-payloads.length)).toEqual(made);
+    expect(shown.slice(-payloads.length)).toEqual(published);
   });
 
   test('of a key is stored unchanged', async () => {

@@ -160,17 +160,17 @@ describe('a block', () => {
 
   test('of the address of a backend is refused too, if the backend names its client', async () => {
     const [backend, client] = [newAddress(), newAddress()];
-    const block = (address: string) =>
+    const blockFromBackend = (address: string) =>
       postern.api<ProblemAnswer>('POST', '/admin/v1/blocks', {
         bearer: postern.adminKey,
         body: { address },
         headers: { 'x-forwarded-for': backend, 'postern-client-address': client },
       });
     for (const address of [backend, client]) {
-      const { status, body } = await block(address);
+      const { status, body } = await blockFromBackend(address);
       expect([address, status, body.errors[0]?.code]).toEqual([address, 422, 'own_address']);
     }
-    expect((await block(newAddress())).status).toBe(201);
+    expect((await blockFromBackend(newAddress())).status).toBe(201);
   });
 
   test('is refused with all errors', async () => {

@@ -76,8 +76,9 @@ describe('a key', () => {
     expect(await statusWith(reader.token, '/events')).toBe(403);
     const everything = await createKey({ name: 'all', scopes: [...scopes] });
     expect(await statusWith(everything.token, '/events')).toBe(200);
-    const alone = await createKey({ name: 'admin', scopes: ['admin'] });
-    for (const path of ['/users', '/keys', '/events', '/outbox']) expect(await statusWith(alone.token, path)).toBe(200);
+    const adminOnly = await createKey({ name: 'admin', scopes: ['admin'] });
+    for (const path of ['/users', '/keys', '/events', '/outbox'])
+      expect(await statusWith(adminOnly.token, path)).toBe(200);
   });
 
   test('without the scope admin creates no keys', async () => {
@@ -167,8 +168,8 @@ describe('audit events', () => {
         data: { key_id: key.id, name: 'audited', scopes: key.scopes, expires_at: null },
       },
     ]);
-    const acts = await admin<Event[]>('GET', `/events?filter=actor:eq:${`key:${key.id}`.replace(':', '\\:')}`);
-    expect(acts.body).toMatchObject([{ type: 'user.created', user_id: user.id, address: '127.0.0.1' }]);
+    const eventsByKey = await admin<Event[]>('GET', `/events?filter=actor:eq:${`key:${key.id}`.replace(':', '\\:')}`);
+    expect(eventsByKey.body).toMatchObject([{ type: 'user.created', user_id: user.id, address: '127.0.0.1' }]);
   });
 
   test('contain no secrets', async () => {

@@ -20,16 +20,16 @@ afterAll(() => instances.close());
 const { admin, refused } = createAdministration(() => instances.base);
 const { change, lockByGuesses, byName, newUser, newUserWithPhone, createKnownDevice, startSms, runSql } =
   createSituations(() => instances);
-const ofUser = async ({ id }: Pick<User, 'id'>, query = '') =>
+const diagnoseUser = async ({ id }: Pick<User, 'id'>, query = '') =>
   (await admin<LoginDiagnosis>('GET', `/users/${id}/login-diagnosis${query}`)).body;
-const ofIdentity = async (body: object) => (await admin<LoginDiagnosis>('POST', '/login-diagnosis', body)).body;
+const diagnoseIdentity = async (body: object) => (await admin<LoginDiagnosis>('POST', '/login-diagnosis', body)).body;
 const reasonOf = (reasons: LoginDiagnosis['reasons'], code: string) => reasons.find((reason) => reason.code === code);
 
 describe('the diagnosis of a user', () => {
   test('says why and until when the user is refused, and which request changes it', async () => {
     const user = await newUser();
     await lockByGuesses(byName(user));
-    const refusal = await ofUser(user);
+    const refusal = await diagnoseUser(user);
     const [reason] = refusal.reasons;
     expect(refusal).toMatchObject({
       user_id: user.id,
@@ -49,20 +49,23 @@ describe('the diagnosis of a user', () => {
     const [remedy] = reason?.remedies ?? [];
     expect(remedy).toMatchObject({ action: 'reset_budget', by: 'operator', scope: 'users:write', body: null });
     await admin(remedy?.method ?? '', (remedy?.path ?? '').replace('/admin/v1', ''));
-    expect(await ofUser(user)).toMatchObject({ verdict: 'yes', since: null, until: null, reasons: [] });
+    expect(await diagnoseUser(user)).toMatchObject({ verdict: 'yes', since: null, until: null, reasons: [] });
   });
 
   test('has the point of view of the given device', async () => {
     const user = await newUser();
     const device = await createKnownDevice(user);
     await lockByGuesses(byName(user));
-    const ofDevice = await ofUser(user, `?device_id=${device.toUpperCase()}`);
+    const ofDevice = await diagnoseUser(user, `?device_id=${device.toUpperCase()}`);
     expect(ofDevice).toMatchObject({ verdict: 'yes', device: { id: device, known: true } });
     expect(reasonOf(ofDevice.reasons, 'other_devices_locked_by_guesses')).toMatchObject({
       effect: 'note',
       data: { devices: [null] },
     });
-    expect(await ofUser(user, `?device_id=${randomUUID()}`)).toMatchObject({ verdict: 'no', device: { known: false } });
+    expect(await diagnoseUser(user, `?device_id=${randomUUID()}`)).toMatchObject({
+      verdict: 'no',
+      device: { known: false },
+    });
   });
 
   test('is in the language of the client', async () => {
@@ -79,7 +82,7 @@ describe('the diagnosis of a user', () => {
     const user = await newUser();
     await admin('POST', `/users/${user.id}/lock`, { until: '2099-01-01T00:00:00Z' });
     await change(user, { status: 'deactivated' });
-    const { reasons, checked_at, until } = await ofUser(user);
+    const { reasons, checked_at, until } = await diagnoseUser(user);
     expect(reasonOf(reasons, 'locked_by_operator')).toMatchObject({
       ...{ since: checked_at, until: '2099-01-01T00:00:00.000000Z' },
       remedies: [{ action: 'unlock' }],
@@ -92,7 +95,7 @@ describe('the diagnosis of a user', () => {
   test('adds notes about conditions that do not refuse the login', async () => {
     const user = await newUser({ role: 'support' });
     await change(user, { second_factor: 'required' });
-    const { verdict, reasons, ways, second_factor } = await ofUser(user);
+    const { verdict, reasons, ways, second_factor } = await diagnoseUser(user);
     expect(verdict).toBe('yes');
     expect(reasons.map(({ code, effect }) => [code, effect])).toEqual([
       ['factor_not_enrolled', 'note'],
@@ -117,7 +120,7 @@ describe('the diagnosis of a user', () => {
     const failed = `state = 'failed', last_error = 'unreachable handset', created_at = created_at - interval '2 minutes'`;
     await runSql(`update outbox set ${failed} where authentication_id = $1`, [body.id]);
     await runSql(`update message_limits set sent_at = '{}' where $1 <> ''`, [user.id]);
-    const way = wayOf(await ofUser(user), { authenticator: 'sms' });
+    const way = wayOf(await diagnoseUser(user), { authenticator: 'sms' });
     expect(way.verdict).toBe('maybe');
     expect(reasonOf(way.reasons, 'last_message_failed')).toMatchObject({
       ...{ effect: 'note', data: { state: 'failed', error: 'unreachable handset' } },
@@ -130,10 +133,10 @@ describe('the diagnosis of a user', () => {
 
   test('does not call an authenticator service of the operator, and says that it cannot know the answer', async () => {
     const user = await newUser();
-    const way = wayOf(await ofUser(user), { authenticator: 'custom:badge' });
+    const way = wayOf(await diagnoseUser(user), { authenticator: 'custom:badge' });
     expect(way).toMatchObject({ verdict: 'maybe', answers: [], reasons: [{ code: 'decided_elsewhere' }, {}] });
     await lockByGuesses(byName(user));
-    const locked = wayOf(await ofUser(user), { authenticator: 'custom:badge' });
+    const locked = wayOf(await diagnoseUser(user), { authenticator: 'custom:badge' });
     expect(locked).toMatchObject({ verdict: 'blocked', answers: [{ step: 'start', status: 423 }] });
   });
 
@@ -167,7 +170,7 @@ describe('the diagnosis of an identity', () => {
   test('finds the user by any spelling, and checks one authenticator', async () => {
     const user = await newUser();
     const identity = { type: 'username', value: user.username?.toUpperCase() };
-    const diagnosis = await ofIdentity({ identity, authenticator: 'password' });
+    const diagnosis = await diagnoseIdentity({ identity, authenticator: 'password' });
     expect(diagnosis).toMatchObject({
       ...{ user_id: user.id, identity: { type: 'username', value: user.username }, verdict: 'yes' },
       ways: [{ authenticator: 'password', identity: { value: user.username } }],
@@ -177,7 +180,7 @@ describe('the diagnosis of an identity', () => {
 
   test('says that nobody has an identity, and how to create the user', async () => {
     const phone = newPhone();
-    const { user_id, verdict, reasons, second_factor } = await ofIdentity({
+    const { user_id, verdict, reasons, second_factor } = await diagnoseIdentity({
       identity: { type: 'phone', value: phone },
     });
     expect([user_id, verdict, second_factor]).toEqual([null, 'no', null]);
@@ -186,7 +189,7 @@ describe('the diagnosis of an identity', () => {
 
   test('says that an authenticator is not configured', async () => {
     const identity = { type: 'username', value: (await newUser()).username };
-    const { ways, verdict } = await ofIdentity({ identity, authenticator: 'oidc:nowhere' });
+    const { ways, verdict } = await diagnoseIdentity({ identity, authenticator: 'oidc:nowhere' });
     expect(verdict).toBe('no');
     expect(ways).toMatchObject([
       {
@@ -272,8 +275,8 @@ describe('every remedy', () => {
     await lockByGuesses(byName(user));
     await admin('POST', `/users/${user.id}/lock`, { permanent: true });
     await change(user, { status: 'deactivated', password: null, second_factor: 'required' });
-    const { reasons, ways } = await ofUser(user);
-    const unknown = await ofIdentity({ identity: { type: 'username', value: 'nobody2' } });
+    const { reasons, ways } = await diagnoseUser(user);
+    const unknown = await diagnoseIdentity({ identity: { type: 'username', value: 'nobody2' } });
     const found = [...reasons, ...ways.flatMap((way) => way.reasons), ...unknown.reasons].flatMap(
       (each) => each.remedies,
     );

@@ -106,12 +106,12 @@ describe('the trace of a notification', () => {
   test('is visible to its owner and to no other user', async () => {
     const [user, other] = [await createUser(app), await createUser(app)];
     const own = await signIn(app, user, { gcm_device_token: 'own-token' });
-    const others = await signIn(app, other);
+    const loginOfOther = await signIn(app, other);
     const { id } = await publish(app, user);
     const trace = await settledTrace(app, id, [own.authentication.device_id]);
     const path = `/v1/notifications/${id}/deliveries`;
     expect(await app.api('GET', path, { bearer: own.session.token })).toMatchObject({ status: 200, body: trace });
-    expect((await app.api('GET', path, { bearer: others.session.token })).status).toBe(404);
+    expect((await app.api('GET', path, { bearer: loginOfOther.session.token })).status).toBe(404);
     expect((await app.api('GET', path)).status).toBe(401);
     expect((await app.api('GET', '/v1/notifications/x/deliveries', { bearer: own.session.token })).status).toBe(404);
     expect((await traceOf(app, '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11')).status).toBe(404);

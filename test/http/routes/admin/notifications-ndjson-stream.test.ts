@@ -72,18 +72,19 @@ test('a client that stops sending or reading is disconnected, and one that conti
   const silent = openLineStream(postern);
   await silent.send(line());
   const greedy = openLineStream(postern);
-  const gone = greedy.response.then((response) => once(response, 'close'));
+  const disconnected = greedy.response.then((response) => once(response, 'close'));
   // Each result has some hundred bytes, and the client reads none: more than all buffers hold.
   const bad = `{"user_id":1,"object_id":1}\n`.repeat(1000);
   let sent = 0;
-  let isGone = false;
-  void gone
+  let isDisconnected = false;
+  void disconnected
     .catch(() => undefined)
     .then(() => {
-      isGone = true;
+      isDisconnected = true;
     });
   const sending = (async () => {
-    for (; sent < 400 && !isGone; sent += 1) await Promise.race([greedy.send(bad), gone]).catch(() => undefined);
+    for (; sent < 400 && !isDisconnected; sent += 1)
+      await Promise.race([greedy.send(bad), disconnected]).catch(() => undefined);
   })();
 
   const patient = openLineStream(postern);
@@ -96,7 +97,7 @@ test('a client that stops sending or reading is disconnected, and one that conti
     rounds += 1;
     await patient.send(line({ user_id: reader.id }));
     expect(await patient.next()).toMatchObject({ line: rounds, status: 201 });
-    return isGone && silentEnd !== undefined ? true : undefined;
+    return isDisconnected && silentEnd !== undefined ? true : undefined;
   });
   expect(silentEnd).toEqual({ status: 408, code: 'request_timeout', committed_lines: 1 });
   await sending;

@@ -78,19 +78,19 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
 
   it('refuses only the bad lines, with their errors, and publishes the others', async () => {
     const reader = await createUser(postern);
-    const mine = (fields: object = {}) => line({ user_id: reader.id, ...fields });
+    const lineToReader = (fields: object = {}) => line({ user_id: reader.id, ...fields });
     const lines = await publish(
       [
-        mine({ description: 'first' }),
-        mine({ notification_type: 'party', description: '' }),
+        lineToReader({ description: 'first' }),
+        lineToReader({ notification_type: 'party', description: '' }),
         '{"user_id":',
-        mine({ user_id: randomUUID() }),
-        mine({ user_id: undefined, user_ids: [reader.id, randomUUID()] }),
-        mine({ image_id: randomUUID() }),
+        lineToReader({ user_id: randomUUID() }),
+        lineToReader({ user_id: undefined, user_ids: [reader.id, randomUUID()] }),
+        lineToReader({ image_id: randomUUID() }),
         '[]',
         '"\\u0000"',
-        mine({ user_ids: [reader.id] }),
-        mine({ description: 'last' }),
+        lineToReader({ user_ids: [reader.id] }),
+        lineToReader({ description: 'last' }),
       ].join('\n'),
     );
     expect(outcomes(lines)).toEqual([
@@ -193,10 +193,10 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
       Array.from({ length: 10 }, () => line({ user_id: undefined, user_ids: userIds })).join('\n'),
     );
     expect(outcomes(lines)).toEqual(Array.from({ length: 10 }, (_, index) => [index + 1, 201]));
-    const [made] = await postern.database.everyone.query(
-      testSql('select count(*) as made from notifications where user_id = any ($1::uuid[])', [userIds]),
+    const [row] = await postern.database.everyone.query(
+      testSql('select count(*) as published from notifications where user_id = any ($1::uuid[])', [userIds]),
     );
-    expect(made).toEqual({ made: 15_000 });
+    expect(row).toEqual({ published: 15_000 });
   });
 
   /** Creates inboxes of users that do not exist otherwise, and returns their user ids. */

@@ -50,18 +50,18 @@ describe('POST /admin/v1/notifications', () => {
       return { ...valid(), user_id: people[nth % 2]?.id ?? '', description: `“${nth}” \\ "` };
     });
     const headers = { 'Idempotency-Key': randomUUID() };
-    const made = await publish<Notification[]>(items, headers);
-    expect([made.status, made.headers['content-type']]).toEqual([201, 'application/json; charset=utf-8']);
-    expect(made.body.map(({ description, sequence }) => [description, sequence])).toEqual(
+    const first = await publish<Notification[]>(items, headers);
+    expect([first.status, first.headers['content-type']]).toEqual([201, 'application/json; charset=utf-8']);
+    expect(first.body.map(({ description, sequence }) => [description, sequence])).toEqual(
       items.map(({ description }, nth) => [description, Math.floor(nth / 2) + 1]),
     );
     for (const person of people) {
-      const own = made.body.filter(({ user_id }) => user_id === person.id);
+      const own = first.body.filter(({ user_id }) => user_id === person.id);
       expect(await inboxOf(person)).toEqual(own.toReversed().slice(0, 100));
     }
     const [again, unkeyed] = [await publish(items, headers), await publish(items)];
-    expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true']);
-    expect(unkeyed.headers['content-type']).toBe(made.headers['content-type']);
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+    expect(unkeyed.headers['content-type']).toBe(first.headers['content-type']);
   });
 
   it('publishes all or none, and reports item and field of every error', async () => {
@@ -236,7 +236,7 @@ describe('object_data_number', () => {
 });
 
 describe('PATCH and DELETE /admin/v1/notifications/{id}', () => {
-  it('change only the members of the request', async () => {
+  it('PATCH changes only the members of the request', async () => {
     const { body: created } = await publish({ ...valid(), actor: 'Ann', object_data_string: 'Lunch' });
     const answer = await admin('PATCH', `/admin/v1/notifications/${created.id.toUpperCase()}`, {
       actor: null,
@@ -248,7 +248,7 @@ describe('PATCH and DELETE /admin/v1/notifications/{id}', () => {
     expect((await inboxOf(user))[0]).toEqual(changed);
   });
 
-  it('refuse changes that publishing would refuse', async () => {
+  it('PATCH refuses changes that publishing would refuse', async () => {
     const { body: created } = await publish(valid());
     const invalid = {
       notification_type: 'party',
@@ -273,7 +273,7 @@ describe('PATCH and DELETE /admin/v1/notifications/{id}', () => {
     expect((await inboxOf(user))[0]).toEqual(created);
   });
 
-  it('delete permanently, with an empty response', async () => {
+  it('DELETE deletes permanently, with an empty response', async () => {
     const owner = await createUser(postern);
     const { body: created } = await publish({ ...valid(), user_id: owner.id });
     const path = `/admin/v1/notifications/${created.id}`;
@@ -287,7 +287,7 @@ describe('PATCH and DELETE /admin/v1/notifications/{id}', () => {
     expect(headers['x-total-count']).toBe('0');
   });
 
-  it.each([randomUUID(), 'nothing', '%00', "'--"])('return 404 for %s', async (id) => {
+  it.each([randomUUID(), 'nothing', '%00', "'--"])('both return 404 for %s', async (id) => {
     for (const [method, body] of [
       ['PATCH', { actor: 'x' }],
       ['DELETE', undefined],

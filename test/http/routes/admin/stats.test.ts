@@ -86,7 +86,7 @@ async function expectAdded(work: () => Promise<unknown>, expected: Record<string
   expect(await added(work, expected)).toEqual(expected);
 }
 
-const wrong = (postern: TestApp, user: User) =>
+const loginWithWrongPassword = (postern: TestApp, user: User) =>
   postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
 
 describe('the statistics sum what both instances count:', () => {
@@ -107,8 +107,8 @@ describe('the statistics sum what both instances count:', () => {
     const [user, locked] = [await createUser(one), await createUser(one)];
     await expectAdded(
       async () => {
-        for (const postern of [one, other, one]) await wrong(postern, user);
-        await wrong(other, user);
+        for (const postern of [one, other, one]) await loginWithWrongPassword(postern, user);
+        await loginWithWrongPassword(other, user);
         await one.api('POST', `/admin/v1/users/${locked.id}/lock`, {
           bearer: one.adminKey,
           body: { permanent: true },

@@ -16,7 +16,7 @@ afterAll(() => app.close());
 
 const read = async () => (await app.api<System>('GET', '/admin/v1/system', { bearer: app.adminKey })).body;
 
-test('each server is shown with its users, its buckets and its schema, and one that does not answer as such', async () => {
+test('each server is shown with its users, its buckets and its schema, and a server that does not answer is shown as such', async () => {
   const users = { main: 0, east: 0, west: 0 };
   for (let count = 0; count < 8; count += 1) {
     users[app.database.shardOf((await createUser(app)).id).name as keyof typeof users] += 1;

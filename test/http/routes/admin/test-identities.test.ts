@@ -22,8 +22,8 @@ const create = (body: object) => admin<IssuedTestIdentity>('POST', '/test-identi
 describe('a test identity', () => {
   test('is created for the address of a user, and only this answer shows the code', async () => {
     const user = await createUser(postern, { phone: newPhone() });
-    const made = await create({ ...bodyForPhone(user.phone), code: '424242', expires_at: '2999-01-01T00:00:00Z' });
-    expect([made.status, made.text]).toEqual([422, expect.stringContaining('too_large')]);
+    const tooLong = await create({ ...bodyForPhone(user.phone), code: '424242', expires_at: '2999-01-01T00:00:00Z' });
+    expect([tooLong.status, tooLong.text]).toEqual([422, expect.stringContaining('too_large')]);
     const { status, body } = await create({ ...bodyForPhone(user.phone), code: '424242' });
     expect([status, body]).toEqual([
       201,
@@ -72,8 +72,8 @@ describe('a test identity', () => {
     const { body: found } = await admin<TestIdentity[]>('GET', `/test-identities?filter=value:eq:%2B1${digits}`);
     expect(found).toHaveLength(1);
     const [email] = [newEmail()];
-    const made = await create({ identity: { type: 'email', value: email.toUpperCase() }, expires_at: inDays(1) });
-    expect(made.body.identity.value).toBe(email);
+    const created = await create({ identity: { type: 'email', value: email.toUpperCase() }, expires_at: inDays(1) });
+    expect(created.body.identity.value).toBe(email);
   });
 
   test('that has ended is replaced', async () => {
@@ -114,8 +114,8 @@ describe('a test identity', () => {
   test('is created once for an Idempotency-Key', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const body = bodyForPhone(newPhone());
-    const once = () => admin<IssuedTestIdentity>('POST', '/test-identities', body, { headers });
-    const [first, second] = [await once(), await once()];
+    const createWithKey = () => admin<IssuedTestIdentity>('POST', '/test-identities', body, { headers });
+    const [first, second] = [await createWithKey(), await createWithKey()];
     expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
     expect(second.headers['idempotent-replayed']).toBe('true');
   });

@@ -191,15 +191,15 @@ describe('deliveries', () => {
 
   test('an endpoint gets only the events that match its filter and its types', async () => {
     const [wanted, other] = [await createUser(postern), await createUser(postern)];
-    const one = await subscribe({ filter: `user_id:${wanted.id}`, events: ['user.updated'] });
+    const filtered = await subscribe({ filter: `user_id:${wanted.id}`, events: ['user.updated'] });
     const all = await subscribe({ events: ['user.updated'] });
     await change(other, { name: 'other' });
     await change(wanted, { name: 'wanted' });
-    await receiver.wait(one.path, 'the wanted change');
+    await receiver.wait(filtered.path, 'the wanted change');
     await receiver.wait(all.path, 'the other change', ({ data }) => data.user_id === other.id);
-    const received = receiver.received.filter(({ path }) => path === one.path);
+    const received = receiver.received.filter(({ path }) => path === filtered.path);
     expect(received.map(({ data }) => data.user_id)).toEqual([wanted.id]);
-    await Promise.all([one.end(), all.end()]);
+    await Promise.all([filtered.end(), all.end()]);
   });
 
   test('both secrets sign after a rotation, and a test event says what the endpoint answers', async () => {
@@ -317,7 +317,8 @@ describe('deliveries', () => {
     const [first] = await delivered(webhook, 1);
     const again = await admin<WebhookReplay>('POST', `/webhooks/${webhook.id}/replay`, { delivery_ids: [first?.id] });
     expect(again.body.events).toBe(1);
-    const repeated = () => receiver.received.filter(({ path: at, id }) => at === path && id === first?.event_id).length;
+    const repeated = () =>
+      receiver.received.filter((event) => event.path === path && event.id === first?.event_id).length;
     const before = repeated();
     await eventually('the repetition', async () => (repeated() > before ? true : undefined));
     await end();

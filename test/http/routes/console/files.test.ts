@@ -95,9 +95,9 @@ test('the root redirects a browser to the console, and is 404 for other clients'
     'text/html; charset=utf-8',
   );
   for (const accept of ['*/*', 'application/json']) expect((await open(accept)).status).toBe(404);
-  const without = await postern.another({ CONSOLE: 'off' });
-  const answer = await fetch(`${without.url}/`, { headers: { accept: 'text/html' }, redirect: 'manual' });
-  await without.close();
+  const withoutConsole = await postern.another({ CONSOLE: 'off' });
+  const answer = await fetch(`${withoutConsole.url}/`, { headers: { accept: 'text/html' }, redirect: 'manual' });
+  await withoutConsole.close();
   expect(answer.status).toBe(404);
 });
 

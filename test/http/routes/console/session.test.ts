@@ -185,9 +185,9 @@ describe('a signed-in operator', () => {
   test('who signs out ends the login and loses the cookie', async () => {
     const { browser: client, session } = await operator();
     const token = client.cookies.get('postern_console') ?? '';
-    const out = await client.send('DELETE', '/console/session');
-    expect(out.status).toBe(204);
-    expect(out.setCookies).toEqual(['postern_console=; Max-Age=0; Path=/console; HttpOnly; SameSite=Strict']);
+    const signedOut = await client.send('DELETE', '/console/session');
+    expect(signedOut.status).toBe(204);
+    expect(signedOut.setCookies).toEqual(['postern_console=; Max-Age=0; Path=/console; HttpOnly; SameSite=Strict']);
     expect(client.cookies.has('postern_console')).toBe(false);
     expect(await isValid(session.token)).toBe(false);
     expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
@@ -246,11 +246,11 @@ describe('a request from another site', () => {
     }
     const proxied = await startTestApp({ PUBLIC_URL: 'https://auth.example.com' });
     try {
-      for (const [own, status] of [
+      for (const [pageOrigin, status] of [
         ['https://auth.example.com', 401],
         ['https://other.example.com', 403],
       ] as const) {
-        const answer = await proxied.api('POST', '/console/session', { headers: { origin: own } });
+        const answer = await proxied.api('POST', '/console/session', { headers: { origin: pageOrigin } });
         expect(answer.status).toBe(status);
       }
     } finally {
@@ -260,7 +260,7 @@ describe('a request from another site', () => {
 });
 
 test('CONSOLE=off removes every route', async () => {
-  const without = await startTestApp({ CONSOLE: 'off' });
+  const withoutConsole = await startTestApp({ CONSOLE: 'off' });
   try {
     const paths = [
       ...(['GET /console/sign-in', 'POST /console/session', 'DELETE /console/session'] as const),
@@ -268,10 +268,12 @@ test('CONSOLE=off removes every route', async () => {
     ];
     for (const path of paths) {
       const [method = '', url = ''] = path.split(' ');
-      expect([path, (await fetch(without.url + url, { method })).status]).toEqual([path, 404]);
+      expect([path, (await fetch(withoutConsole.url + url, { method })).status]).toEqual([path, 404]);
     }
-    expect(Object.keys(without.app.swagger().paths ?? {}).filter((path) => path.startsWith('/console'))).toEqual([]);
+    expect(Object.keys(withoutConsole.app.swagger().paths ?? {}).filter((path) => path.startsWith('/console'))).toEqual(
+      [],
+    );
   } finally {
-    await without.close();
+    await withoutConsole.close();
   }
 });

@@ -28,7 +28,7 @@ const describeLink = (secret: string, language = 'en') =>
     body: { secret },
     headers: { 'accept-language': language },
   });
-const usersCalled = async (username: string) =>
+const usersNamed = async (username: string) =>
   (await admin<User[]>('GET', `/users?filter=username:eq:${username}`)).body;
 const expire = (secret: string) =>
   postern.database.everyone.query(
@@ -141,7 +141,7 @@ describe('a set-up', () => {
     expect(codesOfUnknown(await complete(wrong))).toEqual([400, 'proof_rejected']);
     const weak = { secret, ...fields, factor_id: factor.id, code, password: 'short' };
     expect(codesOfUnknown(await complete(weak))).toEqual([422, 'password too_short']);
-    expect(await usersCalled(fields.username)).toEqual([]);
+    expect(await usersNamed(fields.username)).toEqual([]);
     expect((await complete({ secret, ...fields, factor_id: factor.id, code })).status).toBe(201);
   });
 
@@ -154,7 +154,7 @@ describe('a set-up', () => {
     const refused = await complete({ secret, ...fields, factor_id: factor.id, code });
     expect(codesOfUnknown(refused)).toEqual([409, 'username identity_taken']);
     expect(refused.setCookies).toEqual([]);
-    expect((await usersCalled(fields.username)).map(({ id }) => id)).toEqual([rival.id]);
+    expect((await usersNamed(fields.username)).map(({ id }) => id)).toEqual([rival.id]);
     expect((await describeLink(secret)).status).toBe(200);
     const other = { ...fields, username: `${fields.username}x` };
     expect((await complete({ secret, ...other, factor_id: factor.id, code })).status).toBe(201);
@@ -174,7 +174,7 @@ describe('a set-up', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
       const refused = answers.filter(({ status }) => status === 400);
       expect(new Set(refused.map(({ body }) => body.errors[0]?.code))).toEqual(new Set(['setup_link_used']));
-      const created = await Promise.all(attempts.map(({ username }) => usersCalled(username)));
+      const created = await Promise.all(attempts.map(({ username }) => usersNamed(username)));
       expect(created.flat()).toHaveLength(1);
     }
   });
@@ -271,7 +271,7 @@ describe('a link that cannot be used', () => {
     expect((await message(secret, 'es'))[2]).toContain('ha caducado');
     const late = await complete({ secret, ...fields, factor_id: factor.id, code });
     expect(codesOfUnknown(late)).toEqual([400, 'setup_link_expired']);
-    expect(await usersCalled(fields.username)).toEqual([]);
+    expect(await usersNamed(fields.username)).toEqual([]);
   });
 });
 

@@ -281,14 +281,14 @@ describe('removing a device', () => {
     const user = await createUser(postern, { phone: newPhone() });
     const { session, authentication } = await signIn(postern, user);
     const body = smsLogin(user.phone, { id: authentication.device_id });
-    const { body: open } = await postern.api<Authentication>('POST', '/v1/tokens', { body });
-    const code = await codeOf(postern, open.id);
+    const { body: pending } = await postern.api<Authentication>('POST', '/v1/tokens', { body });
+    const code = await codeOf(postern, pending.id);
     await remove(session.token, authentication.device_id);
-    const answer = await postern.api<ProblemAnswer>('POST', `/v1/tokens/${open.id}/secret`, {
+    const answer = await postern.api<ProblemAnswer>('POST', `/v1/tokens/${pending.id}/secret`, {
       body: { secret: code, pin: '2468' },
     });
     expect([answer.status, answer.body.errors[0]?.code]).toEqual([400, 'authorization_rejected']);
-    expect((await postern.api('GET', `/v1/tokens/${open.id}`)).body).toEqual({ id: open.id, status: 'rejected' });
+    expect((await postern.api('GET', `/v1/tokens/${pending.id}`)).body).toEqual({ id: pending.id, status: 'rejected' });
   });
 
   test('does not affect a later login, which creates the device again', async () => {

@@ -169,13 +169,13 @@ describe('an upload', () => {
   });
 
   it('has URLs that start with PUBLIC_URL if it is set, including its path', async () => {
-    const behind = await postern.another({ PUBLIC_URL: 'https://app.example.com/postern/' });
-    const { body } = await behind.api<Image>('POST', '/admin/v1/images', {
-      bearer: behind.adminKey,
+    const behindProxy = await postern.another({ PUBLIC_URL: 'https://app.example.com/postern/' });
+    const { body } = await behindProxy.api<Image>('POST', '/admin/v1/images', {
+      bearer: behindProxy.adminKey,
       body: formOf(['file', await plain(10, 10).png().toBuffer()]),
     });
     expect(body.url).toBe(`https://app.example.com/postern/images/${body.id}/card.jpg`);
-    await behind.close();
+    await behindProxy.close();
   });
 
   it('with an Idempotency-Key is created once: forms are compared by file, not by boundary', async () => {
@@ -326,11 +326,11 @@ it('the uploads of a user are deleted with the user', async () => {
   const { body } = await postern.api<Image>('POST', '/v1/images', { bearer, body: form });
   expect((await load(body.url)).status).toBe(200);
   await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
-  const gone = await eventually('the image to be removed', async () => {
+  const removed = await eventually('the image to be removed', async () => {
     const answer = await load(body.url);
     return answer.status === 200 ? undefined : answer;
   });
-  expect(gone.status).toBe(404);
+  expect(removed.status).toBe(404);
 });
 
 describe('a disk that refuses writes', () => {

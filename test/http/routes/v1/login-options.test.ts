@@ -54,14 +54,14 @@ describe('GET /v1/login-options', () => {
     };
     const passwords = [password.min_length - 1, password.min_length, password.max_length, password.max_length + 1];
     const unusual = (length: number) => randomBytes(1024).toString('hex').slice(0, length);
-    const ofPasswords = [];
-    for (const length of passwords) ofPasswords.push(await create({ password: unusual(length) }));
-    expect(ofPasswords).toEqual([422, 201, 201, 422]);
-    const ofPins = [];
+    const passwordStatuses = [];
+    for (const length of passwords) passwordStatuses.push(await create({ password: unusual(length) }));
+    expect(passwordStatuses).toEqual([422, 201, 201, 422]);
+    const pinStatuses = [];
     for (const length of [pin.min_length - 1, pin.min_length, pin.max_length, pin.max_length + 1]) {
-      ofPins.push(await create({ pin: '2468135790246'.slice(0, length) }));
+      pinStatuses.push(await create({ pin: '2468135790246'.slice(0, length) }));
     }
-    expect(ofPins).toEqual([422, 201, 201, 422]);
+    expect(pinStatuses).toEqual([422, 201, 201, 422]);
   });
 });
 

@@ -115,7 +115,7 @@ describe('mutes', () => {
     expect(body).toEqual([second.body, first.body]);
   });
 
-  test('with the same filter are one', async () => {
+  test('with the same filter are stored once', async () => {
     const { session } = await newPerson();
     const first = await mute(session, 'notification_type:pool');
     expect(await mute(session, 'notification_type:pool')).toMatchObject({ status: 200, body: first.body });

@@ -69,9 +69,9 @@ describe('a token', () => {
     await pushInState(id, 'sent');
   });
 
-  test('that was registered again while the old one was refused stays', async () => {
+  test('that is registered while the service refuses the old one stays', async () => {
     const phone = await newPhone('ios');
-    const fresh = hexToken();
+    const newToken = hexToken();
     let answer = () => {};
     const when = new Promise<void>((resolve) => {
       answer = resolve;
@@ -79,12 +79,12 @@ describe('a token', () => {
     apns.behave({ status: 410, body: { reason: 'Unregistered' }, when }, phone.token);
     const first = await publish(phone.user);
     await eventually('the push to start', async () => arrivals(apns, phone.token)[0]);
-    expect((await register(phone.session, 'ios', fresh)).status).toBe(201);
+    expect((await register(phone.session, 'ios', newToken)).status).toBe(201);
     answer();
     await pushInState(first.id, 'gone');
     const second = await publish(phone.user);
     await pushInState(second.id, 'sent');
-    expect(arrivals(apns, fresh)).toHaveLength(1);
+    expect(arrivals(apns, newToken)).toHaveLength(1);
   });
 
   test('moves to the device that registers it, so the former owner of a phone gets nothing on it', async () => {

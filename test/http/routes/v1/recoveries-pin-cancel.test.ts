@@ -30,7 +30,7 @@ const { admin, eventsOf } = createAdministration(() => postern);
 const { recoverPin, cancelCode, cancel, acceptedPins, setClockAhead } = createRecoverySteps(() => postern);
 
 const owner = (fields: object = {}) => person({ pin: '2468', email: newEmail(), ...fields });
-const waiting = async ({ user }: Pick<Person, 'user'>) =>
+const pendingRecoveryOf = async ({ user }: Pick<Person, 'user'>) =>
   (await admin<User>('GET', `/users/${user.id}`)).body.pin_recovery;
 const typesOf = async ({ user }: Person) => (await eventsOf(user.id)).map(({ type }) => type);
 
@@ -76,7 +76,7 @@ describe('a recovery of the PIN is cancelled', () => {
     const shapes = answers.map(({ status, headers, body }) => [status, Object.keys(headers), body.errors]);
     expect(new Set(shapes.map((shape) => JSON.stringify(shape))).size).toBe(1);
     expect([answers[0].status, answers[0].body.errors[0]?.code]).toEqual([400, 'code_rejected']);
-    expect(await waiting(who)).not.toBeNull();
+    expect(await pendingRecoveryOf(who)).not.toBeNull();
     // Wrong codes never prevent the owner from cancelling.
     await Promise.all(Array.from({ length: 30 }, () => cancel('email', other.user.email, 'aaaa-bbbb-cccc')));
     expect((await cancel('phone', other.user.phone, code)).status).toBe(204);
@@ -85,7 +85,7 @@ describe('a recovery of the PIN is cancelled', () => {
   test('by an operator, who can see it, but not by an operator who cannot change the user', async () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
-    expect(await waiting(who)).toEqual({ started_at: expect.any(String), effective_at: expect.any(String) });
+    expect(await pendingRecoveryOf(who)).toEqual({ started_at: expect.any(String), effective_at: expect.any(String) });
     const keyOf = async (scopes: string[]) =>
       (await admin<{ token: string }>('POST', '/keys', { name: 'x', scopes })).body.token;
     const path = `/users/${who.user.id}/pin-recovery`;
@@ -102,7 +102,7 @@ describe('a recovery of the PIN is cancelled', () => {
     expect(event?.actor).toMatch(/^key:/);
   });
 
-  test('no longer after it took effect', async () => {
+  test('never after it has taken effect', async () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
     const code = await cancelCode(who.user.email);
@@ -152,7 +152,7 @@ describe('a recovery of the PIN is cancelled', () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
     await change(who);
-    expect(await waiting(who)).toBeNull();
+    expect(await pendingRecoveryOf(who)).toBeNull();
     const event = (await eventsOf(who.user.id)).find(({ type }) => type === 'pin_recovery.cancelled');
     expect(event?.data).toEqual({ reason: 'account_changed' });
     await setClockAhead('25 hours');
@@ -165,7 +165,7 @@ describe('a recovery of the PIN is cancelled', () => {
     await ask(who, 'PATCH', '', { name: 'Ada' });
     await admin('POST', `/users/${who.user.id}/lock`, { permanent: true });
     await admin('POST', `/users/${who.user.id}/unlock`);
-    expect(await waiting(who)).not.toBeNull();
+    expect(await pendingRecoveryOf(who)).not.toBeNull();
   });
 
   test('by one of several parallel requests with its code', async () => {

@@ -164,9 +164,9 @@ test('recovery codes that a code has created cannot change the PIN during the de
   const who = await owner();
   await factors.enrolPasskey(who);
   // No login needs this passkey, so it is no second factor, and a code is a valid proof.
-  const made = await ask<{ recovery_codes: string[] }>(who, 'POST', '/recovery-codes', { proof: await byCode(who) });
-  expect(made.status).toBe(201);
+  const created = await ask<{ recovery_codes: string[] }>(who, 'POST', '/recovery-codes', { proof: await byCode(who) });
+  expect(created.status).toBe(201);
   await factors.enrolTotp(who);
-  const proof = { type: 'totp', secret: made.body.recovery_codes[0] };
+  const proof = { type: 'totp', secret: created.body.recovery_codes[0] };
   expect(await refused(who, 'PUT', '/pin', { pin: '1357', proof })).toEqual([422, 'proof.type invalid_choice']);
 });

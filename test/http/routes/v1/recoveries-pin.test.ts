@@ -37,7 +37,7 @@ const { begin, complete, recoverPin, cancelCode, cancel, loginWith, acceptedPins
 );
 
 const owner = (fields: object = {}) => person({ pin: '2468', email: newEmail(), ...fields });
-const waiting = async ({ user }: Pick<Person, 'user'>) =>
+const pendingRecoveryOf = async ({ user }: Pick<Person, 'user'>) =>
   (await admin<User>('GET', `/users/${user.id}`)).body.pin_recovery;
 const typesOf = async ({ user }: Person) => (await eventsOf(user.id)).map(({ type }) => type);
 
@@ -60,7 +60,7 @@ describe('a PIN that a code has recovered', () => {
     expect(await acceptedPins(who, ['1357'])).toEqual(['1357']);
     expect(await acceptedPins(who, ['2468'])).toEqual([]);
     expect(await isLoggedIn(who)).toBe(false);
-    expect(await waiting(who)).toBeNull();
+    expect(await pendingRecoveryOf(who)).toBeNull();
     const types = await typesOf(who);
     expect(types).toEqual(
       expect.arrayContaining(['pin_recovery.started', 'recovery.completed', 'user.pin_changed', 'user.logged_out']),
@@ -128,8 +128,8 @@ describe('a PIN that a code has recovered', () => {
       const who = await self.person({ pin: '2468' });
       await createRecoverySteps(() => hasty).recoverPin(who.user, '1357');
       await eventually('the session to end', async () => ((await self.isLoggedIn(who)) ? undefined : true));
-      const { loginWith: log } = createRecoverySteps(() => hasty);
-      expect([await log(who.user, '2468'), await log(who.user, '1357')]).toEqual(['rejected', 'approved']);
+      const { loginWith: logIn } = createRecoverySteps(() => hasty);
+      expect([await logIn(who.user, '2468'), await logIn(who.user, '1357')]).toEqual(['rejected', 'approved']);
     } finally {
       await hasty.close();
     }
@@ -172,7 +172,7 @@ describe('a PIN that a code has recovered', () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
     const { body, text } = await ask<{ account: Account }>(who, 'GET', '/export');
-    expect(body.account.pin_recovery).toEqual(await waiting(who));
+    expect(body.account.pin_recovery).toEqual(await pendingRecoveryOf(who));
     expect(text).not.toMatch(/argon2|next_pin/);
     expect((await admin('DELETE', `/users/${who.user.id}`)).status).toBe(204);
     await setClockAhead('25 hours');
@@ -202,7 +202,7 @@ describe('the notices about a recovery of the PIN', () => {
     const who = await owner();
     await recoverPin(who.user, '1357', 'email');
     expect(await cancel('phone', who.user.phone, await cancelCode(who.user.phone))).toMatchObject({ status: 204 });
-    expect(await waiting(who)).toBeNull();
+    expect(await pendingRecoveryOf(who)).toBeNull();
   });
 });
 
@@ -221,5 +221,5 @@ test('a change of the PIN ends a recovery whose code was sent', async () => {
   const { path, secret } = await begin(who.user, 'pin');
   expect((await ask(who, 'PUT', '/pin', { pin: '9876', proof: byPassword })).status).toBe(200);
   expect((await complete(path, { secret, pin: '1357' })).status).toBe(400);
-  expect(await waiting(who)).toBeNull();
+  expect(await pendingRecoveryOf(who)).toBeNull();
 });

@@ -140,9 +140,9 @@ describe('a recovery', () => {
     for (let n = 0; n < 5; n += 1) await refusal(`/v1/recoveries/${strangers.id}`, wrong);
     expect(await refusal(`/v1/recoveries/${strangers.id}`, wrong)).toEqual([423, 'account_temporarily_locked']);
     const seen = await codesTo(postern, who.user.phone ?? '');
-    const asked = { identity: { type: 'phone', value: who.user.phone }, purpose: 'password' };
+    const request = { identity: { type: 'phone', value: who.user.phone }, purpose: 'password' };
     const { status, body } = await postern.api<{ id: string }>('POST', '/v1/recoveries', {
-      body: { ...asked, device: { id: who.deviceId.toUpperCase() } },
+      body: { ...request, device: { id: who.deviceId.toUpperCase() } },
     });
     expect(status).toBe(201);
     const secret = await codeTo(postern, who.user.phone ?? '', seen);
@@ -152,7 +152,7 @@ describe('a recovery', () => {
     for (const id of [who.deviceId, randomUUID()]) {
       const value = other.user.phone;
       const answer = await postern.api('POST', '/v1/recoveries', {
-        body: { ...asked, identity: { type: 'phone', value }, device: { id } },
+        body: { ...request, identity: { type: 'phone', value }, device: { id } },
       });
       expect(answer.status).toBe(id === who.deviceId ? 201 : 429);
     }
@@ -215,17 +215,17 @@ describe('starting a recovery', () => {
 
   test('returns the same response for known, unknown and deactivated users and for users without the secret, and sends a code only to the first', async () => {
     const known = await createUser(postern, { phone: newPhone() });
-    const gone = await createUser(postern, { phone: newPhone() });
-    await admin('PATCH', `/users/${gone.id}`, { status: 'deactivated' });
-    const { body: bare } = await admin('POST', '/users', { phone: newPhone() });
-    const phones = [known.phone, newPhone(), gone.phone, bare.phone];
+    const deactivated = await createUser(postern, { phone: newPhone() });
+    await admin('PATCH', `/users/${deactivated.id}`, { status: 'deactivated' });
+    const { body: withoutPassword } = await admin('POST', '/users', { phone: newPhone() });
+    const phones = [known.phone, newPhone(), deactivated.phone, withoutPassword.phone];
     const answers = await Promise.all(phones.map((phone) => start(phone)));
     const shapes = answers.map(({ status, headers, body }) => [status, Object.keys(headers), Object.keys(body)]);
     expect(new Set(shapes.map((shape) => JSON.stringify(shape))).size).toBe(1);
     expect(answers[0]?.status).toBe(201);
-    const left = await Promise.all(answers.map(({ body }) => traces(body.id)));
-    expect(left.map(({ messages }) => messages)).toEqual([['sent'], ['dropped'], ['dropped'], ['dropped']]);
-    expect(new Set(left.map(({ events }) => JSON.stringify(events))).size).toBe(1);
+    const tracesOfAll = await Promise.all(answers.map(({ body }) => traces(body.id)));
+    expect(tracesOfAll.map(({ messages }) => messages)).toEqual([['sent'], ['dropped'], ['dropped'], ['dropped']]);
+    expect(new Set(tracesOfAll.map(({ events }) => JSON.stringify(events))).size).toBe(1);
   });
 
   test('has the same limit for all: a second request within a minute gets 429', async () => {

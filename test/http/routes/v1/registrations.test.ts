@@ -37,8 +37,8 @@ async function begin(phone: string = newPhone()) {
 test('a registration creates an account with the confirmed address, which can then log in', async () => {
   const { phone, path, secret } = await begin();
   const username = newName();
-  const asked = { secret, username, password, name: 'Ada', locale: 'en', role: 'operator', metadata: { a: 1 } };
-  const { status, body } = await complete(path, asked);
+  const fields = { secret, username, password, name: 'Ada', locale: 'en', role: 'operator', metadata: { a: 1 } };
+  const { status, body } = await complete(path, fields);
   expect(status).toBe(201);
   expect(body).toMatchObject({ username, phone, email: null, name: 'Ada', has_password: true, has_pin: false });
   expect((await admin('GET', `/users/${body.id}`)).body).toMatchObject({ role: 'user', metadata: {} });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const bound = async () => bindLogin(postern, await createUser(postern));
+const newBoundLogin = async () => bindLogin(postern, await createUser(postern));
 const codesOf = (answer: { status: number; body: Pick<ProblemAnswer, 'errors'> }) => [
   answer.status,
   answer.body.errors?.[0]?.code,
@@ -21,7 +21,7 @@ const codesOf = (answer: { status: number; body: Pick<ProblemAnswer, 'errors'> }
 
 describe('a login with a key', () => {
   test('answers with a bound token and a nonce, and the token gets sessions with a proof', async () => {
-    const login = await bound();
+    const login = await newBoundLogin();
     expect(login.authentication.is_bound).toBe(true);
     const first = await requestSession(postern, login.token, proofFor(postern, login));
     expect(first.status).toBe(201);
@@ -55,17 +55,17 @@ describe('a login with a key', () => {
     });
     expect(body.is_bound).toBe(true);
     const token = body.token ?? '';
-    const own = { key, token, authentication: body, nonce: headers['dpop-nonce'] ?? '' };
+    const boundLogin = { key, token, authentication: body, nonce: headers['dpop-nonce'] ?? '' };
     expect(codesOf(await requestSession(postern, token))).toEqual([401, 'invalid_dpop_proof']);
-    expect((await requestSession(postern, token, proofFor(postern, own))).status).toBe(201);
+    expect((await requestSession(postern, token, proofFor(postern, boundLogin))).status).toBe(201);
   });
 
   test('shows the binding in the lists of devices and tokens', async () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user, { model: 'without' });
     await bindLogin(postern, user, { model: 'with' });
-    const own = await postern.api<UserDevice[]>('GET', '/v1/devices', { bearer: session.token });
-    expect(own.body.map(({ model, is_bound }) => [model, is_bound])).toEqual([
+    const devices = await postern.api<UserDevice[]>('GET', '/v1/devices', { bearer: session.token });
+    expect(devices.body.map(({ model, is_bound }) => [model, is_bound])).toEqual([
       ['with', true],
       ['without', false],
     ]);
@@ -113,15 +113,15 @@ describe('a token without a key', () => {
     const user = await createUser(postern);
     const { body, headers } = await login(postern, user);
     expect([body.is_bound, headers['dpop-nonce']]).toEqual([undefined, undefined]);
-    const { status, headers: ofSession } = await requestSession(postern, body.token ?? '');
-    expect([status, ofSession['dpop-nonce']]).toEqual([201, undefined]);
+    const { status, headers: sessionHeaders } = await requestSession(postern, body.token ?? '');
+    expect([status, sessionHeaders['dpop-nonce']]).toEqual([201, undefined]);
   });
 
   test('ignores a DPoP header, also one that is not valid', async () => {
     const { body } = await login(postern, await createUser(postern));
     const token = body.token ?? '';
-    const own = { key: newProofKey(), token, authentication: body, nonce: 'none' };
-    for (const proof of [proofFor(postern, own), 'junk', '']) {
+    const foreign = { key: newProofKey(), token, authentication: body, nonce: 'none' };
+    for (const proof of [proofFor(postern, foreign), 'junk', '']) {
       expect((await requestSession(postern, token, proof)).status).toBe(201);
     }
   });
@@ -132,27 +132,59 @@ const refusals: readonly [string, (login: BoundLogin) => string | undefined, str
   ['without a proof', () => undefined, 'in the header DPoP'],
   ['with an empty header', () => '', 'must hold one JWT'],
   ['with a text that is no JWT', () => 'a.b.c', 'must hold one JWT'],
-  ['with two proofs', (own) => `${proofFor(postern, own)}, ${proofFor(postern, own)}`, 'must hold one JWT'],
-  ['with the algorithm none', (own) => proofFor(postern, own, { header: { alg: 'none' } }), 'must hold one JWT'],
-  ['with another key', (own) => proofFor(postern, { ...own, key: newProofKey() }), 'Another key'],
-  ['with a proof that is too long', (own) => proofFor(postern, own, { claims: { a: 'a'.repeat(4000) } }), 'one JWT'],
-  ['for another method', (own) => proofFor(postern, own, { claims: { htm: 'GET' } }), 'htm must be the method'],
-  ['for another path', (own) => proofFor(postern, own, { claims: { htu: `${postern.url}/v1/tokens` } }), 'htu must be'],
-  ['for another host', (own) => proofFor(postern, own, { claims: { htu: 'http://evil.example/v1/sessions' } }), 'htu'],
-  ['for another scheme', (own) => proofFor(postern, own, { claims: { htu: toFtp() } }), 'htu must be'],
-  ['for another token', (own) => proofFor(postern, own, { claims: { ath: 'x' } }), 'ath must be'],
-  ['without a jti', (own) => proofFor(postern, own, { claims: { jti: undefined } }), 'needs the claims'],
-  ['without a time', (own) => proofFor(postern, own, { claims: { iat: undefined } }), 'needs the claims'],
-  ['with an old time', (own) => proofFor(postern, own, { claims: { iat: secondsFromNow(-400) } }), 'The claim iat'],
-  ['with a future time', (own) => proofFor(postern, own, { claims: { iat: secondsFromNow(400) } }), 'The claim iat'],
+  [
+    'with two proofs',
+    (boundLogin) => `${proofFor(postern, boundLogin)}, ${proofFor(postern, boundLogin)}`,
+    'must hold one JWT',
+  ],
+  [
+    'with the algorithm none',
+    (boundLogin) => proofFor(postern, boundLogin, { header: { alg: 'none' } }),
+    'must hold one JWT',
+  ],
+  ['with another key', (boundLogin) => proofFor(postern, { ...boundLogin, key: newProofKey() }), 'Another key'],
+  [
+    'with a proof that is too long',
+    (boundLogin) => proofFor(postern, boundLogin, { claims: { a: 'a'.repeat(4000) } }),
+    'one JWT',
+  ],
+  [
+    'for another method',
+    (boundLogin) => proofFor(postern, boundLogin, { claims: { htm: 'GET' } }),
+    'htm must be the method',
+  ],
+  [
+    'for another path',
+    (boundLogin) => proofFor(postern, boundLogin, { claims: { htu: `${postern.url}/v1/tokens` } }),
+    'htu must be',
+  ],
+  [
+    'for another host',
+    (boundLogin) => proofFor(postern, boundLogin, { claims: { htu: 'http://evil.example/v1/sessions' } }),
+    'htu',
+  ],
+  ['for another scheme', (boundLogin) => proofFor(postern, boundLogin, { claims: { htu: toFtp() } }), 'htu must be'],
+  ['for another token', (boundLogin) => proofFor(postern, boundLogin, { claims: { ath: 'x' } }), 'ath must be'],
+  ['without a jti', (boundLogin) => proofFor(postern, boundLogin, { claims: { jti: undefined } }), 'needs the claims'],
+  ['without a time', (boundLogin) => proofFor(postern, boundLogin, { claims: { iat: undefined } }), 'needs the claims'],
+  [
+    'with an old time',
+    (boundLogin) => proofFor(postern, boundLogin, { claims: { iat: secondsFromNow(-400) } }),
+    'The claim iat',
+  ],
+  [
+    'with a future time',
+    (boundLogin) => proofFor(postern, boundLogin, { claims: { iat: secondsFromNow(400) } }),
+    'The claim iat',
+  ],
 ];
 const toFtp = () => `${postern.url.replace('http:', 'ftp:')}/v1/sessions`;
 const secondsFromNow = (seconds: number) => Date.now() / 1000 + seconds;
 
 describe('a bound token', () => {
   test.each(refusals)('is refused %s', async (_, proofOf, detail) => {
-    const own = await bound();
-    const refused = await requestSession(postern, own.token, proofOf(own));
+    const boundLogin = await newBoundLogin();
+    const refused = await requestSession(postern, boundLogin.token, proofOf(boundLogin));
     expect(codesOf(refused)).toEqual([401, 'invalid_dpop_proof']);
     expect(JSON.stringify(refused.body)).toContain(detail);
     expect(refused.headers['www-authenticate']).toBe(
@@ -160,11 +192,11 @@ describe('a bound token', () => {
     );
     expect(refused.headers['dpop-nonce']).toMatch(/^\d+\.[\w-]{43}$/);
     // The refusal does not end the token.
-    expect((await requestSession(postern, own.token, proofFor(postern, own))).status).toBe(201);
+    expect((await requestSession(postern, boundLogin.token, proofFor(postern, boundLogin))).status).toBe(201);
   });
 
   test('accepts htu with a query, a fragment and upper case, and a time within five minutes', async () => {
-    const own = await bound();
+    const boundLogin = await newBoundLogin();
     const loud = postern.url.replace('http://', 'HTTP://');
     for (const claims of [
       { htu: `${postern.url}/v1/sessions?a=1#b` },
@@ -172,13 +204,15 @@ describe('a bound token', () => {
       { iat: secondsFromNow(-200) },
       { iat: secondsFromNow(200) },
     ]) {
-      expect((await requestSession(postern, own.token, proofFor(postern, own, { claims }))).status).toBe(201);
+      expect((await requestSession(postern, boundLogin.token, proofFor(postern, boundLogin, { claims }))).status).toBe(
+        201,
+      );
     }
   });
 
   test('gets a nonce if the proof has none, an invalid one or an expired one', async () => {
-    const own = await bound();
-    const [seconds = '', digest = ''] = own.nonce.split('.');
+    const boundLogin = await newBoundLogin();
+    const [seconds = '', digest = ''] = boundLogin.nonce.split('.');
     for (const nonce of [
       undefined,
       '',
@@ -186,60 +220,64 @@ describe('a bound token', () => {
       `${seconds}.${'A'.repeat(43)}`,
       `${Number(seconds) + 1}.${digest}`,
     ]) {
-      const refused = await requestSession(postern, own.token, proofFor(postern, own, { claims: { nonce } }));
+      const refused = await requestSession(
+        postern,
+        boundLogin.token,
+        proofFor(postern, boundLogin, { claims: { nonce } }),
+      );
       expect(codesOf(refused)).toEqual([401, 'use_dpop_nonce']);
       expect(refused.headers['www-authenticate']).toContain('error="use_dpop_nonce"');
-      const next = { ...own, nonce: refused.headers['dpop-nonce'] ?? '' };
-      expect((await requestSession(postern, own.token, proofFor(postern, next))).status).toBe(201);
+      const next = { ...boundLogin, nonce: refused.headers['dpop-nonce'] ?? '' };
+      expect((await requestSession(postern, boundLogin.token, proofFor(postern, next))).status).toBe(201);
     }
   });
 
   test('gets a session with one statement', async () => {
-    const own = await bound();
+    const boundLogin = await newBoundLogin();
     const names = async (proof?: string) =>
-      (await queriesOf(() => requestSession(postern, own.token, proof))).map(({ name }) => name);
-    expect(await names(proofFor(postern, own))).toEqual(['session_create_bound']);
+      (await queriesOf(() => requestSession(postern, boundLogin.token, proof))).map(({ name }) => name);
+    expect(await names(proofFor(postern, boundLogin))).toEqual(['session_create_bound']);
   });
 
   test('logs out with a proof only', async () => {
-    const own = await bound();
+    const boundLogin = await newBoundLogin();
     const remove = (proof?: string) =>
       postern.api<ProblemAnswer>('DELETE', '/v1/tokens', {
-        basic: own.token,
+        basic: boundLogin.token,
         ...(proof !== undefined && { headers: { DPoP: proof } }),
       });
     const claims = { htm: 'DELETE', htu: `${postern.url}/v1/tokens` };
     expect(codesOf(await remove())).toEqual([401, 'invalid_dpop_proof']);
-    expect(codesOf(await remove(proofFor(postern, own)))).toEqual([401, 'invalid_dpop_proof']);
-    expect(codesOf(await remove(proofFor(postern, own, { claims: { ...claims, nonce: 'x' } })))).toEqual([
+    expect(codesOf(await remove(proofFor(postern, boundLogin)))).toEqual([401, 'invalid_dpop_proof']);
+    expect(codesOf(await remove(proofFor(postern, boundLogin, { claims: { ...claims, nonce: 'x' } })))).toEqual([
       401,
       'use_dpop_nonce',
     ]);
-    expect((await remove(proofFor(postern, own, { claims }))).status).toBe(200);
-    expect(codesOf(await remove(proofFor(postern, own, { claims })))).toEqual([401, 'no_active_token']);
+    expect((await remove(proofFor(postern, boundLogin, { claims }))).status).toBe(200);
+    expect(codesOf(await remove(proofFor(postern, boundLogin, { claims })))).toEqual([401, 'no_active_token']);
   });
 
   test('stays bound when a change of the password replaces it', async () => {
-    const own = await bound();
-    const { body: session } = await requestSession(postern, own.token, proofFor(postern, own));
+    const boundLogin = await newBoundLogin();
+    const { body: session } = await requestSession(postern, boundLogin.token, proofFor(postern, boundLogin));
     const changed = await postern.api<{ token: string }>('PUT', '/v1/account/password', {
       bearer: session.token,
       body: { password: 'nine dull horses', proof: byPassword },
     });
     const { token } = changed.body;
     expect(codesOf(await requestSession(postern, token))).toEqual([401, 'invalid_dpop_proof']);
-    expect((await requestSession(postern, token, proofFor(postern, { ...own, token }))).status).toBe(201);
-    expect(codesOf(await requestSession(postern, own.token, proofFor(postern, own)))).toEqual([
+    expect((await requestSession(postern, token, proofFor(postern, { ...boundLogin, token }))).status).toBe(201);
+    expect(codesOf(await requestSession(postern, boundLogin.token, proofFor(postern, boundLogin)))).toEqual([
       401,
       'invalid_authentication_token',
     ]);
   });
 
   test('is no login to the console', async () => {
-    const own = await bound();
+    const boundLogin = await newBoundLogin();
     const refused = await postern.api<ProblemAnswer>('POST', '/console/session', {
       headers: { origin: postern.url },
-      body: { authentication_token: own.token },
+      body: { authentication_token: boundLogin.token },
     });
     expect(codesOf(refused)).toEqual([401, 'invalid_dpop_proof']);
   });
@@ -250,11 +288,12 @@ describe('behind a proxy', () => {
     const named = await postern.another({ PUBLIC_URL: 'https://api.example/auth' });
     const trusting = await postern.another({ TRUST_PROXY: '127.0.0.1' });
     try {
-      const own = await bound();
+      const boundLogin = await newBoundLogin();
       const statusOf = async (app: TestApp, htu: string, headers: Readonly<Record<string, string>> = {}) => {
-        const proof = proofFor(postern, own, { claims: { htu } });
-        return (await app.api('POST', '/v1/sessions', { basic: own.token, headers: { ...headers, DPoP: proof } }))
-          .status;
+        const proof = proofFor(postern, boundLogin, { claims: { htu } });
+        return (
+          await app.api('POST', '/v1/sessions', { basic: boundLogin.token, headers: { ...headers, DPoP: proof } })
+        ).status;
       };
       expect(await statusOf(named, 'https://api.example/auth/v1/sessions')).toBe(201);
       expect(await statusOf(named, `${named.url}/v1/sessions`)).toBe(201);

@@ -139,9 +139,9 @@ describe('a single-step login', () => {
       results.push((await start({ ...passwordLogin(withPin.username), pin })).body.status);
     }
     expect(results).toEqual(['rejected', 'rejected', 'approved']);
-    const without = await createUser(postern);
-    expect((await start({ ...passwordLogin(without.username), pin: '1357' })).body.status).toBe('approved');
-    expect((await start({ ...passwordLogin(without.username), pin: '9999' })).body.status).toBe('approved');
+    const withoutPin = await createUser(postern);
+    expect((await start({ ...passwordLogin(withoutPin.username), pin: '1357' })).body.status).toBe('approved');
+    expect((await start({ ...passwordLogin(withoutPin.username), pin: '9999' })).body.status).toBe('approved');
   });
 });
 
@@ -206,11 +206,11 @@ describe('deleting a token', () => {
   test('gets 401 for an unknown, foreign, deleted or unapproved token', async () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
-    const gone = await signIn(postern, user);
-    await postern.api('DELETE', `/v1/tokens/${gone.authentication.id}`, { bearer: session.token });
+    const deleted = await signIn(postern, user);
+    await postern.api('DELETE', `/v1/tokens/${deleted.authentication.id}`, { bearer: session.token });
     const foreign = await signIn(postern, await createUser(postern));
     const rejected = await start(passwordLogin(user.username, 'wrong'));
-    for (const id of [randomUUID(), 'x', gone.authentication.id, foreign.authentication.id, rejected.body.id]) {
+    for (const id of [randomUUID(), 'x', deleted.authentication.id, foreign.authentication.id, rejected.body.id]) {
       const refused = await postern.api<ProblemAnswer>('DELETE', `/v1/tokens/${id}`, { bearer: session.token });
       expect(refused.status).toBe(401);
       expect(refused.body.errors[0]?.code).toBe('no_active_token');

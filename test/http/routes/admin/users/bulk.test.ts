@@ -31,12 +31,12 @@ async function bulk(body: object, bearer = postern.adminKey): Promise<BulkLine[]
 const results = (lines: readonly BulkLine[]) => lines.slice(0, -1).map(({ id, result }) => [id, result]);
 const summaryOf = (lines: readonly BulkLine[]) => lines.at(-1)?.summary;
 const emptySummary = { done: 0, unchanged: 0, failed: 0, valid: 0, complete: true };
-const people = (count: number, fields: object = {}) =>
+const createUsers = (count: number, fields: object = {}) =>
   Promise.all(Array.from({ length: count }, () => createUser(postern, fields)));
 
 describe('a bulk action', () => {
   test('locks users by their ids, with one line for each and a summary, and records the events', async () => {
-    const users = await people(5);
+    const users = await createUsers(5);
     const ids = users.map(({ id }) => id);
     const lock = { until: '2099-01-01T00:00:00Z', reason: 'Reported stolen' };
     const lines = await bulk({ action: 'lock', ids, lock });
@@ -55,7 +55,7 @@ describe('a bulk action', () => {
     ['deactivate', undefined],
     ['delete', undefined],
   ])('that is repeated leaves users unchanged: %s', async (action, lock) => {
-    const [user] = await people(1);
+    const [user] = await createUsers(1);
     const body = { action, ids: [user?.id], lock };
     expect(results(await bulk(body))).toEqual([[user?.id, 'done']]);
     const before = await typesOf(user?.id ?? '');
@@ -68,7 +68,7 @@ describe('a bulk action', () => {
   });
 
   test('unlocks, logs out, deactivates and activates', async () => {
-    const [user] = await people(1);
+    const [user] = await createUsers(1);
     if (user === undefined) throw new Error('no user');
     const { session } = await signIn(postern, user);
     const ids = [user.id];
@@ -94,7 +94,7 @@ describe('a bulk action', () => {
   });
 
   test('continues after a user that fails, and says why', async () => {
-    const [user] = await people(1);
+    const [user] = await createUsers(1);
     const unknown = randomUUID();
     const lines = await bulk({ action: 'deactivate', ids: [unknown, user?.id.toUpperCase(), user?.id] });
     expect(results(lines)).toEqual([
@@ -107,7 +107,7 @@ describe('a bulk action', () => {
   });
 
   test('exports the users as the admin API shows them', async () => {
-    const [user] = await people(1);
+    const [user] = await createUsers(1);
     const reader = await keyWith('users:read');
     const lines = await bulk({ action: 'export', ids: [user?.id] }, reader);
     expect(lines[0]).toEqual({ id: user?.id, result: 'done', user: await getUser(user?.id ?? '') });
@@ -140,7 +140,7 @@ describe('a bulk action', () => {
   });
 
   test('changes nothing in a dry run, and records nothing', async () => {
-    const [user, other] = await people(2, { role: 'user' });
+    const [user, other] = await createUsers(2, { role: 'user' });
     await bulk({ action: 'deactivate', ids: [other?.id] });
     const lines = await bulk({ action: 'deactivate', ids: [user?.id, other?.id], dry_run: true });
     expect(results(lines)).toEqual([
@@ -178,9 +178,9 @@ describe('a bulk action is refused', () => {
     ]);
   });
 
-  test('without the scope: users:read exports only, and only admin changes users with a role', async () => {
-    const [user] = await people(1);
-    const [supporter] = await people(1, { role: 'support' });
+  test('without the scope: with users:read a key only exports, and only with admin it changes users with a role', async () => {
+    const [user] = await createUsers(1);
+    const [supporter] = await createUsers(1, { role: 'support' });
     const [reader, writer] = [await keyWith('users:read'), await keyWith('users:read', 'users:write')];
     const body = { action: 'deactivate', ids: [user?.id, supporter?.id] };
     expect((await postern.api('POST', '/admin/v1/users/bulk', { bearer: reader, body })).status).toBe(403);
@@ -207,7 +207,7 @@ describe('a bulk action is refused', () => {
   test('in a session whose proof is too old', async () => {
     const operator = await signInWithRole(postern, 'operator');
     await ageLogin(postern, operator.user.id, 16);
-    const [user] = await people(1);
+    const [user] = await createUsers(1);
     expect(await operator.codeOf('POST', '/admin/v1/users/bulk', { action: 'logout', ids: [user?.id] })).toEqual([
       403,
       'fresh_proof_required',
@@ -216,7 +216,7 @@ describe('a bulk action is refused', () => {
 });
 
 describe('a bulk action that is interrupted', () => {
-  async function crowd(count: number): Promise<string> {
+  async function createCrowd(count: number): Promise<string> {
     const name = `Crowd ${randomUUID()}`;
     await postern.database.everyone.query(
       testSql(
@@ -227,7 +227,7 @@ describe('a bulk action that is interrupted', () => {
     );
     return name;
   }
-  const deactivated = async (name: string) => {
+  const deactivatedUsers = async (name: string) => {
     const rows = await postern.database.everyone.query<{ id: string }>(
       testSql(`select id::text as id from users where name = $1 and status = 'deactivated'`, [name]),
     );
@@ -235,7 +235,7 @@ describe('a bulk action that is interrupted', () => {
   };
 
   test('by the revocation of its key says exactly what was done, and a repeat does the rest', async () => {
-    const name = await crowd(300);
+    const name = await createCrowd(300);
     const { body: key } = await admin<IssuedApiKey>('POST', '/keys', {
       name: 'ends',
       scopes: ['users:read', 'users:write'],
@@ -251,14 +251,14 @@ describe('a bulk action that is interrupted', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as BulkLine);
     const done = lines.filter(({ result }) => result === 'done').map((line) => line.id);
-    expect(done.sort()).toEqual(await deactivated(name));
+    expect(done.sort()).toEqual(await deactivatedUsers(name));
     expect(lines.at(-1)).toMatchObject({ summary: { done: done.length, complete: done.length === 300 } });
     const repeat = await bulk({ action: 'deactivate', search: name });
     expect(summaryOf(repeat)).toEqual({ ...emptySummary, unchanged: done.length, done: 300 - done.length });
   });
 
   test('by its client changes no further users', async () => {
-    const name = await crowd(50);
+    const name = await createCrowd(50);
     const { userBulk } = postern.services;
     const action = await userBulk.check({ action: 'deactivate', search: name });
     const caller = { origin: { actor: 'cli' }, requireRightToChange: () => undefined, recheck: async () => undefined };
@@ -268,11 +268,11 @@ describe('a bulk action that is interrupted', () => {
       if (seen.length >= 8) break;
     }
     expect(seen.length).toBeLessThan(50);
-    expect(seen.sort()).toEqual(await deactivated(name));
+    expect(seen.sort()).toEqual(await deactivatedUsers(name));
   });
 
   test('by a locked row reports the other users, and a repeat finishes the work', async () => {
-    const users = await people(3);
+    const users = await createUsers(3);
     const ids = users.map(({ id }) => id);
     await postern.database.everyone.transaction(async (tx) => {
       await tx.query(testSql('select 1 as one from users where id = $1 for update', [ids[1]]));

@@ -42,7 +42,7 @@ const outcomes = (lines: readonly ImportedLine[]) =>
 const admin = async <Body>(path: string) =>
   (await postern.api<Body>('GET', `/admin/v1/users${path}`, { bearer: postern.adminKey })).body;
 const getUser = (id = '') => admin<User>(`/${id}`);
-const name = () => `import${randomInt(1e12)}`;
+const newName = () => `import${randomInt(1e12)}`;
 const hashWithOwnParameters = () => dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1');
 const countUsers = async () => {
   const [row] = await postern.database.everyone.query<{ count: number }>(
@@ -53,7 +53,7 @@ const countUsers = async () => {
 
 describe('POST /admin/v1/users/import', () => {
   it('creates a user for each line with the id, time and hash of the old system, and the user can log in', async () => {
-    const [id, username, phone] = [randomUUID(), name(), newPhone()];
+    const [id, username, phone] = [randomUUID(), newName(), newPhone()];
     const hash = await argon2('their old password', { algorithm: 2, memoryCost: 8192, timeCost: 1, parallelism: 1 });
     const [line] = await importLines([
       {
@@ -74,7 +74,7 @@ describe('POST /admin/v1/users/import', () => {
   });
 
   it('hashes passwords and PINs in plain text', async () => {
-    const username = name();
+    const username = newName();
     const [line] = await importLines([{ username, password: 'a nanosecond of wire', pin: '2468' }]);
     expect(line?.result).toBe('created');
     const login = async (pin: string) =>
@@ -91,7 +91,7 @@ describe('POST /admin/v1/users/import', () => {
       bearer: postern.adminKey,
       body: { name: 'importer', scopes: ['users:write'] },
     });
-    const [line] = await importLines([{ username: name() }], { bearer: key.body.token });
+    const [line] = await importLines([{ username: newName() }], { bearer: key.body.token });
     const events = await admin<Event[]>(`/${line?.id}/activity`);
     expect(events).toMatchObject([{ type: 'user.created', actor: `key:${key.body.id}` }]);
     const published = await postern.api('POST', '/admin/v1/notifications', {
@@ -102,13 +102,13 @@ describe('POST /admin/v1/users/import', () => {
   });
 
   it('creates no user twice when a file is sent again, with ids and without', async () => {
-    const [withId, without] = [
-      { id: randomUUID(), username: name(), email: `${name()}@example.com` },
-      { username: name(), phone: newPhone(), password_hash: hashWithOwnParameters() },
+    const [withId, withoutId] = [
+      { id: randomUUID(), username: newName(), email: `${newName()}@example.com` },
+      { username: newName(), phone: newPhone(), password_hash: hashWithOwnParameters() },
     ];
-    const first = await importLines([withId, without]);
+    const first = await importLines([withId, withoutId]);
     const users = await countUsers();
-    const again = await importLines([withId, without]);
+    const again = await importLines([withId, withoutId]);
     expect(outcomes(again)).toEqual([
       [1, 'exists'],
       [2, 'exists'],
@@ -119,7 +119,7 @@ describe('POST /admin/v1/users/import', () => {
   });
 
   it('does not change existing users', async () => {
-    const username = name();
+    const username = newName();
     const [created] = await importLines([{ username, name: 'Ada' }]);
     await importLines([{ username: username.toUpperCase(), name: 'Eve', password: 'a nanosecond of wire' }]);
     expect(await getUser(created?.id)).toMatchObject({ username, name: 'Ada', has_password: false });
@@ -127,23 +127,23 @@ describe('POST /admin/v1/users/import', () => {
 
   it('refuses only the bad lines, with all their errors, and imports the others', async () => {
     const lines = await importLines([
-      { username: name() },
+      { username: newName() },
       { username: 'a b', email: 'nowhere', pin: '12' },
       { username: 'a b', email: 'nowhere', password: 'qwertyuiop' },
       '{"username":',
       '',
       { name: 'nobody' },
-      { username: name(), id: 'x' },
-      { username: name(), created_at: 'yesterday' },
-      { username: name(), created_at: '2999-01-01T00:00:00Z' },
-      { username: name(), password_hash: '$1$md5$x' },
-      { username: name(), password_hash: hashWithOwnParameters(), password: 'a nanosecond of wire' },
+      { username: newName(), id: 'x' },
+      { username: newName(), created_at: 'yesterday' },
+      { username: newName(), created_at: '2999-01-01T00:00:00Z' },
+      { username: newName(), password_hash: '$1$md5$x' },
+      { username: newName(), password_hash: hashWithOwnParameters(), password: 'a nanosecond of wire' },
       '[]',
       '"x"',
       `{"username":"${'x'.repeat(70_000)}"}`,
       '{"username":"a\\u0000b"}',
-      { username: name(), role: 'king' },
-      { username: name() },
+      { username: newName(), role: 'king' },
+      { username: newName() },
     ]);
     expect(outcomes(lines)).toEqual([
       [1, 'created'],
@@ -179,8 +179,8 @@ describe('POST /admin/v1/users/import', () => {
   it('refuses a line with an identity of another user, and names the identity', async () => {
     const other = await createUser(postern, { phone: newPhone() });
     const lines = await importLines([
-      { username: name(), phone: other.phone },
-      { username: other.username, email: `${name()}@example.com` },
+      { username: newName(), phone: other.phone },
+      { username: other.username, email: `${newName()}@example.com` },
       { id: randomUUID(), username: other.username },
       { username: other.username, phone: other.phone },
     ]);
@@ -194,14 +194,14 @@ describe('POST /admin/v1/users/import', () => {
     expect(lines[3]?.id).toBe(other.id);
   });
 
-  it('treats lines of one body as lines of several bodies', async () => {
-    const [username, id] = [name(), randomUUID()];
+  it('treats lines of one body like lines of several bodies', async () => {
+    const [username, id] = [newName(), randomUUID()];
     const lines = await importLines([
       { username, email: `${username}@example.com` },
       { username: username.toUpperCase() },
       { username, phone: newPhone() },
-      { id, username: name() },
-      { id, username: name() },
+      { id, username: newName() },
+      { id, username: newName() },
       { id: randomUUID(), email: `${username}@EXAMPLE.com` },
     ]);
     expect(outcomes(lines)).toEqual([
@@ -219,14 +219,14 @@ describe('POST /admin/v1/users/import', () => {
     const user = await createUser(postern);
     const { token } = await signIn(postern, user);
     await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
-    const [line] = await importLines([{ id: user.id, username: name() }]);
+    const [line] = await importLines([{ id: user.id, username: newName() }]);
     expect(line).toMatchObject({ result: 'failed', errors: [{ field: 'id', code: 'deleted_user' }] });
     expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
   });
 
   it('records the schemes of hashes, and refuses only the lines with a ninth scheme', async () => {
     const userWith = (rounds: number) => ({
-      username: name(),
+      username: newName(),
       password_hash: dummyHashFor(`$pbkdf2-sha256$${rounds}`),
     });
     const hashes = Array.from({ length: 9 }, (_, index) => userWith(1000 + index));
@@ -243,7 +243,7 @@ describe('POST /admin/v1/users/import', () => {
   it('reports with dry_run=true the outcome of each line, and creates nothing', async () => {
     const other = await createUser(postern);
     const users = await countUsers();
-    const username = name();
+    const username = newName();
     const twice = [{ username, password: 'a nanosecond of wire' }, { username }];
     const lines = await importLines([...twice, { username: other.username }, { username: 'a b' }], {
       query: '?dry_run=true',
@@ -262,7 +262,7 @@ describe('POST /admin/v1/users/import', () => {
   });
 
   it('imports more users than one chunk holds, and resumes in the middle', async () => {
-    const prefix = name();
+    const prefix = newName();
     const lines = Array.from({ length: 2500 }, (_, index) => ({
       username: `${prefix}-${index}`,
       password_hash: hashWithOwnParameters(),
@@ -277,7 +277,7 @@ describe('POST /admin/v1/users/import', () => {
 
   it('creates each user once when the same file is sent several times in parallel', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const prefix = name();
+      const prefix = newName();
       const lines = Array.from({ length: 40 }, (_, index) => ({
         ...(index % 2 === 0 && { id: randomUUID() }),
         username: `${prefix}-${index}`,
@@ -299,7 +299,7 @@ describe('POST /admin/v1/users/import', () => {
 
   it('gives each identity to one user while other requests create users in parallel', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const users = Array.from({ length: 10 }, name).map((username) => ({
+      const users = Array.from({ length: 10 }, newName).map((username) => ({
         ...{ username, email: `${username}@example.com`, phone: newPhone() },
       }));
       const [imported, ...created] = await Promise.all([
@@ -337,8 +337,8 @@ describe('authorization and media type', () => {
     expect((await post('{}', { bearer: await keyOf(['users:read']) })).status).toBe(403);
     const lines = await importLines(
       [
-        { username: name(), role: 'operator' },
-        { username: name(), role: 'user' },
+        { username: newName(), role: 'operator' },
+        { username: newName(), role: 'user' },
       ],
       {
         bearer: await keyOf(['users:write']),
@@ -348,7 +348,7 @@ describe('authorization and media type', () => {
       [1, 'failed', 'insufficient_scope'],
       [2, 'created'],
     ]);
-    expect((await importLines([{ username: name(), role: 'operator' }]))[0]?.result).toBe('created');
+    expect((await importLines([{ username: newName(), role: 'operator' }]))[0]?.result).toBe('created');
   });
 
   it.each(['application/json', 'application/x-ndjson; charset=latin1', 'text/plain'])(

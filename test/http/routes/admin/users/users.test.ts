@@ -158,15 +158,15 @@ describe('creating a user', () => {
   });
 
   test('refuses unknown members', async () => {
-    const offered = {
+    const unknownMembers = {
       id: randomUUID(),
       status: 'deactivated',
       lock: { permanent: true },
       epoch: 7,
       created_at: '2001-01-01T00:00:00Z',
     };
-    const { status, errors } = await refused('POST', '/users', { username: newName(), ...offered });
-    expect([status, errors.map(([field]) => field).sort()]).toEqual([422, Object.keys(offered).sort()]);
+    const { status, errors } = await refused('POST', '/users', { username: newName(), ...unknownMembers });
+    expect([status, errors.map(([field]) => field).sort()]).toEqual([422, Object.keys(unknownMembers).sort()]);
   });
 
   test('imports an argon2id hash, with which the user logs in', async () => {

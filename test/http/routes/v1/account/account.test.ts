@@ -226,8 +226,8 @@ describe('deleting the account', () => {
   test('needs a proof, and all data is gone on the next request', async () => {
     const who = await person();
     expect(await refused(who, 'DELETE', '', { proof: wrong })).toEqual([400, 'proof_rejected']);
-    const gone = await ask(who, 'DELETE', '', { proof: byPassword });
-    expect(gone.status).toBe(204);
+    const deleted = await ask(who, 'DELETE', '', { proof: byPassword });
+    expect(deleted.status).toBe(204);
     expect(await isLoggedIn(who)).toBe(false);
     expect((await admin('GET', `/users/${who.user.id}`)).status).toBe(404);
   });

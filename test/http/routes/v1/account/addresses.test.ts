@@ -130,8 +130,11 @@ describe.each(kinds)('a user’s own $type', ({ type, next, faulty }) => {
       },
     });
     const session = await postern.api<{ token: string }>('POST', '/v1/sessions', { basic: body.token });
-    const only = { bearer: session.body.token };
-    expect(await refused(only, 'DELETE', `/${type}`, { proof: byPassword })).toEqual([422, 'identity_required']);
+    const withOneIdentity = { bearer: session.body.token };
+    expect(await refused(withOneIdentity, 'DELETE', `/${type}`, { proof: byPassword })).toEqual([
+      422,
+      'identity_required',
+    ]);
   });
 
   test('gets at most one code a minute for each account, over all addresses', async () => {

@@ -107,7 +107,7 @@ describe('linking an account at a provider', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 
-  test("does not take over another user's, and reports the conflict only after a valid id_token", async () => {
+  test("does not take over another user's external account, and reports the conflict only after a valid id_token", async () => {
     const sub = randomUUID();
     await linkNow(await person(), sub);
     expect((await linkNow(await person(), sub)).status).toBe(409);

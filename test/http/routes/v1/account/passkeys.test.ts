@@ -56,13 +56,13 @@ describe('enrolling a passkey', () => {
       excludeCredentials: [],
     });
     const { response } = makePasskey(body.options, originOf(postern));
-    const made = await ask<Passkey>(who, 'POST', `/passkeys/${body.id}`, { response });
-    expect(made.status).toBe(201);
-    expect(made.body).toEqual({
+    const enrolled = await ask<Passkey>(who, 'POST', `/passkeys/${body.id}`, { response });
+    expect(enrolled.status).toBe(201);
+    expect(enrolled.body).toEqual({
       ...{ id: expect.any(String), name: 'Phone', transports: ['hybrid', 'internal'], backed_up: false },
       ...{ created_at: expect.any(String), last_used_at: null },
     });
-    expect((await ask(who, 'GET', '/passkeys')).body).toEqual([made.body]);
+    expect((await ask(who, 'GET', '/passkeys')).body).toEqual([enrolled.body]);
     expect((await ask(who, 'POST', `/passkeys/${body.id}`, { response })).status).toBe(400);
     const next = await ask<NewPasskey>(who, 'POST', '/passkeys', { proof: byPassword });
     expect(next.body.options.excludeCredentials).toMatchObject([{ id: response.id, type: 'public-key' }]);

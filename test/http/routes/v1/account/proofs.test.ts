@@ -26,7 +26,8 @@ test('a proof by code starts, and the code goes to the account’s phone', async
     ...{ id: expect.any(String), type: 'code', expires_at: expect.any(String), resend_at: expect.any(String) },
     destination: `${phone?.slice(0, 3)}…${phone?.slice(-2)}`,
   });
-  // A code lives five minutes, and the next one may be requested after one. The limit counts a moment before.
+  // A code lives five minutes, and the next code may be requested after one minute. That minute starts a moment earlier,
+  // so the difference is rounded.
   const { resend_at, expires_at } = started.body;
   expect(Math.round((Date.parse(expires_at) - Date.parse(resend_at ?? '')) / 60_000)).toBe(4);
 });
@@ -55,7 +56,7 @@ test('codes are limited: a second one within a minute is 429', async () => {
 describe('the proofs that GET /v1/account lists', () => {
   const { person, ask, enrolTotp, enrolPasskey } = createFactors(() => postern);
   const proofsOf = async (who: Person) => (await ask<AccountDetails>(who, 'GET', '')).body.proofs;
-  const shortOf = async (who: Person) =>
+  const summaryOf = async (who: Person) =>
     (await proofsOf(who)).map(({ type, start, accepted_for: uses, reason }) =>
       [start ?? type, ...(reason === null ? uses : [reason])].join(' '),
     );
@@ -78,7 +79,7 @@ describe('the proofs that GET /v1/account lists', () => {
 
   test('for a change of the PIN include no code if the user has a PIN', async () => {
     const who = await person({ pin: '2468' });
-    expect(await shortOf(who)).toEqual([
+    expect(await summaryOf(who)).toEqual([
       'password account pin',
       'sms account',
       'email not_set',
@@ -91,7 +92,7 @@ describe('the proofs that GET /v1/account lists', () => {
   test('are only those that include the second factor, also in a session from before it was enrolled', async () => {
     const who = await person({ pin: '2468' });
     await enrolTotp(who);
-    expect(await shortOf(who)).toEqual([
+    expect(await summaryOf(who)).toEqual([
       'password second_factor_required',
       'sms second_factor_required',
       'email not_set',
@@ -107,7 +108,7 @@ describe('the proofs that GET /v1/account lists', () => {
     await postern.database.everyone.query(
       testSql(`update users set pin_guarded_until = db_now() + interval '1 hour' where id = $1`, [who.user.id]),
     );
-    expect(await shortOf(who)).toEqual([
+    expect(await summaryOf(who)).toEqual([
       'password account',
       'sms account',
       'email not_set',
@@ -126,9 +127,9 @@ describe('the proofs that GET /v1/account lists', () => {
         const secret = secrets[type];
         if (secret === undefined) continue;
         const proof = { type, secret };
-        const { status: ofAccount } = await ask(who, 'PATCH', '', { username: who.user.username, proof });
-        const { status: ofPin } = await ask(who, 'PUT', '/pin', { pin: '2468', proof });
-        expect([type, ofAccount, ofPin]).toEqual([
+        const { status: accountStatus } = await ask(who, 'PATCH', '', { username: who.user.username, proof });
+        const { status: pinStatus } = await ask(who, 'PUT', '/pin', { pin: '2468', proof });
+        expect([type, accountStatus, pinStatus]).toEqual([
           type,
           uses.includes('account') ? 200 : 422,
           uses.includes('pin') ? 200 : 422,

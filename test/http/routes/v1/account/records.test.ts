@@ -113,9 +113,9 @@ describe('the export', () => {
   test('is the same for operators, who need the read scope', async () => {
     const who = await person();
     const own = await ask<Export>(who, 'GET', '/export');
-    const given = await admin<Export>('GET', `/users/${who.user.id}/export`);
-    expect(given.status).toBe(200);
-    expect(given.body).toEqual(own.body);
+    const forOperator = await admin<Export>('GET', `/users/${who.user.id}/export`);
+    expect(forOperator.status).toBe(200);
+    expect(forOperator.body).toEqual(own.body);
     expect((await admin('GET', `/users/${who.bearer}/export`)).status).toBe(404);
     expect((await admin('GET', '/users/582a5abb-1335-4794-4855-11e067b8c55e/export')).status).toBe(404);
     const { body: key } = await admin<{ token: string }>('POST', '/keys', { name: 'w', scopes: ['users:write'] });

@@ -91,10 +91,10 @@ describe('enrolling an authenticator app', () => {
     const { byCode } = createSelfService(() => postern);
     const { body: begun } = await ask<NewTotp>(who, 'POST', '/totp', { proof: await byCode(who) });
     const { app } = await enrolTotp(who);
-    // A challenge that was started before would need another proof now.
+    // A challenge that was started before the app was enrolled would need another proof now.
     expect((await ask(who, 'POST', `/totp/${begun.id}`, { secret: await app.code() })).status).toBe(400);
-    const asked = await ask<ProblemAnswer>(who, 'POST', '/proofs', { type: 'sms' });
-    expect([asked.status, ...codes(asked)]).toEqual([422, 'not_supported']);
+    const started = await ask<ProblemAnswer>(who, 'POST', '/proofs', { type: 'sms' });
+    expect([started.status, ...codes(started)]).toEqual([422, 'not_supported']);
     const proof = { type: 'code', id: randomUUID(), secret: '123456' };
     for (const [method, path] of [
       ['POST', '/totp'],
@@ -133,8 +133,8 @@ describe('enrolling an authenticator app', () => {
     expect((await ask(who, 'PUT', '/password', { password, proof: byApp(await app.code()) })).status).toBe(200);
     await app.rewind();
     expect((await ask(who, 'DELETE', '/totp', { proof: byApp(await app.code()) })).status).toBe(204);
-    const byNew = { type: 'password', secret: password };
-    expect((await ask(who, 'PUT', '/pin', { pin: '2468', proof: byNew })).status).toBe(200);
+    const byNewPassword = { type: 'password', secret: password };
+    expect((await ask(who, 'PUT', '/pin', { pin: '2468', proof: byNewPassword })).status).toBe(200);
   });
 
   test('stops earlier sessions from changing the account with the password alone', async () => {

@@ -87,8 +87,8 @@ describe('a login with an authenticator app', () => {
     expect(codes(refused)).toEqual(['proof_rejected']);
     await app.rewind();
     const again = await app.code();
-    const made = await ask(who, 'POST', '/recovery-codes', { proof: { type: 'totp', secret: again } });
-    expect(made.status).toBe(201);
+    const renewed = await ask(who, 'POST', '/recovery-codes', { proof: { type: 'totp', secret: again } });
+    expect(renewed.status).toBe(201);
     const login = await startWithPassword(who);
     expect((await answer(login.body.id, again)).status).toBe(400);
   });
@@ -170,8 +170,8 @@ describe('the policy of the second factor', () => {
       authenticator.credentialId.toString('base64url'),
     ]);
     expect((await startWithPasskey()).body.challenge).toMatchObject({ type: 'passkey', allowCredentials: [] });
-    const seconds = (await eventsOf(who, 'login.approved')).map(({ data }) => data.second_factor);
-    expect(seconds.filter((name) => name !== undefined).sort()).toEqual(['passkey', 'recovery_code', 'totp']);
+    const secondFactors = (await eventsOf(who, 'login.approved')).map(({ data }) => data.second_factor);
+    expect(secondFactors.filter((name) => name !== undefined).sort()).toEqual(['passkey', 'recovery_code', 'totp']);
   });
 });
 
