@@ -59,7 +59,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),
   ];
   // The sums and the schemes are in the directory.
-  const mainTasks = [...tasks, statisticsTask, unusedSchemesTask(database)];
+  const mainTasks = [...tasks, statisticsTask(database), unusedSchemesTask(database)];
   const tasksOf = (shard: Shard) => {
     const { server } = serverField(database, shard);
     const onSealed = (day: SealedDay) =>

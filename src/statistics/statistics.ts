@@ -9,7 +9,7 @@ import {
   stepNames,
   steps,
 } from '../contract/operation/statistics.js';
-import type { Database } from '../database/database.js';
+import { type Database, mainShard } from '../database/database.js';
 import { everyoneStatement, sql } from '../database/sql.js';
 import { throwIfErrors } from '../lib/problem.js';
 import { type Instant, instantOfSeconds } from '../lib/times.js';
@@ -84,7 +84,7 @@ const readSums = everyoneStatement<
 );
 
 /** Creates the service that reads the stored sums. */
-export function createStatistics(database: Pick<Database, 'everyone'>): Statistics {
+export function createStatistics(database: Pick<Database, 'everyone' | 'shards'>): Statistics {
   return {
     async read(request) {
       const [clock] = await database.everyone.query(readClock({}));
@@ -95,9 +95,10 @@ export function createStatistics(database: Pick<Database, 'everyone'>): Statisti
       const metricsToRead = request.metrics.includes('queue.latency')
         ? [...request.metrics, 'queue.jobs' as const]
         : request.metrics;
-      const rows = await database.everyone.query(
+      const sums = await database.everyone.query(
         readSums({ metrics: metricsToRead, resolution: resolutionOf[step], step: seconds, from, to }),
       );
+      const rows = database.shards.length === 1 ? sums : sums.map(withServer);
       const starts = Array.from({ length: (to - from) / seconds }, (_, index) => from + index * seconds);
       return {
         from: instantOfSeconds(from),
@@ -110,6 +111,10 @@ export function createStatistics(database: Pick<Database, 'everyone'>): Statisti
     },
   };
 }
+
+/** Names the server of DATABASE_URL, whose size is stored without a label. */
+const withServer = (row: SumRow): SumRow =>
+  row.metric === 'database.size' && row.label === '' ? { ...row, label: mainShard } : row;
 
 /** Times in seconds since 1970. `from` and `to` are multiples of the step. */
 interface Span {
@@ -155,8 +160,8 @@ interface Buckets {
 }
 
 /**
- * For each bucket: the sum and the highest value of the metric, and the number of events. A mean is the sum divided by
- * the number of events.
+ * For each bucket: the sum of the metric, its highest value (the values of several labels are added up), and the number
+ * of events. A mean is the sum divided by the number of events.
  */
 interface Sums {
   readonly sums: readonly number[];
@@ -192,7 +197,7 @@ function sumsOf(rows: readonly SumRow[], events: readonly SumRow[], { starts, se
   for (const row of rows) {
     const index = (row.at - first) / seconds;
     sums[index] = (sums[index] ?? 0) + row.sum;
-    highest[index] = Math.max(highest[index] ?? 0, row.highest);
+    highest[index] = (highest[index] ?? 0) + row.highest;
   }
   for (const row of events) {
     const place = (row.at - first) / seconds;

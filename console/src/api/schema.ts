@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: b6d680442ae78c972545786b53011752af064291b46b893b013c05fded7951e2
+// sha256 of the document: f13163b4c1bbd09aec5fe39485e9ab30abb3f0211087efea585dad110887f50e
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1379,7 +1379,7 @@ export type Metadata = {
 export type MetricStatistics = {
     metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
     /**
-     * counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket.
+     * counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket, added up over the labels. mean: the mean of the events in the bucket.
      */
     kind: 'counter' | 'average' | 'maximum' | 'mean';
     /**

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Statistics } from '../../../src/contract/operation/statistics.js';
 import type { System } from '../../../src/contract/operation/system.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
@@ -72,6 +73,18 @@ test('the system shows each of several servers, and which one does not answer', 
     ];
     await route.fulfill({ response, json: { ...answer, servers } });
   });
+  await page.route(/\/admin\/v1\/stats\?metric=database\.size/, async (route) => {
+    const response = await route.fetch();
+    const answer = (await response.json()) as Statistics;
+    const valuesOf = (first: number) => answer.buckets.map((_, day) => (first + day) * 1_048_576);
+    const labels = [
+      { label: 'main', total: 0, values: valuesOf(40) },
+      { label: 'east', total: 0, values: valuesOf(1200) },
+      { label: 'west', total: 0, values: valuesOf(9) },
+    ];
+    const metrics = answer.metrics.map((metric) => ({ ...metric, labels }));
+    await route.fulfill({ response, json: { ...answer, metrics } });
+  });
   for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`${postern.url}/console/system`);
@@ -82,6 +95,10 @@ test('the system shows each of several servers, and which one does not answer', 
     expect(await rows.nth(1).textContent()).toMatch(/1,200.*\(3 moving here\).*2 pending.*15\.14$/);
     expect(await rows.nth(1).getByTitle(version).count()).toBe(1);
     expect(await rows.nth(2).textContent()).toContain('does not answer');
+    const growth = page.getByRole('group', { name: 'Size of each server over 30 days' });
+    expect(await growth.locator('strong').allTextContents()).toEqual(
+      ['main', 'east', 'west'].map((server) => `Size of ${server} by day in MiB`),
+    );
     expect(await scrolledGroups(page)).toEqual([]);
     await expectAccessible();
   }

@@ -217,6 +217,7 @@ function Servers({ servers }: { servers: System['servers'] }) {
           </tr>
         ))}
       </Grid>
+      <Growth label={system.growthOfAll} className={styles.growth} />
     </Panel>
   );
 }
@@ -245,11 +246,9 @@ function Tables({ label, tables }: { label: string; tables: System['database']['
   );
 }
 
-function Storage({ system: { database, servers } }: { system: System }) {
+/** The size of each database by day. */
+function Growth({ label, className }: { label: string; className?: string | undefined }) {
   const { system } = useText();
-  const { number } = useFormats();
-  const size = useSize();
-  const [main, ...others] = servers.filter(({ answers }) => answers);
   const growth = useQuery({
     queryKey: ['statistics', 'database.size'],
     queryFn: ({ signal }) => {
@@ -263,7 +262,28 @@ function Storage({ system: { database, servers } }: { system: System }) {
       return request<GetStatisticsData, GetStatisticsResponse>('GET', '/admin/v1/stats', { query, signal });
     },
   });
-  const values = (growth.data?.metrics[0]?.values ?? []).map((bytes) => (bytes === 0 ? null : mebibytes(bytes)));
+  const [metric] = growth.data?.metrics ?? [];
+  if (growth.data === undefined || metric === undefined) return null;
+  const { labels } = metric;
+  const plotted = labels.length === 0 ? [{ label: '', values: metric.values }] : labels;
+  const series = plotted.map(({ label: server, values }) => ({
+    key: server,
+    name: server === '' ? system.growth : system.growthOf(server),
+    values: values.map((bytes) => (bytes === 0 ? null : mebibytes(bytes))),
+    ...{ look: 'bars' as const, tone: 'accent' as const, height: labels.length > 1 ? 60 : 110 },
+  }));
+  return (
+    <div className={className}>
+      <Plot label={label} times={growth.data.buckets} step={day} series={series} />
+    </div>
+  );
+}
+
+function Storage({ system: { database, servers } }: { system: System }) {
+  const { system } = useText();
+  const { number } = useFormats();
+  const size = useSize();
+  const [main, ...others] = servers.filter(({ answers }) => answers);
   return (
     <Panel
       title={main === undefined ? system.database : system.databaseOf(main.name)}
@@ -276,14 +296,7 @@ function Storage({ system: { database, servers } }: { system: System }) {
             [system.connections, system.of(number(database.connections), number(database.max_connections))],
           ]}
         />
-        {growth.data !== undefined && (
-          <Plot
-            label={system.growthLabel(size(database.bytes))}
-            times={growth.data.buckets}
-            step={day}
-            series={[{ key: 'size', name: system.growth, values, look: 'bars', tone: 'accent', height: 110 }]}
-          />
-        )}
+        {servers.length === 0 && <Growth label={system.growthLabel(size(database.bytes))} />}
         <Tables label={system.tables} tables={database.tables} />
         {others.map((server) => (
           <details key={server.name} className={styles.group}>
