@@ -8,7 +8,8 @@ import { startMaintenance } from '../database/maintenance/tasks.js';
 import { reencryptionTask } from '../database/secrets/old-keys.js';
 import { serverField } from '../database/sharding/routing.js';
 import { type JobGroup, type Queue, startQueues } from '../delivery/queue.js';
-import { type ClaimJob, completeClaim } from '../devices/push-token-claims.js';
+import { repeatClaim } from '../devices/push-devices.js';
+import { type Claim, completeClaim } from '../devices/push-token-claims.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
@@ -101,7 +102,8 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
       await eraseUser(database, userId, notificationTables, (id) => anonymiseActor(database, id, signals.send));
       await eraseImagesOf({ database, storage, hide }, userId);
     },
-    'push.claim': (job) => completeClaim(database, job as ClaimJob),
+    'push.claim': (job) => completeClaim(database, job as Claim),
+    'push.claim_again': (job) => repeatClaim(database, job as Claim),
     'user.next_pin': (job) => pinRecoveries.apply((job as { user_id: string }).user_id),
     ...messaging.noticeTasks(showNotice(config.APP_NAME, domains)),
   };

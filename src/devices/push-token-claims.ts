@@ -1,9 +1,8 @@
-import type { Database, Transaction } from '../database/database.js';
+import type { Database, Queryable, Transaction } from '../database/database.js';
 import { onEveryShard } from '../database/sharding/every-shard.js';
 import { directoryStatement, everyoneStatement, sql, userStatement } from '../database/sql.js';
 import { currentCause } from '../database/traced.js';
 import { sha256 } from '../lib/crypto/digests.js';
-import { newId } from '../lib/ids.js';
 
 /** The tokens that a device has claimed. The token of `web_push` is the endpoint. */
 export interface ClaimedTokens {
@@ -12,10 +11,14 @@ export interface ClaimedTokens {
   readonly endpoint: string | null;
 }
 
-/** The job that removes claimed tokens from the devices on other servers. */
-export interface ClaimJob extends ClaimedTokens {
+/**
+ * A claim of tokens by a device. A job with it removes the tokens from the devices on other servers, or repeats a claim
+ * that has failed.
+ */
+export interface Claim extends ClaimedTokens {
   readonly user_id: string;
   readonly device_id: string;
+  /** An ordered id: that of a later claim is higher. */
   readonly claim: string;
 }
 
@@ -56,14 +59,19 @@ const deleteClaims = directoryStatement<{ claim: string; digests: readonly Buffe
   'push_claims_delete',
   (p) => sql`delete from push_token_claims where digest = any (${p.digests}::bytea[]) and claim = ${p.claim}`,
 );
-const queueJob = userStatement<{ userId: string; deviceId: string; claim: string } & ClaimedTokens>(
+const selectLater = directoryStatement<ClaimValues, { digest: Buffer }>(
+  'push_claims_later',
+  (p) => sql`
+    select digest from push_token_claims where digest = any (${p.digests}::bytea[]) and claim > ${p.claim}`,
+);
+const queueJob = userStatement<{ task: 'push.claim' | 'push.claim_again'; userId: string } & Omit<Claim, 'user_id'>>(
   'push_claims_queue',
   (p) => sql`
-    select graphile_worker.add_job('push.claim', json_build_object(
-      'user_id', ${p.userId}::uuid, 'device_id', ${p.deviceId}::uuid, 'claim', ${p.claim}::uuid, 'apn', ${p.apn}::text,
+    select graphile_worker.add_job(${p.task}, json_build_object(
+      'user_id', ${p.userId}::uuid, 'device_id', ${p.device_id}::uuid, 'claim', ${p.claim}::uuid, 'apn', ${p.apn}::text,
       'gcm', ${p.gcm}::text, 'endpoint', ${p.endpoint}::text, 'traceparent', ${currentCause}))`,
 );
-const removeTokens = everyoneStatement<Omit<ClaimJob, 'claim'>>(
+const removeTokens = everyoneStatement<Omit<Claim, 'claim'>>(
   'push_claims_remove',
   (p) => sql`
     update devices
@@ -94,16 +102,33 @@ export async function beginClaim(tx: Transaction<'directory'>, tokens: ClaimedTo
  */
 export async function queueClaim(
   tx: Transaction<'user' | 'directory'>,
-  userId: string,
-  deviceId: string,
-  tokens: ClaimedTokens,
+  { user_id: userId, ...claim }: Claim,
   isNew: boolean,
 ): Promise<void> {
-  const claim = newId();
-  const digests = digestsOf(tokens);
-  if (isNew) await tx.query(insertClaims({ claim, digests }));
-  else if ((await tx.query(replaceClaims({ claim, digests }))).length === 0) return;
-  await tx.query(queueJob({ userId, deviceId, claim, ...tokens }));
+  const values = { claim: claim.claim, digests: digestsOf(claim) };
+  if (isNew) await tx.query(insertClaims(values));
+  else if ((await tx.query(replaceClaims(values))).length === 0) return;
+  await tx.query(queueJob({ task: 'push.claim', userId, ...claim }));
+}
+
+/** Queues the repetition of a claim that has failed. */
+export async function queueRepetition(handle: Queryable<'user'>, { user_id: userId, ...claim }: Claim): Promise<void> {
+  await handle.query(queueJob({ task: 'push.claim_again', userId, ...claim }));
+}
+
+/** Leaves out the tokens that have been claimed since. Call it after `beginClaim`. */
+export async function withoutLater(tx: Transaction<'directory'>, claim: Claim): Promise<Claim> {
+  const later = await tx.query(selectLater({ claim: claim.claim, digests: digestsOf(claim) }));
+  return only(claim, (digest) => later.every((row) => !row.digest.equals(digest)));
+}
+
+/** Leaves out the tokens whose digest is not accepted. */
+function only(claim: Claim, accepts: (digest: Buffer) => boolean): Claim {
+  const own = (channel: (typeof channels)[number]) => {
+    const token = claim[channel];
+    return token !== null && accepts(digestOf(channel, token)) ? token : null;
+  };
+  return { ...claim, apn: own('apn'), gcm: own('gcm'), endpoint: own('endpoint') };
 }
 
 /**
@@ -111,20 +136,15 @@ export async function queueClaim(
  * later claims waiting. It is safe to repeat.
  * @throws Problem `storage_unavailable` if a server does not answer
  */
-export async function completeClaim(database: Database, job: ClaimJob): Promise<void> {
+export async function completeClaim(database: Database, job: Claim): Promise<void> {
   await database.directory.transaction(async (tx) => {
     const { claim } = job;
     await beginClaim(tx, job);
     const digests = (await tx.query(selectClaims({ claim, digests: digestsOf(job) }))).map(({ digest }) => digest);
     if (digests.length === 0) return;
-    const ownToken = (channel: (typeof channels)[number]) => {
-      const token = job[channel];
-      return token !== null && digests.some((digest) => digest.equals(digestOf(channel, token))) ? token : null;
-    };
-    const { user_id, device_id } = job;
-    const values = { user_id, device_id, apn: ownToken('apn'), gcm: ownToken('gcm'), endpoint: ownToken('endpoint') };
+    const own = only(job, (digest) => digests.some((claimed) => claimed.equals(digest)));
     await onEveryShard(database, async (shards) => {
-      for (const shard of shards) await shard.everyone.query(removeTokens(values));
+      for (const shard of shards) await shard.everyone.query(removeTokens(own));
     });
     await tx.query(deleteClaims({ claim, digests }));
   });

@@ -1,7 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
+import { repeatClaim } from '../../src/devices/push-devices.js';
 import { completeClaim } from '../../src/devices/push-token-claims.js';
+import { sha256 } from '../../src/lib/crypto/digests.js';
+import { nilId, orderedId } from '../../src/lib/ids.js';
 import { startShardedApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { hexToken } from '../support/push.js';
@@ -52,7 +55,8 @@ async function holders(token: string): Promise<string[]> {
   }
   return names;
 }
-const openClaims = () => app.database.shards[0]?.everyone.query(testSql('select from push_token_claims'));
+const isUnfinished = (line: string) => line.includes('the login stays approved');
+const openClaims = () => app.database.shards[0]?.everyone.query(testSql('select claim from push_token_claims'));
 const holdersWhenComplete = (token: string) =>
   eventually(
     'the claims to be complete',
@@ -90,20 +94,20 @@ test('if several devices claim a token at the same time, exactly one of them has
   }
 });
 
-/** Delays the removal of tokens by a job until `end` is called. */
-function delayRemoval(): { readonly reached: Promise<void>; readonly end: () => void } {
+/** Delays a statement until `end` is called, each time that it is sent. */
+function delay(name: string): { readonly reached: Promise<void>; readonly end: () => void } {
   const { query: send } = pg.Client.prototype;
   let end: () => void = () => undefined;
-  const delay = new Promise<void>((resolve) => {
+  const delayed = new Promise<void>((resolve) => {
     end = resolve;
   });
   const reached = new Promise<void>((resolve) => {
     Object.assign(pg.Client.prototype, {
       query(this: pg.Client, ...args: unknown[]) {
         const [query] = args as [{ readonly name?: string }];
-        if (query.name !== 'push_claims_remove') return Reflect.apply(send, this, args);
+        if (query.name !== name) return Reflect.apply(send, this, args);
         resolve();
-        return void delay.then(() => Reflect.apply(send, this, args));
+        return void delayed.then(() => Reflect.apply(send, this, args));
       },
     });
   });
@@ -114,13 +118,68 @@ function delayRemoval(): { readonly reached: Promise<void>; readonly end: () => 
   return { reached, end };
 }
 
+test('if the directory goes down before a login has claimed its token, a job claims it later', async () => {
+  const token = hexToken();
+  await claim('east', token);
+  expect(await holdersWhenComplete(token)).toEqual(['east']);
+  const user = await createUserOn('west');
+  const claiming = delay('push_claims_lock');
+  const login = signIn(app, user, { apn_device_token: token });
+  // The new session needs the directory too.
+  login.catch(() => undefined);
+  await claiming.reached;
+  await shards.stop('main');
+  try {
+    claiming.end();
+    await eventually('the failure of the claim', async () => app.logged.find(isUnfinished));
+    const { everyone } = app.database.shardOf(phoneOn('east').userId);
+    expect(await everyone.query(testSql('select from devices where apn_device_token = $1', [token]))).toHaveLength(1);
+  } finally {
+    await shards.start('main');
+  }
+  await eventually(
+    'the repetition of the claim',
+    async () => (JSON.stringify(await holdersWhenComplete(token)) === '["west"]' ? true : undefined),
+    20_000,
+  );
+});
+
+test('a claim that is repeated replaces earlier claims only, and takes no token that the device has lost', async () => {
+  const token = hexToken();
+  const { userId, deviceId } = phoneOn('west');
+  const repeated = { user_id: userId, device_id: deviceId, claim: orderedId(), apn: token, gcm: null, endpoint: null };
+  const store = 'update devices set apn_device_token = $1 where id = $2';
+  await app.database.shardOf(userId).everyone.query(testSql(store, [token, deviceId]));
+  const setOther = (claim: string) =>
+    app.database.shards[0]?.everyone.query(
+      testSql(
+        `insert into push_token_claims (digest, claim) values ($1, $2)
+         on conflict (digest) do update set claim = excluded.claim`,
+        [sha256(`apn ${token}`), claim],
+      ),
+    );
+  const later = orderedId();
+  await setOther(later);
+  await repeatClaim(app.database, repeated);
+  expect(await openClaims()).toEqual([{ claim: later }]);
+  await setOther(nilId);
+  await repeatClaim(app.database, repeated);
+  expect(await holdersWhenComplete(token)).toEqual(['west']);
+
+  await claim('east', token);
+  expect(await holdersWhenComplete(token)).toEqual(['east']);
+  await repeatClaim(app.database, repeated);
+  expect(await openClaims()).toEqual([]);
+  expect(await holders(token)).toEqual(['east']);
+});
+
 test('a claim and the job of an earlier one do not block each other on two servers', async () => {
   const token = hexToken();
   await claim('east', token);
   expect(await holdersWhenComplete(token)).toEqual(['east']);
   const user = await createUserOn('east');
   const { session } = await signIn(app, user);
-  const removal = delayRemoval();
+  const removal = delay('push_claims_remove');
   expect(await claim('west', token)).toBe(201);
   await removal.reached;
   const later = app.api('POST', '/v1/devices/tokens', { bearer: session.token, body: { type: 'ios', token } });
