@@ -43,7 +43,7 @@ export const passwordSettings = {
     parse: integer(0, 10_000),
     fallback: '60',
     about:
-      "The maximum total cost of all schemes of imported password hashes. The unit is one verification of Postern's own hash (about 10 ms of a core). Every failed login has this cost. `postern schemes list` shows the cost of each scheme. 0: only hashes with Postern's own parameters.",
+      "The maximum total cost of all schemes of imported password hashes. The unit is one verification of Postern's own hash (about 10 ms of a core). Every failed login costs as much as all these schemes together. `postern schemes list` shows the cost of each scheme. 0: only hashes with Postern's own parameters.",
   },
   BREACHED_PASSWORDS_FILE: {
     parse: hashList,
@@ -62,7 +62,7 @@ export const pinSettings = {
     parse: choice('required', 'optional', 'off'),
     fallback: 'required',
     about:
-      'required: step 2 needs a PIN. It must be the PIN of the user. If the user has no PIN, any 4 to 12 digits are accepted. So the PIN protects only users who have set one. optional: users without a PIN may omit it. off: PINs are ignored.',
+      'required: the second step of a two-step login needs a PIN. It must be the PIN of the user. If the user has no PIN, any 4 to 12 digits are accepted. So the PIN protects only users who have set one. optional: users without a PIN may omit it. off: PINs are ignored.',
   },
   PIN_ENROL: {
     parse: choice('never', 'first_login'),
@@ -82,7 +82,7 @@ export const factorSettings = {
     parse: factorPolicy,
     fallback: 'own',
     about:
-      'When a login requires a second factor. off: never. own: for users with an authenticator app. required: also for users with a passkey who log in with another authenticator.',
+      'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: if the user has an app or a passkey. Users with neither are never asked. off: never. A login with a passkey that verifies its user needs no other factor.',
   },
   SECOND_FACTOR_BY_ROLE: {
     parse: factorPolicyByRole,
@@ -145,7 +145,7 @@ export const limitSettings = {
     parse: integer(0, 1_000_000),
     fallback: '100',
     about:
-      'The number of wrong secrets since the last correct one after which an account is locked permanently (403). 0: never.',
+      'An account is locked permanently (403) after this number of wrong secrets without a correct one between them. 0: never.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,

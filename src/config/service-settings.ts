@@ -172,7 +172,7 @@ export const storageSettings = {
     parse: flag,
     fallback: 'true',
     about:
-      'true: concurrent session checks share one query, which also confirms cached sessions; concurrent new sessions and single notifications share one statement. false: one query each, and no session is cached.',
+      'true: concurrent session checks share one query, which also confirms cached sessions. Concurrent new sessions share one statement, and so do concurrent publications with one recipient each. false: one query each, and no session is cached.',
   },
   EVENT_RETENTION: {
     parse: duration('1d', '36500d'),
