@@ -1,7 +1,7 @@
 import { type Database, isStorageFailure, type Queryable } from '../database/database.js';
 import type { MaintenanceTask } from '../database/maintenance/tasks.js';
 import { onEveryShard } from '../database/sharding/every-shard.js';
-import { onShards } from '../database/sharding/merge.js';
+import { onShards, readAgainIfMoved } from '../database/sharding/merge.js';
 import { compose, directoryStatement, everyoneStatement, sql } from '../database/sql.js';
 import { type FieldError, Problem } from '../lib/problem.js';
 import { dummyHashFor } from './hashes/registry.js';
@@ -110,13 +110,22 @@ export interface SchemeInUse {
  * `missing` names the servers that do not answer.
  */
 export async function countSchemeUsers(
-  database: Pick<Database, 'directory' | 'shards'>,
+  database: Pick<Database, 'directory' | 'shards' | 'mapVersion'>,
 ): Promise<{ readonly schemes: SchemeInUse[]; readonly missing: readonly string[] }> {
   const schemes = await importedSchemes(database.directory);
-  const { values, missing } = await onShards(database, ({ everyone }) => everyone.query(countUsers({ schemes })));
-  const sums = new Map(schemes.map((scheme) => [scheme, 0]));
-  for (const { scheme, users } of values.flat()) sums.set(scheme, (sums.get(scheme) ?? 0) + users);
-  return { schemes: [...sums].map(([scheme, users]) => ({ scheme, cost: schemeCost(scheme), users })), missing };
+  const count = () => onShards(database, ({ everyone }) => everyone.query(countUsers({ schemes })));
+  const readings = await readAgainIfMoved(database, count);
+  // A reading that missed somebody counted too few.
+  const usersOf = (name: string) =>
+    Math.max(
+      ...readings.map(({ values }) =>
+        values.flat().reduce((sum, { scheme, users }) => sum + (scheme === name ? users : 0), 0),
+      ),
+    );
+  return {
+    schemes: schemes.map((scheme) => ({ scheme, cost: schemeCost(scheme), users: usersOf(scheme) })),
+    missing: [...new Set(readings.flatMap(({ missing }) => missing))],
+  };
 }
 
 /** Returns why a hash with this scheme may not be stored; undefined if it may. */

@@ -76,6 +76,8 @@ export interface Database {
   readonly shards: readonly Shard[];
   /** The server that has the rows of a user. It changes when the user is moved. */
   shardOf(userId: string): Shard;
+  /** The version of the map of users on servers that this process has. It changes when users are moved. */
+  mapVersion(): number;
   /** The connections of the pool now. */
   connections(): PoolState;
   close(): Promise<void>;
@@ -115,6 +117,7 @@ export function createDatabase(options: ServerOptions): Database {
     everyone: all,
     shards: [],
     shardOf: () => database,
+    mapVersion: noMap.version,
     connections: server.connections,
     close: server.close,
   };

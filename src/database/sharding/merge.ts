@@ -17,7 +17,7 @@ type Request = Omit<ListRequest, 'filter'>;
  * @throws Problem `storage_unavailable` if no server answers; `validation_failed` for a page that is too far from the start
  */
 export async function readMergedPage<Item extends { readonly id: string }, PageRequest extends Request>(
-  { shards }: Pick<Database, 'shards'>,
+  { shards, mapVersion }: Pick<Database, 'shards' | 'mapVersion'>,
   request: PageRequest,
   read: (shard: Shard, request: PageRequest) => Promise<Page<Item>>,
 ): Promise<Page<Item>> {
@@ -29,9 +29,27 @@ export async function readMergedPage<Item extends { readonly id: string }, PageR
     throw new Problem('validation_failed', { errors: [{ field: 'page', code: 'invalid_page', params }] });
   }
   const part = { ...request, page: 1, limit: skipped + request.limit };
-  const { values: pages, missing, failure } = await answersOf(shards, (shard) => read(shard, part));
-  if (pages.length === 0) throw failure;
-  return withoutShards(mergePages(request, pages, skipped), missing);
+  const readings = await readAgainIfMoved({ mapVersion }, () => answersOf(shards, (shard) => read(shard, part)));
+  const pages = readings.map(({ values }) => values).filter(({ length }) => length > 0);
+  if (pages.length === 0) throw readings[0]?.failure;
+  const missing = new Set(readings.flatMap((reading) => reading.missing));
+  return withoutShards(mergePages(request, pages, skipped), [...missing]);
+}
+
+/**
+ * Reads several servers so that nobody is missed in all readings. A user may move from a server that was not read yet to one
+ * that was read before. The former server deletes the rows of the user only when this process has the new map. So only if
+ * the version of the map has changed, the servers are read a second time.
+ * @returns the results of one or two readings, the last one first. Each user is in one of them, unless the bucket of the
+ *   user moved twice
+ */
+export async function readAgainIfMoved<T>(
+  { mapVersion }: Pick<Database, 'mapVersion'>,
+  read: () => Promise<T>,
+): Promise<readonly T[]> {
+  const version = mapVersion();
+  const result = await read();
+  return mapVersion() === version ? [result] : [await read(), result];
 }
 
 /** Marks a page that lacks the rows of some servers. @param missing the names of these servers */
@@ -65,19 +83,20 @@ export async function answersOf<T>(shards: readonly Shard[], read: (shard: Shard
 
 /** Reads one page of a table with rows of all users, as `readPage` does. */
 export function readPageOfAll<Row extends { readonly id: string }>(
-  database: Pick<Database, 'shards'>,
+  database: Pick<Database, 'shards' | 'mapVersion'>,
   source: ListSource<'everyone'>,
   request: ListRequest,
 ): Promise<Page<Row>> {
   return readMergedPage(database, request, (shard, part) => readPage<Row, 'everyone'>(shard.everyone, source, part));
 }
 
-/** @param pages of the servers, each from the start of the list or from the anchor */
+/** @param readings the pages of the servers, each from the start of the list or from the anchor. The last reading is first */
 function mergePages<Item extends { readonly id: string }>(
   { sort, limit, anchor }: Request,
-  pages: readonly Page<Item>[],
+  readings: readonly (readonly Page<Item>[])[],
   skipped: number,
 ): Page<Item> {
+  const pages = readings.flat();
   const { keyOf } = rowOrder(sort, false);
   const directions = [...sort, sort.at(-1)].map((column) => (column?.direction === 'asc' ? 1 : -1));
   const compare = (one: RowKey, other: RowKey) => {
@@ -95,12 +114,14 @@ function mergePages<Item extends { readonly id: string }>(
     .map(({ ends }) => (isBackwards ? ends?.first : ends?.last))
     .filter((key) => key !== undefined)
     .sort(compareRead)[0];
-  const rows = pages
-    .flatMap(({ items }) => items.map((item) => ({ item, key: keyOf(item) })))
+  // While a user is moved, two servers have the row. The first one is that of the last reading.
+  const found = new Map<string, { readonly item: Item; readonly key: RowKey }>();
+  for (const item of pages.flatMap(({ items }) => items)) {
+    if (!found.has(item.id)) found.set(item.id, { item, key: keyOf(item) });
+  }
+  const rows = [...found.values()]
     .filter(({ key }) => reached === undefined || compareRead(key, reached) <= 0)
-    .sort((one, other) => compareRead(one.key, other.key))
-    // While a user is moved, two servers have the row.
-    .filter(({ item }, place, all) => item.id !== all[place - 1]?.item.id);
+    .sort((one, other) => compareRead(one.key, other.key));
   const shown = rows.slice(skipped, skipped + limit);
   const isCut = stopped.length > 0 && rows.length < skipped + limit;
   const hasMoreRows = rows.length > skipped + limit || pages.some(({ hasMore }) => hasMore);
@@ -110,7 +131,8 @@ function mergePages<Item extends { readonly id: string }>(
   const first = (isBackwards ? end : undefined) ?? shown[0]?.key ?? anchor?.key ?? end;
   const last = (isBackwards ? undefined : end) ?? shown.at(-1)?.key ?? anchor?.key ?? end;
   const hasEnds = shown.length > 0 || end !== undefined;
-  const sum = pages.reduce((total, page) => total + page.total, 0);
+  // A reading that missed somebody counted too few.
+  const sum = Math.max(...readings.map((reading) => reading.reduce((total, page) => total + page.total, 0)));
   const isCounted = sum <= countCap && pages.every(({ totalIsExact }) => totalIsExact);
   // On the last page, the number of all rows is known.
   const isEnd = anchor === undefined && shown.length > 0 && stopped.length === 0 && !hasMoreRows;

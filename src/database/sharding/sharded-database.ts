@@ -127,6 +127,7 @@ export function createShardedDatabase(options: ShardedOptions): ShardedDatabase 
       ...{ directory, spanning, spanningFor },
       shards: [],
       shardOf: () => shard,
+      mapVersion: map.version,
       ...{ connections: server.connections, close },
     };
     return Object.assign(shard, { shards: [shard] });
@@ -136,6 +137,7 @@ export function createShardedDatabase(options: ShardedOptions): ShardedDatabase 
   const database: Database = {
     ...{ user, users: spanning, directory, spanning, spanningFor, shards, shardOf, close },
     everyone: createHandles(main, tracing).all,
+    mapVersion: map.version,
     connections: () => sumOfPools([...servers.values()].map((server) => server.connections())),
   };
   return { database, servers, stopOpening: async () => void (await Promise.all(stops.map((stop) => stop()))) };

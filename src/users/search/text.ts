@@ -2,7 +2,7 @@ import { externalIdPrefix } from '../../contract/common.js';
 import type { Database } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { likePattern } from '../../database/listing.js';
-import { onReachableShards } from '../../database/sharding/merge.js';
+import { onReachableShards, readAgainIfMoved } from '../../database/sharding/merge.js';
 import { bound, everyoneStatement, type Sql, sql } from '../../database/sql.js';
 import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
@@ -54,7 +54,7 @@ const phoneLike = /^\+?[\d\s()./-]{3,}$/;
  * text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
  */
 export async function matchOf(
-  database: Pick<Database, 'directory' | 'shards'>,
+  database: Pick<Database, 'directory' | 'shards' | 'mapVersion'>,
   text: string,
   defaultRegion: string | undefined,
 ): Promise<Match> {
@@ -62,8 +62,8 @@ export async function matchOf(
     ownersOf(database.directory, 'external_id', [externalId], defaultRegion);
   const id = parseId(text);
   if (id !== undefined) {
-    const found = await onReachableShards(database, ({ everyone }) => everyone.query(findById({ id })));
-    const userIds = found.flat().map((row) => row.id);
+    const find = () => onReachableShards(database, ({ everyone }) => everyone.query(findById({ id })));
+    const userIds = (await readAgainIfMoved(database, find)).flat(2).map((row) => row.id);
     return { ids: [...new Set([...userIds, ...(await usersWithExternalId(text))])] };
   }
   if (isExternalReference(text)) {
