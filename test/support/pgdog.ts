@@ -32,15 +32,8 @@ export async function startPgDog(program: string, urls: ReadonlyMap<string, stri
   await writeFile(files.users, [...through].map(([name, url]) => userOf(name, url)).join('\n\n'));
   const child = spawn(program, ['--config', files.config, '--users', files.users], { stdio: 'ignore' });
   const ended = once(child, 'exit');
-  for (const url of through.values()) {
-    await eventually('PgDog', async () => {
-      const client = await openClient(url, { application_name: 'test', connectionTimeoutMillis: 5000 }).catch(
-        () => undefined,
-      );
-      await client?.end();
-      return client;
-    });
-  }
+  const [, minPoolSize] = /^min_pool_size = (\d+)$/m.exec(config) ?? [];
+  await Promise.all([...through.values()].map((url) => fillPool(url, Number(minPoolSize))));
   return {
     env: environment(through),
     async stop() {
@@ -49,6 +42,17 @@ export async function startPgDog(program: string, urls: ReadonlyMap<string, stri
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Waits until PgDog has all connections that it keeps open. It opens three per second by itself, and one at once for a
+ * single client that waits.
+ */
+async function fillPool(url: string, size: number): Promise<void> {
+  const open = () => openClient(url, { application_name: 'test', connectionTimeoutMillis: 5000 });
+  const clients = [await eventually('PgDog', () => open().catch(() => undefined))];
+  while (clients.length < size) clients.push(await open());
+  await Promise.all(clients.map((client) => client.end()));
 }
 
 /** The environment of a service whose users are on these servers. */

@@ -10,6 +10,7 @@ import { CommandError } from '../../support/failure.js';
  */
 export function pgdogConfig({ DATABASE_URL, SHARDS = [] }: Config): string {
   const servers = [...(DATABASE_URL === undefined ? [] : [{ name: mainShard, url: DATABASE_URL }]), ...SHARDS];
+  const databases = servers.map(databaseOf);
   const general = [
     '[general]',
     'host = "127.0.0.1"',
@@ -17,8 +18,34 @@ export function pgdogConfig({ DATABASE_URL, SHARDS = [] }: Config): string {
     'pooler_mode = "session"',
     '# At least the connections of all processes to one server: see docs/operations/scale.md',
     'default_pool_size = 100',
+    '# As many connections stay open: those of two processes. Under load, PgDog opens only three per second.',
+    'min_pool_size = 70',
+    ...encryption(servers),
   ].join('\n');
-  return `${[general, ...servers.map(databaseOf)].join('\n\n')}\n`;
+  return `${[general, ...databases].join('\n\n')}\n`;
+}
+
+/**
+ * PgDog checks the certificates of all servers or of none, with one file of certificates. To `pg`, each mode but
+ * `no-verify` means `verify-full`. Without these lines, PgDog encrypts if the server can, and checks no certificate.
+ */
+function encryption(servers: readonly { readonly name: string; readonly url: string }[]): string[] {
+  const checked = servers.map(({ url }) => new URL(url).searchParams).filter(checksCertificate);
+  const [file, ...others] = new Set(checked.map((parameters) => parameters.get('sslrootcert')));
+  if (file === undefined) return [];
+  if (others.length > 0) {
+    throw new CommandError(
+      'The URLs have different values of sslrootcert, and PgDog has one file for all servers. Write all certificates into one file, and name it in all URLs.',
+    );
+  }
+  const authorities = file === null ? [] : [`tls_server_ca_certificate = ${JSON.stringify(file)}`];
+  return ['tls_verify = "verify_full"', ...authorities];
+}
+
+function checksCertificate(parameters: URLSearchParams): boolean {
+  const isEncrypted = parameters.has('sslrootcert') || ['true', '1'].includes(parameters.get('ssl') ?? '');
+  const mode = parameters.get('sslmode') ?? (isEncrypted ? 'verify-full' : 'disable');
+  return !['disable', 'no-verify'].includes(mode);
 }
 
 function databaseOf({ name, url }: { readonly name: string; readonly url: string }): string {

@@ -173,6 +173,27 @@ test('shards pgdog-config has a database for each server, without passwords', as
   ]);
 });
 
+test('shards pgdog-config checks the certificates of the servers if the URLs do', async () => {
+  const tlsOf = async (main: string, east = main) => {
+    const DATABASE_URL = `postgres://postern@a.example/postern${main}`;
+    const SHARDS = `east=postgres://postern@b.example/postern${east}`;
+    const { stdout, stderr } = await runCommand(['shards', 'pgdog-config'], { ...env, DATABASE_URL, SHARDS });
+    return stdout.match(/^tls_.*$/gm) ?? stderr;
+  };
+  const verifies = 'tls_verify = "verify_full"';
+  expect(await tlsOf('?sslmode=verify-full')).toEqual([verifies]);
+  // PgDog has no setting for a single server.
+  expect(await tlsOf('', '?sslmode=require')).toEqual([verifies]);
+  expect(await tlsOf('?sslmode=verify-full&sslrootcert=/etc/ca.pem')).toEqual([
+    verifies,
+    'tls_server_ca_certificate = "/etc/ca.pem"',
+  ]);
+  expect(await tlsOf('?sslmode=disable', '?sslmode=no-verify')).toBe('');
+  expect(await tlsOf('?sslrootcert=/etc/a.pem', '?sslrootcert=/etc/b.pem')).toMatch(
+    /^The URLs have different values of sslrootcert/,
+  );
+});
+
 test('shards pgdog-config refuses a URL with several hosts', async () => {
   const DATABASE_URL = 'postgres://postern@a.example,b.example/postern';
   expect(await runCommand(['shards', 'pgdog-config'], { ...env, DATABASE_URL })).toMatchObject({
