@@ -45,7 +45,10 @@ export interface ScopedDatabase<Of extends Scope> extends Queryable<Of> {
   readonly transaction: <T>(work: (tx: Transaction<Of>) => Promise<T>) => Promise<T>;
 }
 
-/** The database of the service. Each handle accepts only statements of its scopes (see `Scope` in `sql.ts`). */
+/**
+ * The database of the service. Each handle is named after the rows that its statements use, and accepts only statements
+ * of its scopes (see `Scope` in `sql.ts`). The names say nothing about access rights.
+ */
 export interface Database {
   /**
    * Rows of one user. Work that waits for a lock of that user uses at most a fifth of the connections, so it does not
@@ -58,16 +61,25 @@ export interface Database {
    * `splitByShard`.
    */
   readonly users: ScopedDatabase<'user'>;
-  /** Rows that belong to no user, such as identities, limits by address, API keys, idempotency keys and images. */
+  /**
+   * The directory: rows that belong to no user, such as identities, limits by address, API keys, idempotency keys and
+   * images. With SHARDS, they are all on the server of DATABASE_URL.
+   */
   readonly directory: ScopedDatabase<'directory'>;
   /**
-   * Statements that know only the id of a row, or that use the directory together with the rows of a user (decision
-   * 75).
+   * Statements that know only the id of a row and not its user, or that span the directory and the rows of a user
+   * (decision 75).
    */
   readonly spanning: ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /** Like `spanning`, but in the queue of one user: for work that may wait for a lock of that user (see `user`). */
+  /**
+   * Like `spanning`, but in the queue of one user: for transactions that use the directory and the rows of this user,
+   * and may wait for a lock of the user (see `user`).
+   */
   spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /** Statements of every scope, also about the rows of all users: admin lists, maintenance, exports. */
+  /**
+   * The rows of everyone, that is of all users, and all other rows: admin lists, maintenance, exports. Accepts
+   * statements of every scope.
+   */
   readonly everyone: ScopedDatabase<Scope>;
   /**
    * The servers on which the rows of users are. Work that belongs to one server, such as a batch of statements, runs

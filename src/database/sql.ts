@@ -41,6 +41,8 @@ export type Parameters<Values extends object> = { readonly [Name in keyof Values
  * - `directory`: rows that belong to no user, such as identities, limits by address, keys, idempotency and images.
  * - `spanning`: knows only an id, or joins the directory with the rows of a user (decision 75 lists them).
  * - `everyone`: rows of all users, such as admin lists, maintenance and exports.
+ *
+ * A scope does not say who may run the statement: `everyone` is not about access for everyone.
  */
 export type Scope = 'user' | 'directory' | 'spanning' | 'everyone';
 
@@ -138,9 +140,13 @@ const statementOf =
     });
   };
 
+/** Defines a statement about rows of the users that its parameters name. */
 export const userStatement = statementOf('user');
+/** Defines a statement about rows that belong to no user. */
 export const directoryStatement = statementOf('directory');
+/** Defines a statement that knows only an id, or joins the directory with the rows of a user. */
 export const spanningStatement = statementOf('spanning');
+/** Defines a statement about the rows of everyone, that is of all users. */
 export const everyoneStatement = statementOf('everyone');
 
 /**
