@@ -4,13 +4,15 @@ import { NetworkError } from './problem.js';
 /**
  * The lines of a response in NDJSON, as they arrive.
  *
+ * @param signal the signal that the request was sent with. It tells whether the caller ended the request or the connection
+ *   was lost
  * @throws NetworkError if the response ends in the middle: what was read until then is valid
  */
 export async function* readLines<Line>(response: Response, signal?: AbortSignal): AsyncGenerator<Line> {
   for await (const line of textLines(response, signal)) if (line !== '') yield JSON.parse(line) as Line;
 }
 
-/** The lines of a body, without their ends. */
+/** The lines of a body, without their ends. @param signal see `readLines` */
 export async function* textLines(response: Response, signal?: AbortSignal): AsyncGenerator<string> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

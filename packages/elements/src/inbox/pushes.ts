@@ -31,7 +31,10 @@ export interface PushOptions {
 /** The filter that this view creates to mute one type. */
 const typeFilter = /^notification_type:eq:([\w-]+)$/;
 
-/** Lets the user choose which kinds of notification are pushed to the devices. Other mutes can be removed. */
+/**
+ * Lets the user choose which types of notifications are pushed to the devices: a *mute* of a type stops its pushes. Also lists
+ * the mutes with other filters, which the user can remove but not create here.
+ */
 export function showPushSettings(view: HTMLElement, { inbox, words, items, signal, report }: PushOptions): void {
   const errorText = element('p', { class: 'error small', role: 'alert' });
   const options = { signal };

@@ -4,7 +4,7 @@ import { type HeadersLike, headersOf } from '../sessions/tokens.js';
 import type { Verify } from '../sessions/verify.js';
 import type { WebhookEvent } from './events.js';
 
-/** Why a webhook was refused. Answer 400. */
+/** Why a webhook was refused. Answer 400. `too_old`: its time is too far from now, in the past or in the future. */
 export type WebhookErrorCode = 'missing_header' | 'wrong_signature' | 'too_old' | 'replayed' | 'malformed_body';
 
 /** A webhook that is not from Postern, or whose time is too far from now. */
@@ -43,7 +43,8 @@ export interface WebhookVerifierOptions {
   readonly secrets?: readonly [string, ...string[]] | undefined;
   /**
    * The public Ed25519 keys of the sender: a client of `createPosternServer`, a set, or a function that fetches a set. Keys are fetched
-   * again for an unknown signature. All webhooks of a Postern have the same keys: also check `payload.endpoint_id`.
+   * again for an unknown signature. All webhooks of a Postern have the same keys, so messages to other webhooks are valid here too: also
+   * check that `payload.endpoint_id` is the id of your webhook.
    */
   readonly jwks?: { readonly verify: Verify } | WebhookKeys | (() => Promise<WebhookKeys>) | undefined;
   /** How far the time of a message may be from now, in seconds. 300 by default. */
@@ -139,6 +140,7 @@ export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookV
       throw new WebhookError('too_old', `The message is more than ${tolerance} seconds from now.`);
     }
     const payload = parse<T>(body);
+    // A message is accepted from `tolerance` before its time to `tolerance` after it, so its id is remembered for both.
     if (replays !== undefined && !(await replays.add(id, 2 * tolerance))) {
       throw new WebhookError('replayed', 'This message was handled before.');
     }
@@ -194,6 +196,7 @@ async function keysOf(server: object): Promise<WebhookKeys> {
 }
 
 function createPublicKeys(jwks: NonNullable<WebhookVerifierOptions['jwks']>) {
+  // Only a client of `createPosternServer` has the member `verify`. It shows the type here, and is not called.
   const source = 'verify' in jwks ? () => keysOf(jwks) : jwks;
   let keys: Promise<PublicKey[]> | undefined;
   let readAt = 0;
