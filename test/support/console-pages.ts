@@ -23,7 +23,7 @@ export interface ConsolePage {
   /** Waits until the page has the answers to its requests, and has shown them. */
   settled(): Promise<void>;
   /** Fails if the page reported a violation of its content security policy or an error, or can be scrolled sideways. */
-  expectClean(): Promise<void>;
+  expectNoErrorsOrSidewaysScroll(): Promise<void>;
   /** Fails with the findings of axe-core: WCAG 2.0 to 2.2 AA, and best practices. `rules`: only these. */
   expectAccessible(rules?: readonly string[]): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function createConsolePages(current: () => TestApp, browser: () => Browse
     await page.waitForSelector('h1', { state: 'attached' });
     return {
       ...{ page, context, settled },
-      async expectClean() {
+      async expectNoErrorsOrSidewaysScroll() {
         expect(faults).toEqual([]);
         const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
         expect(content).toBeLessThanOrEqual(window ?? 0);

@@ -34,7 +34,7 @@ export interface ElementPage {
   /** Waits until an expression is true in the page. The page's policy forbids `waitForFunction`, which calls `eval`. */
   until(expression: string): Promise<void>;
   /** Fails if the page reported a violation of its policy, an error or a warning, or can be scrolled sideways. */
-  expectClean(): Promise<void>;
+  expectNoErrorsOrSidewaysScroll(): Promise<void>;
   /** Fails with the findings of axe-core: WCAG 2.0 to 2.2 AA, and best practices. */
   expectAccessible(): Promise<void>;
   /** The details of the events of a type so far. */
@@ -128,7 +128,7 @@ export async function startElementPages(env: Readonly<Record<string, string>> = 
     await until('events.some(([type]) => type === "ready")');
     return {
       ...{ page, until },
-      async expectClean() {
+      async expectNoErrorsOrSidewaysScroll() {
         expect(faults).toEqual([]);
         const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
         expect(content).toBeLessThanOrEqual(window ?? 0);

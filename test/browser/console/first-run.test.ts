@@ -40,7 +40,9 @@ async function enterCode(page: Page): Promise<void> {
 
 describe('a set-up link', () => {
   test('leads a newcomer through three steps and the recovery codes to the overview', async () => {
-    const { page, expectClean, expectAccessible } = await open(`/console/setup#${await setUpLink()}`);
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(
+      `/console/setup#${await setUpLink()}`,
+    );
     expect(await page.getByRole('timer').innerText()).toMatch(/^(?:30|29):\d\d$/);
     await expectAccessible();
     await enter(page, { 'Your name': 'Inés Carrascosa', 'Mail address': 'ines@example.com' });
@@ -61,12 +63,12 @@ describe('a set-up link', () => {
     expect(body).toMatchObject([{ name: 'Inés Carrascosa', role: 'operator', role_active: true }]);
     await page.reload();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('creates a support agent who signs in with a passkey', async () => {
     const secret = await setUpLink('support');
-    const { page, expectClean } = await open('/console');
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console');
     await addAuthenticator(page, { verifiesUser: true });
     await page.goto(`${postern.url.replace('127.0.0.1', 'localhost')}/console/setup#${secret}`);
     await page.getByText('You will be a support agent of Postern.').waitFor();
@@ -80,11 +82,11 @@ describe('a set-up link', () => {
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByText('support agent').first().waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('opens the step with the field that the service refuses', async () => {
-    const { page, expectClean } = await open(`/console/setup#${await setUpLink()}`);
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/setup#${await setUpLink()}`);
     await admin('POST', '/users', { username: 'taken' });
     await enter(page, { 'Your name': 'Somebody', Username: 'taken' });
     await page.getByText('Another user has this value.').waitFor();
@@ -95,18 +97,18 @@ describe('a set-up link', () => {
     await page.getByRole('button', { name: 'Next' }).click();
     await page.locator('input[aria-invalid]').waitFor();
     expect(await page.locator('input[aria-invalid]').getAttribute('autocomplete')).toBe('new-password');
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('accepts another code after a wrong one', async () => {
-    const { page, expectClean } = await open(`/console/setup#${await setUpLink()}`);
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/setup#${await setUpLink()}`);
     await enter(page, { 'Your name': 'Somebody', Username: 'second' });
     await page.getByLabel('The 6 digits').fill('000 000');
     await page.getByText('That code is wrong.').waitFor();
     expect(await page.getByLabel('The 6 digits').inputValue()).toBe('');
     await enterCode(page);
     await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test.each(['used', 'expired', 'wrong'])('that is %s says so, and how to get a new one', async (what) => {
@@ -119,20 +121,20 @@ describe('a set-up link', () => {
     const set = change[what as keyof typeof change];
     if (set !== undefined) await postern.database.everyone.query(testSql(`update setup_links set ${set}`, []));
     const opened = set === undefined ? `${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}` : secret;
-    const { page, expectClean, expectAccessible } = await open(`/console/setup#${opened}`);
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(`/console/setup#${opened}`);
     const title = { used: 'This link was already used', expired: 'This link has expired', wrong: 'This link is wrong' };
     await page.getByRole('heading', { name: title[what as keyof typeof title] }).waitFor();
     await page.getByText('postern operators invite').first().waitFor();
     await expectAccessible();
     await page.getByRole('button', { name: 'To the sign-in page' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('without a secret says that the address is incomplete', async () => {
-    const { page, expectClean } = await open('/console/setup');
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/setup');
     await page.getByText('The address is incomplete.').waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
@@ -144,7 +146,7 @@ describe('a link for an existing user', () => {
 
   test('enrols a second factor, which activates the role', async () => {
     const user = await createUser(postern, { role: 'support' });
-    const { page, expectClean, expectAccessible } = await open(await linkFor(user.id));
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(await linkFor(user.id));
     await page.getByRole('heading', { name: 'Activate your role' }).waitFor();
     await expectAccessible();
     await page.getByLabel('Mail address, username or phone').fill(user.username ?? '');
@@ -160,14 +162,14 @@ describe('a link for an existing user', () => {
     await page.getByRole('button', { name: 'Open the console' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect((await admin('GET', `/users/${user.id}`)).body).toMatchObject({ role: 'support', role_active: true });
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('activates the role with a factor that the user has', async () => {
     const person = await operator('support');
     const userId = person.session.user_id;
     await postern.database.everyone.query(testSql('update users set role_active_since = null where id = $1', [userId]));
-    const { page, expectClean } = await open(await linkFor(userId));
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(await linkFor(userId));
     await page.getByLabel('Mail address, username or phone').fill(person.username);
     await page.getByLabel('Password', { exact: true }).fill(validPassword);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -180,6 +182,6 @@ describe('a link for an existing user', () => {
     await page.getByRole('button', { name: 'Activate the role' }).click();
     await page.getByRole('heading', { name: 'Your role is active' }).waitFor();
     expect((await admin('GET', `/users/${userId}`)).body).toMatchObject({ role: 'support', role_active: true });
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });

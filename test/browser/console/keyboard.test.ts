@@ -31,7 +31,7 @@ const isOn = (page: Page, name: string) => page.getByRole('heading', { name, lev
 
 test('a user without a pointer signs in, finds a page and signs out', async () => {
   const person = await operator();
-  const { page, expectClean } = await open('/console');
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console');
   await page.keyboard.type(person.username);
   await press(page, 'Tab');
   await page.keyboard.type(password);
@@ -47,11 +47,13 @@ test('a user without a pointer signs in, finds a page and signs out', async () =
   await page.keyboard.type('sign out');
   await press(page, 'Enter');
   await isOn(page, 'Sign in');
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('g and a letter open a page, ? lists the shortcuts, and Esc goes back', async () => {
-  const { page, expectClean, expectAccessible } = await open('/console/parts', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
+    as: await operator(),
+  });
   await press(page, 'g', 'o');
   await isOn(page, 'Overview');
   await press(page, '?');
@@ -60,11 +62,11 @@ test('g and a letter open a page, ? lists the shortcuts, and Esc goes back', asy
   await expectAccessible();
   await press(page, 'Escape');
   await help.waitFor({ state: 'detached' });
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('single letters do nothing in a field, and nothing at all when they are turned off', async () => {
-  const { page, expectClean } = await open('/console/parts', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: await operator() });
   await press(page, '/');
   await page.keyboard.type('go?');
   expect(await page.getByRole('searchbox').inputValue()).toBe('go?');
@@ -81,11 +83,11 @@ test('single letters do nothing in a field, and nothing at all when they are tur
   // Ctrl K is not a single letter, so it still works.
   await press(page, 'Control+k');
   await page.getByRole('dialog', { name: 'Search and commands' }).waitFor();
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('keys move through the rows of a list, select them and open them', async () => {
-  const { page, expectClean } = await open('/console/parts', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: await operator() });
   await page.getByRole('table', { name: 'A list' }).waitFor();
   await press(page, 'j');
   expect(await focused(page)).toContain('ليلى');
@@ -93,11 +95,13 @@ test('keys move through the rows of a list, select them and open them', async ()
   await page.getByRole('status').filter({ hasText: '2 selected' }).waitFor();
   await press(page, 'k', 'Enter');
   await page.getByRole('region', { name: 'Messages' }).getByText('<b>Bobby</b> Tables').waitFor();
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a dialog takes the focus, keeps it, and gives it back', async () => {
-  const { page, expectClean, expectAccessible } = await open('/console/parts', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
+    as: await operator(),
+  });
   const opener = page.getByRole('button', { name: 'Delete…' });
   await opener.focus();
   await press(page, 'Enter');
@@ -112,12 +116,12 @@ test('a dialog takes the focus, keeps it, and gives it back', async () => {
   await press(page, 'Escape');
   await dialog.waitFor({ state: 'detached' });
   expect(await focused(page)).toBe('Delete…');
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('the palette finds a user by a part of the name, and shows all that match', async () => {
   const user = await createUser(postern, { name: 'Grace <b>Hopper</b>' });
-  const { page, expectClean, expectAccessible } = await open('/console', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console', { as: await operator() });
   await press(page, 'Control+k');
   await page.keyboard.type('hopper');
   await page.getByRole('option', { name: 'Grace <b>Hopper</b>' }).waitFor();
@@ -129,5 +133,5 @@ test('the palette finds a user by a part of the name, and shows all that match',
   await page.getByRole('option', { name: 'Grace <b>Hopper</b>' }).waitFor();
   await press(page, 'ArrowUp', 'Enter');
   await page.waitForURL(`${postern.url}/console/users?q=hopper`);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });

@@ -28,7 +28,7 @@ const nameField = (page: Page) => page.getByRole('dialog').getByLabel('Name', { 
 const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) });
 
 test('an operator creates a key, whose token is shown once and works', async () => {
-  const { page, expectClean } = await open('/console/keys', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/keys', { as: await operator() });
   await page.getByText('No API key yet').waitFor();
   await page.getByRole('button', { name: 'New key…' }).click();
   const create = page.getByRole('button', { name: 'Create the key' });
@@ -50,11 +50,11 @@ test('an operator creates a key, whose token is shown once and works', async () 
   await page.getByRole('button', { name: 'I have copied it' }).click();
   await row(page, 'billing').waitFor();
   expect(await page.content()).not.toContain(token);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('the form keeps its draft over a reload', async () => {
-  const { page, expectClean } = await open('/console/keys', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/keys', { as: await operator() });
   await page.getByRole('button', { name: 'New key…' }).click();
   await nameField(page).fill('half written');
   await page.getByLabel(/Check sessions/).check();
@@ -62,12 +62,12 @@ test('the form keeps its draft over a reload', async () => {
   await page.getByRole('button', { name: 'New key…' }).click();
   expect(await nameField(page).inputValue()).toBe('half written');
   expect(await page.getByLabel(/Check sessions/).isChecked()).toBe(true);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('an operator revokes a key after typing its name, and the API refuses the key', async () => {
   const { body: key } = await makeKey('doomed');
-  const { page, expectClean } = await open('/console/keys?q=doom', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/keys?q=doom', { as: await operator() });
   await row(page, 'doomed').click();
   await page.getByRole('button', { name: 'Revoke…' }).click();
   const revoke = page.getByRole('button', { name: 'Revoke the key' });
@@ -77,13 +77,13 @@ test('an operator revokes a key after typing its name, and the API refuses the k
   await page.getByText('doomed is revoked.').waitFor();
   await page.getByText('No key matches').waitFor();
   expect((await postern.api('GET', '/admin/v1/users', { bearer: key.token })).status).toBe(401);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('the search is in the URL, takes any text, and the keyboard opens a row', async () => {
   await makeKey('a:b|c, d');
   await makeKey('other');
-  const { page, expectClean } = await open('/console/keys', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/keys', { as: await operator() });
   await page.getByRole('searchbox').fill('b|c,');
   await row(page, 'other').waitFor({ state: 'detached' });
   expect(new URL(page.url()).searchParams.get('q')).toBe('b|c,');
@@ -93,7 +93,7 @@ test('the search is in the URL, takes any text, and the keyboard opens a row', a
   await page.getByRole('dialog').getByText('Read users, devices and logins').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a support agent has no link to the page, and the API refuses its data', async () => {
@@ -108,12 +108,15 @@ describe.each([
 ] as const)('at $width px in the $theme theme', (variant) => {
   test('the list and the form have no finding of axe-core and no report', async () => {
     await makeKey('<b>W</b>'.repeat(12), { scopes: ['admin'] });
-    const { page, expectClean, expectAccessible } = await open('/console/keys', { as: await operator(), ...variant });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/keys', {
+      as: await operator(),
+      ...variant,
+    });
     await page.getByText('<b>W</b>').locator('visible=true').first().waitFor();
     await expectAccessible();
     await page.getByRole('button', { name: 'New key…' }).click();
     await nameField(page).waitFor();
     await expectAccessible();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });

@@ -55,7 +55,7 @@ const rowsInPage = (page: Page) => page.locator('tbody tr[data-index]').count();
 test.each([1280, 390] as const)(
   'a long list has only the rows near the screen in the page, and says how many there are, at %i px',
   async (width) => {
-    const { page, expectClean } = await open(address, { as: await operator(), width });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(address, { as: await operator(), width });
     await row(page, 1).waitFor();
     await page.mouse.move(width / 2, 400);
     await scrollTo(page, all);
@@ -63,12 +63,12 @@ test.each([1280, 390] as const)(
     expect(await row(page, 1).count()).toBe(0);
     expect(await row(page, all).getAttribute('aria-rowindex')).toBe(String(all + 1));
     expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(all + 1));
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   },
 );
 
 test('going back from a user returns to the same row, with the selection', async () => {
-  const { page, expectClean } = await open(address, { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(address, { as: await operator() });
   await row(page, 1).waitFor();
   await page.mouse.move(600, 400);
   await scrollTo(page, 130);
@@ -82,11 +82,11 @@ test('going back from a user returns to the same row, with the selection', async
   expect(await page.evaluate<string>('document.activeElement.ariaLabel')).toBe(`${family} 130`);
   await page.getByRole('status').filter({ hasText: '1 selected' }).waitFor();
   expect(await row(page, 128).getAttribute('aria-selected')).toBe('true');
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('the keyboard moves through all rows, and loads more rows at the end', async () => {
-  const { page, expectClean } = await open(address, { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(address, { as: await operator() });
   await row(page, 1).press('End');
   const focused = () => page.evaluate<string>('document.activeElement.ariaLabel ?? ""');
   await expect.poll(focused).toBe(`${family} 050`);
@@ -95,11 +95,11 @@ test('the keyboard moves through all rows, and loads more rows at the end', asyn
   await expect.poll(focused).toBe(`${family} 051`);
   await page.keyboard.press('Home');
   await expect.poll(focused).toBe(`${family} 001`);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a page that could not be read shows an error below the rows, and is read again', async () => {
-  const { page, expectClean } = await open(address, { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(address, { as: await operator() });
   await row(page, 1).waitFor();
   const failing = '**/admin/v1/users/page?*cursor=*';
   await page.route(failing, (route) => route.fulfill({ status: 500, body: 'broken' }));
@@ -110,14 +110,14 @@ test('a page that could not be read shows an error below the rows, and is read a
   await page.unroute(failing);
   await page.getByRole('button', { name: 'Try now' }).click();
   await row(page, 51).waitFor({ state: 'attached' });
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('the inbox of a user loads more rows in its own scroll area, with only the visible rows and their neighbours in the page', async () => {
   const user = await createUser(postern);
   const inputs = Array.from({ length: all }, (_, index) => input(user.id, { description: `Number ${index + 1}` }));
   await publishAll({ database: postern.database, notifications: createTestNotifications(postern.database) }, inputs);
-  const { page, expectClean } = await open(`/console/users/${user.id}`, { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/users/${user.id}`, { as: await operator() });
   const list = page.getByRole('list', { name: 'Inbox' });
   const newest = list.getByText(`Number ${all}`, { exact: true });
   await newest.waitFor();
@@ -137,5 +137,5 @@ test('the inbox of a user loads more rows in its own scroll area, with only the 
   expect(await newest.count()).toBe(0);
   await oldest.click();
   await page.getByRole('heading', { name: 'Delivery' }).waitFor();
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });

@@ -45,7 +45,7 @@ const row = (page: Page, name: RegExp) => page.getByRole('row', { name });
 describe('the audit page', () => {
   test('shows new events of its filter by one stream, and reads no list for them', async () => {
     const [user, other] = [await createUser(postern), await createUser(postern)];
-    const { page, settled, expectClean } = await open('/console/parts', { as: person });
+    const { page, settled, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
     const seen = watchEvents(page);
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
@@ -58,12 +58,12 @@ describe('the audit page', () => {
     await expect.poll(() => row(page, /logged in/).count()).toBe(3);
     await page.getByText('4 events', { exact: true }).waitFor();
     expect({ ...seen }).toEqual({ opened: 1, ended: 0, reads });
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('counts new events while a row is open, and adds them when asked, and when the row is closed', async () => {
     const user = await createUser(postern);
-    const { page, expectClean, expectAccessible } = await open('/console/parts', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', { as: person });
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
     await streamed;
@@ -81,7 +81,7 @@ describe('the audit page', () => {
     await newer.waitFor();
     await row(page, /ADMIN_API_KEY created/).click();
     await expect.poll(() => row(page, /logged in/).count()).toBe(2);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('keeps the rows in their place after scrolling, and a button shows the new events', async () => {
@@ -89,7 +89,7 @@ describe('the audit page', () => {
     const values = `$1, gen_random_uuid(), 'user.logged_out', 'cli', db_now() - n * interval '1 second'`;
     const insert = `insert into events (user_id, id, type, actor, created_at) select ${values} from generate_series(1, 120) n`;
     await postern.database.everyone.query(testSql(insert, [user.id]));
-    const { page, expectClean } = await open('/console/parts', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
     await streamed;
@@ -106,7 +106,7 @@ describe('the audit page', () => {
     expect(await page.evaluate<number>('scrollY')).toBe(before);
     await newer.click();
     await row(page, /logged in/).waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('reads its list again when the stream says that events may be missing', async () => {
@@ -139,7 +139,7 @@ describe('the audit page', () => {
 
 describe('the overview', () => {
   test('shows new events by one stream, and counts them while somebody pauses', async () => {
-    const { page, settled, expectClean } = await open('/console/parts', { as: person });
+    const { page, settled, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
     const seen = watchEvents(page);
     const streamed = streamOf(page);
     await page.getByRole('link', { name: 'Overview' }).click();
@@ -156,11 +156,11 @@ describe('the overview', () => {
     expect({ ...seen }).toEqual({ opened: 1, ended: 0, reads });
     await page.getByRole('link', { name: 'Users' }).click();
     await expect.poll(() => seen.ended).toBe(1);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('ends its stream when it is hidden for a minute, and continues when it is visible again', async () => {
-    const { page, expectClean } = await open('/console/parts', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
     const seen = watchEvents(page);
     await page.clock.install();
     const streamed = streamOf(page);
@@ -176,6 +176,6 @@ describe('the overview', () => {
     await hide(false);
     await page.getByRole('region', { name: 'Now' }).getByText('Edsger Dijkstra').waitFor();
     await expect.poll(() => seen.opened).toBe(2);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });

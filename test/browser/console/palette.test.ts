@@ -52,7 +52,7 @@ describe('the command palette', () => {
   test('leads from the sign-in to a locked and an unlocked user, by keyboard alone', async () => {
     const [person, name] = [await operator(), unique()];
     const user = await createUser(postern, { name });
-    const { page, expectClean, expectAccessible } = await open('/console');
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console');
     await page.keyboard.type(person.username);
     await press(page, 'Tab');
     await page.keyboard.type(password);
@@ -80,7 +80,7 @@ describe('the command palette', () => {
     await act(page, 'unlock', 'Unlock');
     await effect(user, (now) => now.lock === null);
     await page.getByRole('heading', { name: 'Yes, they can' }).waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('unlocks from another page, logs out everywhere, writes to a user and exports', async () => {
@@ -88,7 +88,7 @@ describe('the command palette', () => {
     const user = await createUser(postern, { name });
     const { session } = await signIn(postern, user);
     await admin('POST', `/users/${user.id}/lock`, { permanent: true });
-    const { page, expectClean } = await open('/console/users', { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/users', { as: await operator() });
     await actionsOn(page, name);
     await act(page, 'unlock', 'Unlock');
     await effect(user, (now) => now.lock === null);
@@ -109,13 +109,13 @@ describe('the command palette', () => {
     await act(page, 'send a', 'Send a notification');
     await page.getByRole('heading', { level: 1, name: 'Notifications' }).waitFor();
     await page.locator('main').getByText(name).first().waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('goes to a part of the page of a user', async () => {
     const name = unique();
     const user = await createUser(postern, { name });
-    const { page, expectClean } = await open('/console', { as: await operator(), width: 390 });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: await operator(), width: 390 });
     await actionsOn(page, name);
     await act(page, 'factors', 'Go to: Factors');
     await page.waitForURL(`${postern.url}/console/users/${user.id}#factors`);
@@ -123,19 +123,19 @@ describe('the command palette', () => {
       const box = await page.getByRole('region', { name: 'Factors' }).boundingBox();
       return box !== null && box.y >= 0 && box.y < 800 ? true : undefined;
     });
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('leads back from the actions on a user to the search, and closes', async () => {
     const name = unique();
     await createUser(postern, { name });
-    const { page, expectClean } = await open('/console', { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: await operator() });
     await actionsOn(page, name);
     await press(page, 'Backspace');
     await page.getByRole('combobox', { name: 'A page, an action, a user' }).waitFor();
     await press(page, 'Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('offers support agents no changes of users with a role', async () => {

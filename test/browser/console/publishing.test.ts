@@ -46,7 +46,7 @@ describe('publishing', () => {
     const name = `Grace ${randomUUID()}`;
     const user = await createUser(postern, { name });
     await signIn(postern, user, { make: 'Google', model: 'Pixel 9', gcm_device_token: randomUUID() });
-    const { page, expectClean } = await open(path, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(path, { as: await operator() });
     await choose(page, name);
     await page.getByLabel('Key').fill('received');
     await page.getByLabel('Actor (title of the push)').fill('Ada');
@@ -70,13 +70,13 @@ describe('publishing', () => {
     await page.getByText('1 pushed').waitFor();
     await page.getByText('Google Pixel 9').waitFor();
     expect(new URL(page.url()).searchParams.get('id')).toBe(inbox[0]?.id);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('to a list of ids leaves out ids that no user has, and gives a file of the results', async () => {
     const known = await createInboxes(postern.database, 3);
     const unknown = randomUUID();
-    const { page, expectClean } = await open(path, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(path, { as: await operator() });
     await paste(page, [...known, 'not-an-id', known[0]?.toUpperCase() ?? '', unknown]);
     await page.getByText('4 ids. 1 repeated id is used once.').waitFor();
     await description(page).fill('To a list');
@@ -94,7 +94,7 @@ describe('publishing', () => {
     }
     await button(page, 'New notification').click();
     expect(await description(page).inputValue()).toBe('');
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test.each([
@@ -108,7 +108,7 @@ describe('publishing', () => {
   ])('to a file of ids in %s', async (_, name, write) => {
     const known = await createInboxes(postern.database, 2);
     const text = write([known[0] ?? '', randomUUID(), known[1] ?? '']);
-    const { page, expectClean } = await open(path, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(path, { as: await operator() });
     await page.getByRole('radio', { name: 'File of ids' }).check();
     const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Choose a file…').click()]);
     await chooser.setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
@@ -119,7 +119,7 @@ describe('publishing', () => {
     await publish(page, '2 people');
     await page.getByText('Published to 2 people.').waitFor();
     for (const id of known) expect((await inboxOf(id)).map((one) => one.description)).toEqual([name]);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('once, although the answer of the request was lost', async () => {
@@ -146,7 +146,7 @@ describe('publishing', () => {
     // The text is so long that one request takes about 60 people.
     const long = '\u{1f600}'.repeat(4096);
     const ids = await createInboxes(postern.database, 150);
-    const { page, expectClean } = await open(path, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(path, { as: await operator() });
     const counts = async () => {
       const inboxes = await Promise.all(ids.map(inboxOf));
       return inboxes.map((inbox) => inbox.length);
@@ -176,7 +176,7 @@ describe('publishing', () => {
     await button(page, 'Continue').click();
     await page.getByText('Published to 150 people.').waitFor();
     expect(new Set(await counts())).toEqual(new Set([1]));
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('leaves out a person who was erased after the dry run', async () => {

@@ -29,19 +29,19 @@ const ended = (page: Page) => page.getByRole('dialog', { name: 'Your session end
 
 describe('a session', () => {
   test('is renewed before it ends, without a refused request', async () => {
-    const { page, expectClean } = await open('/console', { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: await operator() });
     const renewals: string[] = [];
     const refused: string[] = [];
     page.on('request', (request) => void (isRenewal(request) && renewals.push(request.url())));
     page.on('response', (response) => void (response.status() === 401 && refused.push(response.url())));
     await eventually('two renewals', async () => (renewals.length >= 2 ? true : undefined));
     expect(refused).toEqual([]);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('that was ended on the server asks for a sign-in, keeps what was typed, and continues', async () => {
     const person = await operator();
-    const { page, expectClean, expectAccessible } = await open('/console/parts', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', { as: person });
     await note(page).fill('half a sentence');
     await admin('POST', `/users/${person.session.user_id}/logout`);
     await ended(page).waitFor();
@@ -57,22 +57,22 @@ describe('a session', () => {
     expect(await note(page).inputValue()).toBe('half a sentence');
     await page.reload();
     expect(await note(page).inputValue()).toBe('half a sentence');
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('of a locked operator says why it ended', async () => {
     const person = await operator();
-    const { page, expectClean } = await open('/console', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: person });
     await admin('POST', `/users/${person.session.user_id}/lock`, { permanent: true });
     await ended(page).getByText('The account is locked.').waitFor();
     await ended(page).getByRole('button', { name: 'Sign in as someone else' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('of another operator starts with a new page and without the drafts', async () => {
     const [first, second] = [await operator(), await operator('support')];
-    const { page, expectClean } = await open('/console/parts', { as: first });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: first });
     await note(page).fill('mine');
     await admin('POST', `/users/${first.session.user_id}/logout`);
     await ended(page).waitFor();
@@ -84,13 +84,13 @@ describe('a session', () => {
     await page.getByLabel('6-digit code').fill(await second.app.code());
     await page.getByRole('heading', { name: 'Components and states', level: 1 }).waitFor();
     expect(await note(page).inputValue()).toBe('');
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
 describe('without a connection', () => {
   test('the page keeps what it shows, buttons that change something wait, and it reads again afterwards', async () => {
-    const { page, context, expectClean } = await open('/console', { as: await operator() });
+    const { page, context, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: await operator() });
     await page.getByText('was created').first().waitFor();
     await context.setOffline(true);
     await page.getByText('No connection since').waitFor();
@@ -99,11 +99,11 @@ describe('without a connection', () => {
     await context.setOffline(false);
     await page.getByText('No connection since').waitFor({ state: 'detached' });
     await page.getByText(name).first().waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('a button that changes something says why it waits', async () => {
-    const { page, context, expectClean } = await open('/console/parts', { as: await operator() });
+    const { page, context, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: await operator() });
     const button = page.getByRole('button', { name: 'Lock…' }).first();
     await expect.poll(() => button.isEnabled()).toBe(true);
     await context.setOffline(true);
@@ -111,13 +111,13 @@ describe('without a connection', () => {
     expect(await button.isDisabled()).toBe(true);
     await context.setOffline(false);
     await page.getByText('Waiting for the connection').first().waitFor({ state: 'detached' });
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
 describe('a service that is slow or fails', () => {
   test('shows placeholders until the first response arrives', async () => {
-    const { page, expectClean } = await open('/console/parts', { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: await operator() });
     let release: (() => void) | undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -131,11 +131,11 @@ describe('a service that is slow or fails', () => {
     await page.getByRole('status').filter({ hasText: 'Loading' }).first().waitFor({ state: 'attached' });
     release?.();
     await page.getByText('was created').first().waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('shows the problem with the id of the request, and reads again by itself', async () => {
-    const { page, expectClean } = await open('/console/parts', { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: await operator() });
     const problem = {
       ...{ type: 'about:blank', title: 'Unavailable', status: 503, request_id: '5f0d7a52-0000-4000-8000-0000007f1f3e' },
       errors: [{ code: 'unavailable', message: 'The database did not answer.' }],
@@ -150,6 +150,6 @@ describe('a service that is slow or fails', () => {
     await page.getByText('The events could not be read. The database did not answer.').waitFor();
     await page.getByRole('button', { name: 'Copy Request 5f0d7a52' }).waitFor();
     await page.getByText('was created').first().waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });

@@ -32,7 +32,7 @@ const isOnOverview = (page: Page) => page.getByRole('heading', { name: 'Overview
 describe('signing in', () => {
   test('takes the password, then the code of the app, and stays signed in after a reload', async () => {
     const person = await operator();
-    const { page, context, expectClean, expectAccessible } = await open('/console');
+    const { page, context, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console');
     await expectAccessible();
     await enterPassword(page, person.username);
     await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
@@ -50,23 +50,23 @@ describe('signing in', () => {
       true,
       'Strict',
     ]);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('opens the page that was asked for', async () => {
     const person = await operator();
-    const { page, expectClean } = await open('/console/parts?q=bobby');
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts?q=bobby');
     await enterPassword(page, person.username);
     await person.app.rewind();
     await page.getByLabel('6-digit code').fill(await person.app.code());
     await page.getByRole('heading', { name: 'Components and states', level: 1 }).waitFor();
     expect(await page.getByRole('searchbox').inputValue()).toBe('bobby');
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('says that a password or a code was wrong, and takes another', async () => {
     const person = await operator();
-    const { page, expectClean } = await open('/console');
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console');
     await enterPassword(page, person.username, 'not this one');
     await page.getByText('The sign-in failed.').waitFor();
     await enterPassword(page, person.username);
@@ -75,12 +75,12 @@ describe('signing in', () => {
     await person.app.rewind();
     await page.getByLabel('6-digit code').fill(await person.app.code());
     await isOnOverview(page);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('says that an account is locked by guesses', async () => {
     const person = await operator();
-    const { page, expectClean } = await open('/console');
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console');
     for (let guess = 1; guess <= 3; guess += 1) {
       await enterPassword(page, person.username, 'not this one');
       await page.getByText('The sign-in failed.').waitFor();
@@ -90,35 +90,35 @@ describe('signing in', () => {
       .getByRole('alert')
       .filter({ hasText: /locked/i })
       .waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('is refused without a role, and without a second factor', async () => {
     const user = await createUser(postern);
-    const { page, expectClean } = await open('/console');
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console');
     await enterPassword(page, user.username ?? '');
     await page.getByText('This account is neither an operator nor a support agent.').waitFor();
     await admin('PATCH', `/users/${user.id}`, { role: 'support' });
     await enterPassword(page, user.username ?? '');
     await page.getByText('Your role is not active yet.').waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('shows the other language at once, and remembers it', async () => {
-    const { page, expectClean } = await open('/console');
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console');
     await page.getByRole('button', { name: 'Español' }).click();
     await page.getByRole('heading', { name: 'Iniciar sesión' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Iniciar sesión' }).waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe('es');
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
 describe('signing out', () => {
   test('ends the login, in all tabs of the browser', async () => {
     const person = await operator();
-    const { page, context, expectClean } = await open('/console', { as: person });
+    const { page, context, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: person });
     const other = await context.newPage();
     await other.goto(`${postern.url}/console`);
     await isOnOverview(other);
@@ -127,6 +127,6 @@ describe('signing out', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect((await postern.api('POST', '/v1/sessions/verify', { bearer: person.session.token })).status).toBe(401);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });

@@ -54,7 +54,9 @@ const way = (page: Page, name: string) =>
 describe('the profile', () => {
   test('is edited with errors at their fields, a draft that survives a reload, and an undo', async () => {
     const user = await createUser(postern, { name: 'Ada', metadata: { crm: 1 } });
-    const { page, expectClean, expectAccessible } = await open(pageOf(user), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(pageOf(user), {
+      as: await operator(),
+    });
     await button(page, 'Edit…').click();
     await expectAccessible();
     await page.getByLabel('Name').fill('Ada King');
@@ -75,7 +77,7 @@ describe('the profile', () => {
     await page.getByRole('heading', { level: 1, name: 'Ada King' }).waitFor();
     await button(page, 'Undo').click();
     await effect(user, ({ name, locale }) => name === 'Ada' && locale === null);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('keeps the changes of two operators, and reports when both change the same field', async () => {
@@ -109,7 +111,7 @@ describe('the addresses', () => {
     const [email, phone] = [newEmail(), newPhone()];
     const owner = await createUser(postern, { email: newEmail() });
     const user = await createUser(postern);
-    const { page, expectClean } = await open(pageOf(user), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
     await button(page, 'Addresses…').click();
     await page.getByLabel('Mail').fill(owner.email ?? '');
     await page.getByLabel('Phone').fill('12');
@@ -126,7 +128,7 @@ describe('the addresses', () => {
     expect(await read(user)).toMatchObject({ email, phone, username: user.username });
     await button(page, 'Undo').click();
     await effect(user, (now) => now.email === null && now.phone === null);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('are removed only after the name was typed, and the last one stays', async () => {
@@ -151,7 +153,7 @@ describe('the secrets', () => {
   test('the password is set with the errors of the API at the field, generated, and removed', async () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
-    const { page, expectClean } = await open(pageOf(user), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
     await button(page, 'Change… Password').click();
     await page.getByLabel('New password').fill('password');
     await inDialog(page, 'Save').click();
@@ -169,7 +171,7 @@ describe('the secrets', () => {
     await inDialog(page, 'Remove').click();
     await closed(page);
     expect((await read(user)).has_password).toBe(false);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('a missing password and PIN are set from "Can they log in?"', async () => {
@@ -247,7 +249,9 @@ describe('accounts at OpenID providers', () => {
     const [owner, user] = [await createUser(postern), await createUser(postern)];
     const [taken, subject] = [randomUUID(), randomUUID()];
     await admin('PUT', `/users/${owner.id}/external-identities`, { provider: 'google', subject: taken });
-    const { page, expectClean, expectAccessible } = await open(pageOf(user), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(pageOf(user), {
+      as: await operator(),
+    });
     await way(page, 'No account of this provider').getByRole('button', { name: 'Link an account…' }).click();
     await page.getByLabel('Id of the account').fill(taken);
     await expectAccessible();
@@ -267,14 +271,14 @@ describe('accounts at OpenID providers', () => {
     await button(page, 'Undo').last().click();
     await button(page, `Unlink… google ${subject}`).waitFor();
     expect(await accountsOf(user)).toMatchObject([{ provider: 'google', subject }]);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
 describe('a role', () => {
   test('is given after the name was typed, and takes effect with a link that is shown once', async () => {
     const user = await createUser(postern, { name: 'Ada' });
-    const { page, expectClean } = await open(pageOf(user), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
     await button(page, 'More').click();
     await page.getByRole('menuitem', { name: 'Change the role…' }).click();
     await page.getByLabel('Role', { exact: true }).selectOption('Support');
@@ -287,7 +291,7 @@ describe('a role', () => {
     await inDialog(page, 'I have copied the link').click();
     expect(await read(user)).toMatchObject({ role: 'support', role_active: false });
     await page.getByText("The user's role is not active yet.").waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('cannot be given by support agents, who cannot change users with a role either', async () => {
@@ -331,14 +335,14 @@ describe('a user who was erased', () => {
   test('is not in the list that opens, and an action of another operator reports it', async () => {
     const user = await createUser(postern, { name: 'Ada' });
     const other = await open(pageOf(user, '?act=profile'), { as: await operator() });
-    const { page, expectClean } = await open(pageOf(user, '?act=erase'), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user, '?act=erase'), { as: await operator() });
     await typeName(page, user);
     await inDialog(page, 'Erase for good').click();
     await page.getByText('Ada is erased.').waitFor();
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/console/users');
     expect((await admin('GET', `/users/${user.id}`)).status).toBe(404);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
     await other.page.getByLabel('Name').fill('Ada King');
     await inDialog(other.page, 'Save').click();
     await dialog(other.page).getByRole('alert').waitFor();

@@ -47,7 +47,7 @@ describe('"Can they log in?"', () => {
     const user = await createUser(postern, { name: 'Grace Hopper' });
     await signIn(postern, user, iPhone);
     await guess(user);
-    const { page, expectClean } = await open(pageOf(user), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
     await heading(page, /^No, until /).waitFor();
     await page.getByText('Wrong secrets locked all new devices until').waitFor();
     await page.getByRole('radio', { name: /iPhone 15 Pro/ }).check();
@@ -62,7 +62,7 @@ describe('"Can they log in?"', () => {
       .click();
     await heading(page, 'Yes, they can').waitFor();
     expect((await read(user)).guess_locks).toEqual([]);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('the key u unlocks the user', async () => {
@@ -79,7 +79,7 @@ describe('"Can they log in?"', () => {
 describe('an action on a user', () => {
   test('locks until a time, and its undo unlocks', async () => {
     const user = await createUser(postern, { name: 'Ada' });
-    const { page, expectClean } = await open(pageOf(user), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
     await button(page, 'Lock…').click();
     await page.getByLabel('Reason').fill('Reported stolen');
     await button(page, 'Lock').click();
@@ -89,7 +89,7 @@ describe('an action on a user', () => {
     await button(page, 'Undo').click();
     await effect(user, ({ lock }) => lock === null);
     await heading(page, 'Yes, they can').waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('logs out one device', async () => {
@@ -162,7 +162,7 @@ describe('the inbox and the activity', () => {
     const body = { user_ids: [user.id], notification_type: 'payment', description: 'Ada paid you 12.50' };
     await postern.api('POST', '/admin/v1/notifications', { bearer: postern.adminKey, body });
     await guess(user);
-    const { page, expectClean } = await open(pageOf(user), { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
     await page.getByRole('button', { name: /Ada paid you 12.50/ }).click();
     await page.getByText('In the inbox').waitFor();
     expect(new URL(page.url()).searchParams.get('notification')).not.toBeNull();
@@ -170,7 +170,7 @@ describe('the inbox and the activity', () => {
     await page.getByRole('radio', { name: 'Changes' }).check();
     await page.getByText('No event matches this selection.').waitFor();
     expect(new URL(page.url()).searchParams.get('kind')).toBe('changes');
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
@@ -180,7 +180,7 @@ test('the activity goes back as far as it was recorded', async () => {
   const values = `$1, gen_random_uuid(), ${types}, 'user', db_now() - n * interval '1 hour', jsonb_build_object('reason', 'event ' || n)`;
   const insert = `insert into events (user_id, id, type, actor, created_at, data) select ${values} from generate_series(1, 160) n`;
   await postern.database.everyone.query(testSql(insert, [user.id]));
-  const { page, expectClean } = await open(pageOf(user), { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
   const activity = page.getByRole('region', { name: 'Activity' });
   const older = button(page, 'Older');
   for (let pages = 0; pages < 3; pages += 1) {
@@ -192,7 +192,7 @@ test('the activity goes back as far as it was recorded', async () => {
     .getByText(/81 times in|80 times in/)
     .first()
     .waitFor();
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 describe('two operators', () => {
@@ -241,10 +241,14 @@ describe.each([
     const user = await createUser(postern, { name, phone: newPhone(), metadata: { crm: 'x'.repeat(300) } });
     await signIn(postern, user, { id: randomUUID(), model: '<img src=x onerror=alert(1)>', os_name: 'iOS' });
     await guess(user);
-    const { page, expectClean, expectAccessible } = await open(pageOf(user), { as: await operator(), theme, width });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(pageOf(user), {
+      as: await operator(),
+      theme,
+      width,
+    });
     await heading(page, /^No, until /).waitFor();
     await expectAccessible();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 

@@ -35,14 +35,14 @@ describe.each([
   test('the list shows hostile names as text, and has no finding of axe-core and no report', async () => {
     const hostile = ['<img src=x onerror=alert(1)>', '\u202etxet', '"><svg onload=alert(1)>{{7*7}}', 'W'.repeat(255)];
     for (const name of hostile) await createUser(postern, { name });
-    const { page, expectClean, expectAccessible } = await open('/console/users', {
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/users', {
       as: await operator(),
       theme,
       width,
     });
     for (const name of hostile) await page.locator('bdi:visible').getByText(name, { exact: true }).first().waitFor();
     await expectAccessible();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
@@ -51,7 +51,7 @@ describe('the list of users', () => {
     const name = `Grace ${randomUUID()}`;
     await createUser(postern, { name });
     await createUser(postern, { name: 'Somebody else' });
-    const { page, expectClean } = await open('/console/users', { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/users', { as: await operator() });
     await row(page, 'Somebody else').waitFor();
     await page.getByRole('searchbox').fill(name.slice(3).toUpperCase());
     await row(page, 'Somebody else').waitFor({ state: 'detached' });
@@ -62,13 +62,13 @@ describe('the list of users', () => {
     await page.getByRole('button', { name: 'Clear search and filters' }).click();
     await row(page, 'Somebody else').click();
     await page.getByRole('heading', { level: 1, name: 'Somebody else' }).waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('finds a user by the exact external id, and shows it', async () => {
     const own = `K-${randomUUID()}`;
     const user = await createUser(postern, { name: `Mary ${randomUUID()}`, external_id: own });
-    const { page, expectClean } = await open('/console/users', { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/users', { as: await operator() });
     await page.getByRole('searchbox').fill(`external:${own}`);
     await page.getByText('1 user', { exact: true }).waitFor();
     await row(page, user.name ?? '').click();
@@ -76,7 +76,7 @@ describe('the list of users', () => {
     await page.getByRole('definition').filter({ hasText: own }).waitFor();
     await page.goto(`${postern.url}/console/users?q=external:${own}-2`);
     await page.getByText('Nobody matches').waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('says in Spanish what the search finds', async () => {
@@ -96,7 +96,7 @@ describe('the list of users', () => {
       ),
     );
     const query = new URLSearchParams({ q: family, status: 'deactivated' });
-    const { page, expectClean } = await open(`/console/users?${query}`, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/users?${query}`, { as: await operator() });
     await row(page, `${family} 001`).waitFor();
     await page.getByText('120 users').waitFor();
     for (const next of ['051', '101', '120']) {
@@ -104,7 +104,7 @@ describe('the list of users', () => {
       await row(page, `${family} ${next}`).waitFor({ state: 'attached' });
     }
     expect(await row(page, `${family} 121`).count()).toBe(0);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
@@ -112,7 +112,9 @@ describe('many users at once', () => {
   test('are locked after a question, with the effect in the API and a file of the results', async () => {
     const family = `Lock ${randomUUID()}`;
     const users = await Promise.all(['a', 'b', 'c'].map((name) => createUser(postern, { name: `${family} ${name}` })));
-    const { page, expectClean, expectAccessible } = await open(`/console/users?q=${family}`, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(`/console/users?q=${family}`, {
+      as: await operator(),
+    });
     await row(page, `${family} a`).waitFor();
     await page.getByLabel('Select all rows shown').check({ force: true });
     await page.getByRole('button', { name: 'Lock…', exact: true }).click();
@@ -127,7 +129,7 @@ describe('many users at once', () => {
       expect((await getUser(id)).lock).toEqual({ permanent: true, until: null, reason: 'Stolen' });
     }
     await page.getByText('Locked without an end').first().waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('say exactly what was done if the connection is lost, and which results are unknown', async () => {
@@ -156,7 +158,7 @@ describe('many users at once', () => {
   test('say so if the service ends the action early', async () => {
     const family = `Early ${randomUUID()}`;
     const user = await createUser(postern, { name: family });
-    const { page, expectClean } = await open(`/console/users?q=${family}`, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/users?q=${family}`, { as: await operator() });
     await row(page, family).waitFor();
     await page.getByLabel('Select all rows shown').check({ force: true });
     await page.getByRole('button', { name: 'Log out…', exact: true }).click();
@@ -173,13 +175,13 @@ describe('many users at once', () => {
     );
     await page.getByRole('dialog').getByRole('button', { name: 'Log out', exact: true }).click();
     await page.getByText('The service ended the action early (storage_unavailable): 1 done.').waitFor();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('are deleted only after their number was typed', async () => {
     const family = `Delete ${randomUUID()}`;
     const users = await Promise.all(['a', 'b'].map((name) => createUser(postern, { name: `${family} ${name}` })));
-    const { page, expectClean } = await open(`/console/users?q=${family}`, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/users?q=${family}`, { as: await operator() });
     await row(page, `${family} a`).waitFor();
     await page.getByLabel('Select all rows shown').check({ force: true });
     await page.getByRole('button', { name: 'Delete…' }).click();
@@ -190,7 +192,7 @@ describe('many users at once', () => {
     await page.getByText('2 done').waitFor();
     await page.getByText('Nobody matches').waitFor();
     for (const { id } of users) expect((await admin('GET', `/users/${id}`)).status).toBe(404);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 
   test('are all that match, if the operator says so', async () => {
@@ -202,7 +204,7 @@ describe('many users at once', () => {
         [family],
       ),
     );
-    const { page, expectClean } = await open(`/console/users?q=${family}`, { as: await operator() });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/users?q=${family}`, { as: await operator() });
     await row(page, family).first().waitFor();
     await page.getByLabel('Select all rows shown').check({ force: true });
     await page.getByRole('button', { name: 'Select all that match' }).click();
@@ -214,13 +216,13 @@ describe('many users at once', () => {
       testSql(`select 1 as one from users where name = $1 and status = 'deactivated'`, [family]),
     );
     expect(rows.length).toBe(130);
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
   });
 });
 
 test('a user is created in a dialog, and errors stand at their fields', async () => {
   const taken = await createUser(postern);
-  const { page, expectClean } = await open('/console/users', { as: await operator() });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/users', { as: await operator() });
   await page.getByRole('button', { name: 'Create user' }).click();
   await page.getByLabel('Username', { exact: true }).fill(taken.username ?? '');
   const submit = page.getByRole('dialog').getByRole('button', { name: 'Create user' });
@@ -235,5 +237,5 @@ test('a user is created in a dialog, and errors stand at their fields', async ()
     return body[0];
   });
   expect(created.has_password).toBe(false);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });

@@ -49,7 +49,7 @@ const more = async (page: Page, name: string) => {
 };
 
 test('without a webhook, the page explains webhooks, and the form creates one whose secret is shown once', async () => {
-  const { page, expectClean } = await open('/console/webhooks', { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/webhooks', { as: person });
   await page.getByText('No webhook yet').waitFor();
   await page.getByText('Send a test event, and see the answer of your server here.').waitFor();
   await page.keyboard.press('c');
@@ -71,14 +71,14 @@ test('without a webhook, the page explains webhooks, and the form creates one wh
   const [made] = (await admin<Webhook[]>('GET', '/webhooks')).body;
   expect(made).toMatchObject({ events: ['user.created', 'login.*'], url: `${receiver.url}/made`, payload: 'thin' });
   expect(await page.content()).not.toContain(secret);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a delivery shows its request and the answer, and is replayed', async () => {
   const { webhook, path } = await subscribe();
   receiver.answer = (event) => (event.path === path ? { status: 202, body: '{"stored":true}' } : 204);
   const user = await createUser(postern, { name: 'Grace Hopper' });
-  const { page, expectClean } = await open(`/console/webhooks/${webhook.id}`, { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, { as: person });
   await page.getByRole('row', { name: 'user.created delivered' }).press('Enter');
   const shown = page.getByRole('region', { name: 'user.created' });
   await shown.getByText('"stored": true').waitFor();
@@ -92,7 +92,7 @@ test('a delivery shows its request and the answer, and is replayed', async () =>
   await page.getByText('The event is sent again.').waitFor();
   const countRepeats = () => receiver.received.filter(({ id }) => id === event.id).length;
   await eventually('the repetition', async () => (countRepeats() > 1 ? true : undefined));
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a webhook that fails says since when and why, and its failed events are replayed', async () => {
@@ -100,7 +100,7 @@ test('a webhook that fails says since when and why, and its failed events are re
   receiver.answer = (event) => (event.path === path ? { status: 500, body: 'relation "x" does not exist' } : 204);
   const user = await createUser(postern);
   await eventually('the failure', async () => ((await read(webhook)).failing_since === null ? undefined : true));
-  const { page, expectClean } = await open('/console/webhooks', { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/webhooks', { as: person });
   const row = page.getByRole('row', { name: webhook.description });
   await row.getByText('Failing since').filter({ visible: true }).waitFor();
   await row.click();
@@ -115,13 +115,13 @@ test('a webhook that fails says since when and why, and its failed events are re
   await page.getByText('replayed.').waitFor();
   await receiver.wait(path, 'the replay', ({ data }) => data.user_id === user.id);
   await eventually('the success', async () => ((await read(webhook)).last_success_at === null ? undefined : true));
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a test event is sent, and the secret is rotated', async () => {
   const { webhook, path } = await subscribe();
   receiver.answer = (event) => (event.path === path ? { status: 418, body: 'short and stout' } : 204);
-  const { page, expectClean } = await open(`/console/webhooks/${webhook.id}`, { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, { as: person });
   await button(page, 'Send a test…').waitFor();
   await page.keyboard.press('t');
   await dialog(page).getByLabel('Event').selectOption('login.locked');
@@ -138,12 +138,12 @@ test('a test event is sent, and the secret is rotated', async () => {
   await page.getByText(/The previous secret also signs until/).waitFor();
   expect((await read(webhook)).previous_secret_until).not.toBeNull();
   receiver.answer = () => 204;
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a webhook is edited, paused, enabled again, and deleted after its name was typed', async () => {
   const { webhook, name } = await subscribe();
-  const { page, expectClean } = await open(`/console/webhooks/${webhook.id}`, { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, { as: person });
   await more(page, 'Edit…');
   await dialog(page).getByLabel('user.updated').uncheck();
   await dialog(page).getByLabel('Payload').selectOption('Full');
@@ -167,7 +167,7 @@ test('a webhook is edited, paused, enabled again, and deleted after its name was
   await remove.click();
   await page.getByText(`${name} is deleted.`).waitFor();
   expect((await admin('GET', `/webhooks/${webhook.id}`)).status).toBe(404);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a support agent has no link to the page, and the API refuses its data', async () => {
@@ -186,7 +186,10 @@ describe.each([
     receiver.answer = (event) => (event.path === path ? { status: 500, body: hostile } : 204);
     await createUser(postern, { name: hostile });
     await eventually('the failure', async () => ((await read(webhook)).failing_since === null ? undefined : true));
-    const { page, expectClean, expectAccessible } = await open('/console/webhooks', { as: person, ...variant });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/webhooks', {
+      as: person,
+      ...variant,
+    });
     await page.getByText('<b>W</b>').locator('visible=true').first().waitFor();
     await expectAccessible();
     await page.keyboard.press('c');
@@ -196,7 +199,7 @@ describe.each([
     await page.goto(`${postern.url}/console/webhooks/${webhook.id}?open=${delivery?.id}`);
     await page.getByText('webhook-id:').waitFor();
     await expectAccessible();
-    await expectClean();
+    await expectNoErrorsOrSidewaysScroll();
     receiver.answer = () => 204;
     await admin('DELETE', `/webhooks/${webhook.id}`);
   });

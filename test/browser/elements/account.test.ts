@@ -32,7 +32,7 @@ const changes = (shown: ElementPage) => shown.events('changed');
 test('names change with a proof, by keyboard, and the focus returns', async () => {
   const user = await createUser(pages.app, { name: 'Ada <b>Lovelace</b>' });
   const shown = await accountOf(user);
-  const { page, expectAccessible, expectClean } = shown;
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = shown;
   await page.getByText('Ada <b>Lovelace</b>').waitFor();
   await expectAccessible();
   await press(shown, 'Change: Name');
@@ -59,13 +59,13 @@ test('names change with a proof, by keyboard, and the focus returns', async () =
   await press(shown, 'Change: Name');
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a password and a PIN are set, and another device is signed out', async () => {
   const user = await createUser(pages.app);
   const shown = await accountOf(user);
-  const { page, expectClean } = shown;
+  const { page, expectNoErrorsOrSidewaysScroll } = shown;
   await signIn(pages.app, user, { make: 'Nokia', model: '3310' });
   await press(shown, 'Change: Password');
   await fill(shown, 'New password', 'short');
@@ -104,7 +104,7 @@ test('a password and a PIN are set, and another device is signed out', async () 
   await press(shown, 'Sign out: Nokia 6310');
   await press(shown, 'Sign out');
   await page.getByRole('button', { name: 'Sign out: Nokia 6310' }).waitFor({ state: 'detached' });
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a mail address is changed with a proof by a code to the phone', async () => {
@@ -129,13 +129,13 @@ test('a mail address is changed with a proof by a code to the phone', async () =
   await press(shown, 'Remove');
   await proveByPassword(shown);
   await shown.page.getByRole('button', { name: 'Add: Phone number' }).waitFor();
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('an authenticator app is enrolled with a QR code and recovery codes, and then only its codes are accepted as a proof', async () => {
   const user = await createUser(pages.app);
   const shown = await accountOf(user, { attributes: { sections: 'factors' } });
-  const { page, expectAccessible, expectClean } = shown;
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = shown;
   await press(shown, 'Set up: Authenticator app');
   await press(shown, 'Continue');
   await proveByPassword(shown);
@@ -159,7 +159,7 @@ test('an authenticator app is enrolled with a QR code and recovery codes, and th
   await codes.first().waitFor();
   expect(await codes.allInnerTexts()).not.toContain(first);
   await press(shown, 'I have saved them');
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('passkeys are added, renamed and removed', async () => {
@@ -179,14 +179,14 @@ test('passkeys are added, renamed and removed', async () => {
   await shown.page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   await press(shown, 'Use a passkey');
   await shown.page.getByRole('button', { name: 'Remove: Desk' }).waitFor({ state: 'detached' });
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('the activity is shown, all data is exported, and the account is deleted', async () => {
   const user = await createUser(pages.app);
   for (let login = 0; login < 11; login += 1) await signIn(pages.app, user);
   const shown = await accountOf(user, { attributes: { sections: 'activity data' } });
-  const { page, expectAccessible, expectClean } = shown;
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = shown;
   const entries = page.locator('[part~=entry]');
   await expect.poll(() => entries.count()).toBe(10);
   await page.getByRole('button', { name: 'Show more' }).press('Enter');
@@ -205,7 +205,7 @@ test('the activity is shown, all data is exported, and the account is deleted', 
   await proveByPassword(shown);
   await page.getByText('Sign in to see your account.').waitFor();
   expect(await shown.events('signed-out')).toHaveLength(1);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('the element works on a phone, in the dark theme, in Spanish, and from right to left', async () => {
@@ -213,9 +213,9 @@ test('the element works on a phone, in the dark theme, in Spanish, and from righ
   const spanish = await accountOf(user, { lang: 'es', width: 390, theme: 'dark' });
   await spanish.page.getByRole('heading', { name: 'Perfil' }).waitFor();
   await spanish.expectAccessible();
-  await spanish.expectClean();
+  await spanish.expectNoErrorsOrSidewaysScroll();
   const arabic = await accountOf(user, { lang: 'ar', dir: 'rtl', texts: { ar: { profile: 'الملف الشخصي' } } });
   await arabic.page.getByRole('heading', { name: 'الملف الشخصي' }).waitFor();
   await arabic.expectAccessible();
-  await arabic.expectClean();
+  await arabic.expectNoErrorsOrSidewaysScroll();
 });

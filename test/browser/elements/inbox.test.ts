@@ -23,7 +23,7 @@ async function publish(user: User, description: string, fields: object = {}): Pr
 test('the bell counts what arrives, and opening it marks everything as read', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'Paid your share');
-  const { page, events, expectClean, expectAccessible } = await inboxOf(user);
+  const { page, events, expectNoErrorsOrSidewaysScroll, expectAccessible } = await inboxOf(user);
   const bell = page.getByRole('button', { name: 'Notifications, 1 unread' });
   await bell.waitFor();
   await expectAccessible();
@@ -46,14 +46,16 @@ test('the bell counts what arrives, and opening it marks everything as read', as
     bearer: await page.evaluate('postern.getSession().then(({ token }) => token)'),
   });
   expect(body.unread_count).toBe(0);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('the inbox works by keyboard, and a list that changes keeps the focus', async () => {
   const user = await createUser(pages.app);
   const first = await publish(user, 'First');
   await publish(user, 'Second');
-  const { page, events, expectClean } = await inboxOf(user, { attributes: { 'mark-read': 'select' } });
+  const { page, events, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, {
+    attributes: { 'mark-read': 'select' },
+  });
   await page.getByRole('button', { name: '2 unread' }).waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -76,7 +78,7 @@ test('the inbox works by keyboard, and a list that changes keeps the focus', asy
   // Only the third is later than the one that was chosen.
   await page.getByRole('button', { name: 'Notifications, 1 unread' }).waitFor();
   expect(await focused()).not.toContain('Second');
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('the empty state, Spanish, custom texts and text from right to left are shown', async () => {
@@ -84,7 +86,7 @@ test('the empty state, Spanish, custom texts and text from right to left are sho
   const english = await inboxOf(user, { attributes: { layout: 'list' } });
   await english.page.getByText('No notifications yet').waitFor();
   await english.expectAccessible();
-  await english.expectClean();
+  await english.expectNoErrorsOrSidewaysScroll();
   const spanish = await inboxOf(user, { attributes: { layout: 'list' }, lang: 'es-MX' });
   await spanish.page.getByText('Aún no hay notificaciones').waitFor();
   await publish(user, 'Paid');
@@ -102,13 +104,13 @@ test('the empty state, Spanish, custom texts and text from right to left are sho
   expect(bell?.x).toBeGreaterThan(640);
   expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(1280);
   await arabic.expectAccessible();
-  await arabic.expectClean();
+  await arabic.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a kind of notification is muted and switched on again', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'Paid');
-  const { page, expectAccessible, expectClean } = await inboxOf(user, {
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, {
     texts: { en: { type_payment: 'Payments' } },
     attributes: { open: '' },
   });
@@ -130,19 +132,19 @@ test('a kind of notification is muted and switched on again', async () => {
   await expect.poll(mutes).toEqual([]);
   await page.getByRole('button', { name: 'Back' }).click();
   await page.getByText('Paid').waitFor();
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('hostile texts and pictures have no effect', async () => {
   const user = await createUser(pages.app);
   const attack = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
   await publish(user, `${attack}\u202e {count}`, { actor: attack, image_url: undefined });
-  const { page, expectClean } = await inboxOf(user, { attributes: { layout: 'list' } });
+  const { page, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, { attributes: { layout: 'list' } });
   await expect.poll(() => page.getByRole('listitem').first().innerText()).toContain('onerror');
   expect(
     await page.evaluate('window.hit === undefined && element.shadowRoot.querySelector("script, .text img") === null'),
   ).toBe(true);
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('pages load more by a button, a filter and a limit narrow the list, and a page renders items itself', async () => {
@@ -151,7 +153,7 @@ test('pages load more by a button, a filter and a limit narrow the list, and a p
     await publish(user, `Number ${number}`, { notification_type: number === 1 ? 'pool' : 'payment' });
   }
   const attributes = { layout: 'list', limit: '2', filter: 'notification_type:eq:payment', 'mark-read': 'never' };
-  const { page, until, expectClean } = await inboxOf(user, { attributes });
+  const { page, until, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, { attributes });
   await expect.poll(() => page.getByRole('listitem').count()).toBe(2);
   await page.getByRole('button', { name: 'Show more' }).press('Enter');
   await expect.poll(() => page.getByRole('listitem').count()).toBe(3);
@@ -161,7 +163,7 @@ test('pages load more by a button, a filter and a limit narrow the list, and a p
   expect(await page.evaluate('element.matches(":state(unread)")')).toBe(true);
   await page.getByRole('button', { name: 'Mark all as read' }).click();
   await until('!element.matches(":state(unread)")');
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a list without a connection shows that, keeps its rows, and continues later', async () => {
@@ -186,7 +188,9 @@ test('a list without a connection shows that, keeps its rows, and continues late
 test('if nobody is signed in, the list shows that, and shows the inbox after a login', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'For you');
-  const { page, expectAccessible, expectClean } = await pages.show('postern-inbox', { attributes: { layout: 'list' } });
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await pages.show('postern-inbox', {
+    attributes: { layout: 'list' },
+  });
   await page.getByText('Sign in to see your notifications.').waitFor();
   await expectAccessible();
   await page.evaluate(
@@ -195,5 +199,5 @@ test('if nobody is signed in, the list shows that, and shows the inbox after a l
   await page.getByText('For you').waitFor();
   await page.evaluate('postern.logOut()');
   await page.getByText('Sign in to see your notifications.').waitFor();
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });

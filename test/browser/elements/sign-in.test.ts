@@ -34,7 +34,7 @@ async function byPassword(shown: ElementPage, username: string | null): Promise<
 test('a user signs in with a password after a wrong one, by keyboard alone and without losing the focus', async () => {
   const user = await createUser(pages.app);
   const shown = await signIn();
-  const { page, events, expectAccessible, expectClean } = shown;
+  const { page, events, expectAccessible, expectNoErrorsOrSidewaysScroll } = shown;
   const identity = field(shown, 'Email, phone or username');
   await identity.waitFor();
   // The element does not take the focus of a page that has just loaded.
@@ -59,7 +59,7 @@ test('a user signs in with a password after a wrong one, by keyboard alone and w
   await expectAccessible();
   await press(shown, 'Sign out');
   await identity.waitFor();
-  await expectClean();
+  await expectNoErrorsOrSidewaysScroll();
 });
 
 test('a user signs in with a code by SMS and a PIN after a wrong code, and another code can be requested later', async () => {
@@ -80,7 +80,7 @@ test('a user signs in with a code by SMS and a PIN after a wrong code, and anoth
   await field(shown, 'Code').fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
   await press(shown, 'Sign in');
   await isLoggedIn(shown);
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a user who requested a code by mail can return to the start', async () => {
@@ -94,7 +94,7 @@ test('a user who requested a code by mail can return to the start', async () => 
   expect(await field(shown, 'Email').inputValue()).toBe(email);
   await press(shown, 'Use a password');
   await field(shown, 'Email, phone or username').waitFor();
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a user signs in with a passkey', async () => {
@@ -108,7 +108,7 @@ test('a user signs in with a passkey', async () => {
   await press(shown, 'Use a passkey');
   await isLoggedIn(shown);
   expect(await shown.events('signed-in')).toMatchObject([{ user_id: user.id }]);
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a cancelled passkey is explained', async () => {
@@ -120,7 +120,7 @@ test('a cancelled passkey is explained', async () => {
   await press(shown, 'Use a passkey');
   await shown.page.getByText('The passkey did not work.').waitFor();
   await shown.expectAccessible();
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a user signs in with an authenticator app or a recovery code after the password', async () => {
@@ -142,7 +142,7 @@ test('a user signs in with an authenticator app or a recovery code after the pas
   await field(shown, 'Recovery code').fill(recoveryCodes[0] ?? '');
   await press(shown, 'Sign in');
   await isLoggedIn(shown);
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a lock counts down, explains what to do, and offers a recovery', async () => {
@@ -183,7 +183,7 @@ test('a lock counts down, explains what to do, and offers a recovery', async () 
   await secret(shown, 'Password').fill('the moon and back again');
   await press(shown, 'Sign in');
   await isLoggedIn(shown);
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a registration with a code signs the user in', async () => {
@@ -203,7 +203,7 @@ test('a registration with a code signs the user in', async () => {
     email,
     name: 'Ada Lovelace',
   });
-  await shown.expectClean();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a lost network is reported, and the same input works later', async () => {
@@ -224,7 +224,7 @@ test('Spanish and custom texts from right to left are shown, and paths of other 
   const spanish = await signIn({ lang: 'es', width: 390 });
   await spanish.page.getByRole('button', { name: 'Iniciar sesión' }).waitFor();
   await spanish.expectAccessible();
-  await spanish.expectClean();
+  await spanish.expectNoErrorsOrSidewaysScroll();
   const attributes = { 'return-to': '//evil.example/', registration: 'off', recovery: 'off', ways: 'password nothing' };
   const texts = { ar: { sign_in: 'تسجيل الدخول', identity: 'الاسم', password: 'كلمة السر' } };
   const arabic = await signIn({ lang: 'ar', dir: 'rtl', theme: 'dark', attributes, texts });
@@ -235,7 +235,7 @@ test('Spanish and custom texts from right to left are shown, and paths of other 
   await arabic.page.getByRole('button', { name: 'تسجيل الدخول' }).click();
   await isLoggedIn(arabic);
   expect(arabic.page.url()).toContain(pages.origin);
-  await arabic.expectClean();
+  await arabic.expectNoErrorsOrSidewaysScroll();
 });
 
 test('a path of this origin is opened after the login, unless the page prevents it', async () => {
