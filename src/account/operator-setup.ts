@@ -8,7 +8,7 @@ import type {
 } from '../contract/console/set-up.js';
 import type { NewUser } from '../contract/user.js';
 import type { ChallengeState } from '../credentials/challenge.js';
-import { endChallenge, findChallengeOwner, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { countChallengeGuess, endChallenge, findChallengeOwner, startChallenge } from '../credentials/challenges.js';
 import { addPasskey } from '../credentials/factors/passkeys.js';
 import { replaceRecoveryCodes } from '../credentials/factors/recovery-codes.js';
 import { newPasskeyChallenge, passkeyLifetime, type RelyingParty } from '../credentials/factors/relying-party.js';
@@ -117,7 +117,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     // This check comes before the guess, so that a mistake in the form uses no guess.
     const prepared = await users.prepare(newUserOf(details, link.role), userId);
     const challengeKey = { userId, id: factor_id.toLowerCase(), purpose: 'setup' } as const;
-    const state = await takeChallengeGuess(database.user(userId), challengeKey);
+    const state = await countChallengeGuess(database.user(userId), challengeKey);
     if (state === undefined || state.link !== link.id) throw new Problem('proof_rejected');
     const factor =
       code === undefined ? await confirmPasskey(userId, state, response) : await confirmTotp(userId, state, code);

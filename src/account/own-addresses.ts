@@ -1,7 +1,7 @@
 import { recordEvent } from '../audit/events.js';
 import type { Account } from '../contract/account/account.js';
 import type { Proof } from '../contract/account/proof.js';
-import { type StartedChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { countChallengeGuess, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
 import type { Database } from '../database/database.js';
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
@@ -25,6 +25,7 @@ export interface OwnAddresses {
   begin(callingSession: CallingSession, type: AddressType, value: string, proof: Proof): Promise<StartedChallenge>;
   /**
    * Replaces the account's old address with the new one.
+   * @param id undefined: the client's id of the change was malformed
    * @throws Problem `code_rejected`; `identity_taken`, only after a correct code; `account_locked`,
    *   `account_temporarily_locked`
    */
@@ -58,13 +59,15 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   }
 
   /**
-   * Known devices have no separate limit here: the new address may belong to a stranger, and any account can request a
-   * code to it.
+   * For other codes, each known device has its own limit, so that other people cannot use up the limit of the owner of the
+   * address. Not here: the new address may belong to a stranger, who would get more codes from each account and device.
+   * @returns the recipient; undefined if a limit refuses the code. The client must not see the difference
    */
   async function countCodeRequest({ userId, origin }: CallingSession, address: Identity): Promise<string | undefined> {
+    // All new addresses of one user share the limit of one identity, which has no other requests.
     await limits.countMessageByIdentity(sha256(`new address\n${userId}`), undefined);
     const recipient = address.canonical;
-    const request = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.address };
+    const request = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.clientAddress };
     return (await codes.countRequest(request)).recipient;
   }
 
@@ -104,12 +107,12 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     secret: string,
   ): Promise<Account> {
     const { userId, deviceId, origin } = callingSession;
-    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAddress(origin.clientAddress);
     await limits.countLoginByAccount(userId, deviceId);
     if (id === undefined) throw new Problem('code_rejected');
     let address = '';
     const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
-      const state = await takeChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
+      const state = await countChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
       // There is no code to guess, so this is not counted as a wrong guess.
       if (state === undefined) throw new Problem('code_rejected');
       address = state.address ?? '';

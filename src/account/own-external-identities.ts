@@ -1,7 +1,7 @@
 import type { Proof } from '../contract/account/proof.js';
 import type { ExternalIdentity } from '../contract/external-identity.js';
 import type { ClientChallenge } from '../credentials/challenge.js';
-import { type StartedChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { countChallengeGuess, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import type { Database } from '../database/database.js';
 import { onServerOf, spanningStatement, sql } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
@@ -95,11 +95,11 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
   async function confirm(callingSession: CallingSession, name: string, id: string | undefined, idToken: string) {
     const provider = providerOf(name);
     const { userId, deviceId, origin } = callingSession;
-    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAddress(origin.clientAddress);
     await limits.countLoginByAccount(userId, deviceId);
     if (id === undefined) throw new Problem('external_identity_rejected');
     const address = { userId, id, purpose: 'external_identity', deviceId } as const;
-    const state = await takeChallengeGuess(database.user(userId), address);
+    const state = await countChallengeGuess(database.user(userId), address);
     if (state?.provider !== name) throw new Problem('external_identity_rejected');
     const subject = await provenSubject(database.directory, provider, state.nonce, idToken);
     if (subject === undefined) throw new Problem('external_identity_rejected');

@@ -2,7 +2,7 @@ import { changeOf } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
 import type { NewPasskey, Passkey, PasskeyRequest } from '../contract/account/factors.js';
 import type { Proof } from '../contract/account/proof.js';
-import { endChallenges, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { countChallengeGuess, endChallenges, startChallenge } from '../credentials/challenges.js';
 import { cleanUpAfterLastFactor } from '../credentials/factors/last-factor.js';
 import {
   addPasskey,
@@ -79,7 +79,7 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
     async enrol(callingSession, id, response) {
       const { userId, deviceId, origin } = callingSession;
       const address = { userId, id, purpose: 'passkey', deviceId } as const;
-      const state = await takeChallengeGuess(database.user(userId), address);
+      const state = await countChallengeGuess(database.user(userId), address);
       const credential = await relyingParty.readRegistration(response, state?.challenge ?? newPasskeyChallenge());
       if (state === undefined || credential === undefined) throw new Problem('proof_rejected');
       return database.user(userId).transaction(async (tx) => {

@@ -1,7 +1,7 @@
 import { recordEvent } from '../audit/events.js';
 import type { EnrollmentRequest, NewTotp, RecoveryCodes } from '../contract/account/factors.js';
 import type { Proof } from '../contract/account/proof.js';
-import { endChallenges, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { countChallengeGuess, endChallenges, startChallenge } from '../credentials/challenges.js';
 import { cleanUpAfterLastFactor } from '../credentials/factors/last-factor.js';
 import { hasRecoveryCodes, replaceRecoveryCodes } from '../credentials/factors/recovery-codes.js';
 import { findStepOfNewSecret, newTotpSecret, removeTotp, saveTotp } from '../credentials/factors/totp.js';
@@ -71,7 +71,7 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
     },
     async confirm(callingSession, id, code) {
       const { userId, deviceId, origin } = callingSession;
-      const state = await takeChallengeGuess(database.user(userId), { userId, id, purpose: 'totp', deviceId });
+      const state = await countChallengeGuess(database.user(userId), { userId, id, purpose: 'totp', deviceId });
       if (state === undefined) throw new Problem('proof_rejected');
       const encrypted = Buffer.from(state.secret ?? '', 'base64');
       const step = await findStepOfNewSecret(database.user(userId), keys, userId, { encrypted, code });

@@ -120,7 +120,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
 
   async function cancelByCode(input: AddressInput, code: string, origin: Origin): Promise<void> {
     const address = sessionless.readAddress(input);
-    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAddress(origin.clientAddress);
     const digests = keys.digests('code', digestInput(code));
     // The code cannot be guessed, so the account needs no limit here. With a limit, a stranger could lock out the
     // owner.

@@ -15,7 +15,7 @@ type Reason = NonNullable<ProofOption['reason']>;
 /** Every type of proof, with the changes that it is accepted for now, or the reason why it is accepted for none. */
 export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: ProofRules): ProofOption[] {
   const needsFactor = hasSecondFactor(user);
-  const { pinIsGuarded, pinHash } = user;
+  const { onlyPinChangesPin, pinHash } = user;
   const hasPin = pinHash !== undefined;
 
   function option(
@@ -25,7 +25,7 @@ export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: P
   ): ProofOption {
     const isFactor = base.type === 'totp' || base.type === 'passkey';
     const reason = missing ?? (needsFactor && !isFactor ? 'second_factor_required' : null);
-    const pin = changesPin && !pinIsGuarded;
+    const pin = changesPin && !onlyPinChangesPin;
     return { ...base, accepted_for: reason === null ? (pin ? ['account', 'pin'] : ['account']) : [], reason };
   }
   function code(start: 'sms' | 'email', type: AddressType): ProofOption {
@@ -48,7 +48,7 @@ export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: P
   function pinOption(): ProofOption {
     const base = { type: 'pin', ...oneStep } as const;
     if (!hasPin) return { ...base, accepted_for: [], reason: 'not_set' };
-    if (needsFactor && !pinIsGuarded) return { ...base, accepted_for: [], reason: 'second_factor_required' };
+    if (needsFactor && !onlyPinChangesPin) return { ...base, accepted_for: [], reason: 'second_factor_required' };
     return { ...base, accepted_for: ['pin'], reason: null };
   }
 }

@@ -1,7 +1,7 @@
 import { recordEvent } from '../audit/events.js';
 import type { Proof, ProofOption, ProofStart, ProofType, StartedProof } from '../contract/account/proof.js';
 import type { ChallengeAnswer, ChallengeState } from '../credentials/challenge.js';
-import { endChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { countChallengeGuess, endChallenge, startChallenge } from '../credentials/challenges.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import type { Database, Queryable } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
@@ -128,7 +128,7 @@ export function createProofs(options: ProofsOptions): Proofs {
   const { database, guesses, limits, codes, methods, hasSecondFactor, nextPins } = options;
 
   async function userOf({ userId, deviceId, origin }: CallingSession): Promise<AccountUser> {
-    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAddress(origin.clientAddress);
     await limits.countLoginByAccount(userId, deviceId);
     const { user } = await getAccount(database.user(userId), userId);
     // The user was deactivated or deleted after the session was checked.
@@ -184,7 +184,13 @@ export function createProofs(options: ProofsOptions): Proofs {
     { type, to }: NonNullable<ProofChallenge['message']>,
   ): Promise<CountedCode> {
     const address = { type, canonical: to };
-    return codes.countRequest({ userId, address, recipient: to, knownDevice: deviceId, clientAddress: origin.address });
+    return codes.countRequest({
+      userId,
+      address,
+      recipient: to,
+      knownDevice: deviceId,
+      clientAddress: origin.clientAddress,
+    });
   }
 
   async function check(
@@ -198,7 +204,7 @@ export function createProofs(options: ProofsOptions): Proofs {
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const evaluate = async (): Promise<boolean> => {
       if (method.steps === 1) return method.verify(user, secret, origin);
-      const state = await takeChallengeGuess(database.user(userId), address);
+      const state = await countChallengeGuess(database.user(userId), address);
       // There is no challenge to guess at, so this is not counted as a wrong guess.
       if (state?.type !== method.type) throw new Problem('proof_rejected');
       return method.verify(user, { state, authenticationId: id, secret, origin });

@@ -51,7 +51,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
 
   async function begin({ identity, purpose, device }: RecoveryRequest, origin: Origin): Promise<StartedChallenge> {
     const address = sessionless.readAddress(identity);
-    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAddress(origin.clientAddress);
     const { userId, user } = await findAccount(database.spanning, keys, address);
     const knownDevice = await findKnownDevice(database.user(userId), userId, device?.id ?? newId());
     await limits.countLoginByAccount(userId, knownDevice);
@@ -63,7 +63,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
       address,
       recipient,
       knownDevice,
-      clientAddress: origin.address,
+      clientAddress: origin.clientAddress,
     });
     const id = newId();
     const code = newCode();

@@ -51,12 +51,18 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const address = sessionless.readAddress(identity);
     const { type, canonical } = address;
     const userId = derivedRegistrationId(keys, address);
-    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAddress(origin.clientAddress);
     await limits.countLoginByAccount(userId, undefined);
     const [owner] = await database.directory.query(findOwner({ digest: identityDigest(address) }));
     // Runs for an address without an account too, so that both take the same time.
     const [user] = await database.users.query(findLocale({ userId: owner?.user_id ?? userId }));
-    const request = { userId, address, recipient: canonical, knownDevice: undefined, clientAddress: origin.address };
+    const request = {
+      userId,
+      address,
+      recipient: canonical,
+      knownDevice: undefined,
+      clientAddress: origin.clientAddress,
+    };
     const { recipient, recentCodes } = await codes.countRequest(request);
     const id = newId();
     const code = newCode();

@@ -1,6 +1,6 @@
 import { type EventType, recordEvent } from '../audit/events.js';
 import type { ChallengeState } from '../credentials/challenge.js';
-import { type ChallengePurpose, findChallengeOwner, takeChallengeGuess } from '../credentials/challenges.js';
+import { type ChallengePurpose, countChallengeGuess, findChallengeOwner } from '../credentials/challenges.js';
 import { codeMatches } from '../credentials/codes.js';
 import type { Database } from '../database/database.js';
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
@@ -78,7 +78,7 @@ export function createSessionlessCodes(options: {
     origin,
     rejectedEvent: rejected,
   }: SessionlessAnswer): Promise<VerifiedCode> {
-    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAddress(origin.clientAddress);
     const id = parseId(givenId);
     const owner = id === undefined ? undefined : await findChallengeOwner(database.spanning, id);
     // The client may see this: ids are random, so only the client that started the challenge knows the id.
@@ -89,7 +89,7 @@ export function createSessionlessCodes(options: {
     const guessed = { userId, deviceId: deviceId ?? bucket, knownDevice: deviceId, bucket, origin };
     let state: ChallengeState | undefined;
     const verdict = await guesses.guess(guessed, async () => {
-      state = await takeChallengeGuess(database.user(userId), { userId, id, purpose, deviceId });
+      state = await countChallengeGuess(database.user(userId), { userId, id, purpose, deviceId });
       // There is no code to guess, so this is not counted as a wrong guess.
       if (state === undefined) throw new Problem('code_rejected');
       return codeMatches(keys, id, secret, state.code ?? '') ? 'right' : 'wrong';

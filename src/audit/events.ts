@@ -125,6 +125,6 @@ export async function recordServiceEvent(handle: Queryable<'directory'>, event: 
 }
 
 function valuesOf({ type, origin, data = {} }: ServiceEvent, userId: string): EventValues {
-  const { actor, address = null, requestId = null } = origin;
+  const { actor, clientAddress: address = null, requestId = null } = origin;
   return { userId, id: newId(), type, actor, address, requestId, data };
 }

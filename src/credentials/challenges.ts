@@ -78,7 +78,7 @@ interface ChallengeKey extends Omit<ChallengeRef, 'deviceId'> {
   readonly deviceId: string | null;
 }
 
-const takeGuess = userStatement<ChallengeKey, { state: ChallengeState }>(
+const countGuess = userStatement<ChallengeKey, { state: ChallengeState }>(
   'challenge_take_guess',
   (p) => sql`
     update challenges set guesses = guesses + 1
@@ -93,11 +93,11 @@ const takeGuess = userStatement<ChallengeKey, { state: ChallengeState }>(
  * @returns the stored state; undefined if the challenge is unknown, another user's, for another purpose, expired, ended,
  *   or out of guesses
  */
-export async function takeChallengeGuess(
+export async function countChallengeGuess(
   handle: Queryable<'user'>,
   challenge: ChallengeRef,
 ): Promise<ChallengeState | undefined> {
-  const [row] = await handle.query(takeGuess({ ...challenge, deviceId: challenge.deviceId ?? null }));
+  const [row] = await handle.query(countGuess({ ...challenge, deviceId: challenge.deviceId ?? null }));
   return row?.state;
 }
 

@@ -34,7 +34,7 @@ export interface AccountUser extends Candidate {
   /** Whether a pending PIN must be applied before the login is decided. */
   readonly nextPinIsDue: boolean;
   /** Whether only the PIN itself authorizes a change of the PIN. */
-  readonly pinIsGuarded: boolean;
+  readonly onlyPinChangesPin: boolean;
   readonly lock: OperatorLock | undefined;
   readonly hasTotp: boolean;
   readonly hasPasskey: boolean;
@@ -57,7 +57,7 @@ export interface AccountRow {
   password_hash: string | null;
   pin_hash: string | null;
   next_pin_is_due: boolean;
-  pin_is_guarded: boolean;
+  only_pin_changes_pin: boolean;
   username: string | null;
   email: string | null;
   phone: string | null;
@@ -73,7 +73,7 @@ export interface AccountRow {
 export const lockHolds = sql`(u.lock_kind = 'permanent' or (u.lock_kind = 'temporary' and u.locked_until > db_now())) is true`;
 
 /** SQL: whether only the PIN of the user `u` authorizes a change of the PIN. */
-const pinIsGuarded = sql`(u.pin_guarded_until > db_now()) is true`;
+const onlyPinChangesPin = sql`(u.pin_guarded_until > db_now()) is true`;
 
 /** SQL: whether the user `u` has a pending PIN that is due but not applied yet. */
 export const nextPinIsDue = sql`(u.next_pin_at <= db_now()) is true`;
@@ -90,7 +90,7 @@ export async function findIdentityOwner(handle: Queryable<'directory'>, digest: 
 
 /** SQL: the columns of the user `u` for `activeUser`. */
 export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash,
-  ${nextPinIsDue} as next_pin_is_due, ${pinIsGuarded} as pin_is_guarded, u.username, u.email, u.phone, u.locale,
+  ${nextPinIsDue} as next_pin_is_due, ${onlyPinChangesPin} as only_pin_changes_pin, u.username, u.email, u.phone, u.locale,
   u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
   exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
@@ -126,7 +126,7 @@ export function activeUser(row: AccountRow | undefined): AccountUser | undefined
     passwordHash: row.password_hash ?? undefined,
     pinHash: row.pin_hash ?? undefined,
     nextPinIsDue: row.next_pin_is_due,
-    pinIsGuarded: row.pin_is_guarded,
+    onlyPinChangesPin: row.only_pin_changes_pin,
     username: row.username ?? undefined,
     email: row.email ?? undefined,
     phone: row.phone ?? undefined,

@@ -85,10 +85,11 @@ export function parseTime(text: string): Instant | undefined {
 }
 
 /**
- * The field error of a text that `parseTime` does not read, for a field that requires a future time. Uses the clock of this
- * process, because only the message depends on it.
+ * The error code of a text that `parseTime` cannot read, for a field that requires a future time. JavaScript reads more formats
+ * than `parseTime`, so such a text may still be a time in the past, for example `2001`. Uses the clock of this process, because
+ * only the message depends on it.
  */
-export function futureTimeErrorCode(text: string): 'time_in_past' | 'invalid_time' {
+export function errorCodeOfUnreadableTime(text: string): 'time_in_past' | 'invalid_time' {
   return Date.parse(text) < Date.now() ? 'time_in_past' : 'invalid_time';
 }
 

@@ -100,7 +100,7 @@ export async function recordRefusal(handle: Queryable<'user'>, login: RefusedLog
       bucket,
       eventId: newId(),
       actor: origin.actor,
-      address: origin.address ?? null,
+      address: origin.clientAddress ?? null,
       requestId: origin.requestId ?? null,
       deviceId,
       isKnownDevice: knownDevice !== undefined,

@@ -23,7 +23,7 @@ export interface EventValues {
 }
 
 /** Returns the `EventValues` of a request, with a new event id. */
-export function eventValues({ actor, address, requestId }: Origin): EventValues {
+export function eventValues({ actor, clientAddress: address, requestId }: Origin): EventValues {
   return { eventId: newId(), actor, address: address ?? null, requestId: requestId ?? null };
 }
 

@@ -56,7 +56,7 @@ export function createLogin(options: LoginOptions): Login {
     const { authenticator, identity, device, keyThumbprint } = checkRequest(request, registry, options.defaultRegion);
     const startedLogin = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
     if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin);
-    const userId = await lookup.identify(identity, origin.address);
+    const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) return decideAtOnce(authenticator, attempt, request);
     return begin(authenticator, attempt, { identity, pin: request.pin });
@@ -132,7 +132,7 @@ export function createLogin(options: LoginOptions): Login {
     authenticator: UserIdentifying,
     startedLogin: StartedLogin,
   ): Promise<LoginResult> {
-    await limits.countLoginByAddress(startedLogin.origin.address);
+    await limits.countLoginByAddress(startedLogin.origin.clientAddress);
     const login = { ...startedLogin, userId: newId(), epoch: 0, knownDevice: undefined };
     return open(login, await authenticator.begin(login.id), { factor: 1 });
   }
@@ -156,7 +156,7 @@ export function createLogin(options: LoginOptions): Login {
     { userId, knownDevice, origin }: NewAuthentication,
     identity: Identity,
   ) {
-    const recentCodes = await limits.countMessageByAddress(origin.address);
+    const recentCodes = await limits.countMessageByAddress(origin.clientAddress);
     const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
     const mayBeSent = await limits.countMessageToRecipient({
       userId,

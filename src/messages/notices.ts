@@ -71,7 +71,7 @@ export function createNotices(channels: readonly NoticeChannel[]): Notices {
           id: newId(),
           kind,
           deviceId: origin.deviceId ?? null,
-          address: origin.address ?? null,
+          address: origin.clientAddress ?? null,
           formerEmail: former?.email ?? null,
           formerPhone: former?.phone ?? null,
         }),

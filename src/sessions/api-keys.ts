@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { recordServiceEvent } from '../audit/events.js';
 import type { ApiKey, IssuedApiKey, NewApiKey, Scope } from '../contract/administration.js';
 import type { Database, Queryable } from '../database/database.js';
-import { type ListRequest, type Page, readPage } from '../database/listing.js';
+import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
 import { directoryStatement, type Parameters, sql } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { equalBytes } from '../lib/crypto/secret-keys.js';
@@ -13,7 +13,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { writePrivateFile } from '../lib/private-file.js';
 import { Problem } from '../lib/problem.js';
-import { futureTimeErrorCode, parseTime } from '../lib/times.js';
+import { errorCodeOfUnreadableTime, parseTime } from '../lib/times.js';
 
 /** The holder of an API key. */
 export interface KeyHolder {
@@ -22,7 +22,10 @@ export interface KeyHolder {
   readonly scopes: readonly Scope[];
 }
 
-/** API keys, for the app's own servers and for operators' scripts. */
+/**
+ * API keys, for the app's own servers and for operators' scripts. They belong to no user, so their statements have the
+ * scope `directory` (decision 75).
+ */
 export interface ApiKeys {
   /** @throws Problem `validation_failed` */
   create(tx: Queryable<'directory'>, input: NewApiKey, origin: Origin): Promise<IssuedApiKey>;
@@ -45,9 +48,9 @@ export const keyFilterFields: FilterFields = {
 
 const columns = sql`id, name, scopes, expires_at, last_used_at, created_at`;
 
-const keys = {
-  scope: 'directory' as const,
-  columns: sql`id, name, scopes, expires_at, last_used_at, created_at`,
+const keyList: ListSource<'directory'> = {
+  scope: 'directory',
+  columns,
   from: sql`api_keys`,
   where: sql`revoked_at is null`,
 };
@@ -90,10 +93,10 @@ const findValidKey = directoryStatement<KeyValues, { valid: number }>(
 );
 
 /**
- * Writes `last_used_at` at most once a minute, and skips the row if another request holds its lock: requests with a busy key
- * must not queue for one row.
+ * Finds a valid key, and notes that it was used. Writes `last_used_at` at most once a minute, and skips the row if another
+ * request holds its lock: requests with a busy key must not queue for one row.
  */
-const findKey = directoryStatement<KeyValues, { id: string; scopes: Scope[] }>(
+const findKeyAndNoteUse = directoryStatement<KeyValues, { id: string; scopes: Scope[] }>(
   'key_verify',
   (p) => sql`
   with found as (
@@ -117,7 +120,7 @@ export function createApiKeys(options: {
   const environmentDigest = environmentKey === undefined ? undefined : sha256(environmentKey);
   return {
     create: createKey,
-    list: (request) => readPage<ApiKey, 'directory'>(database.directory, keys, request),
+    list: (request) => readPage<ApiKey, 'directory'>(database.directory, keyList, request),
     async revoke(tx, id, origin) {
       const [key] = await tx.query(revokeKey({ id }));
       if (key === undefined) throw new Problem('not_found');
@@ -129,7 +132,7 @@ export function createApiKeys(options: {
       }
       const parsed = parseToken('key', token);
       if (parsed === undefined) return undefined;
-      const [key] = await database.directory.query(findKey(valuesOf(parsed)));
+      const [key] = await database.directory.query(findKeyAndNoteUse(valuesOf(parsed)));
       return key && { name: `key:${key.id}`, scopes: key.scopes };
     },
   };
@@ -140,7 +143,7 @@ const valuesOf = ({ ids: [id = ''], digest }: ParsedToken): KeyValues => ({ id, 
 async function createKey(tx: Queryable<'directory'>, input: NewApiKey, origin: Origin): Promise<IssuedApiKey> {
   const { name, scopes, expires_at } = input;
   const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
-  if (expiresAt === undefined) throw invalidExpiry(futureTimeErrorCode(expires_at ?? ''));
+  if (expiresAt === undefined) throw invalidExpiry(errorCodeOfUnreadableTime(expires_at ?? ''));
   const id = newId();
   const { token, digest } = newToken('key', [id]);
   const [key] = await tx.query(insertKey({ id, name, scopes, digest, expiresAt }));

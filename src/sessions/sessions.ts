@@ -200,7 +200,7 @@ interface RequestedSession {
 }
 
 function clientOf({ userAgent = '', origin }: TokenUse): Pick<RequestedSession, 'agent' | 'network'> {
-  return { agent: String(sha256(userAgent).readBigInt64BE()), network: describeNetwork(origin.address) };
+  return { agent: String(sha256(userAgent).readBigInt64BE()), network: describeNetwork(origin.clientAddress) };
 }
 
 function toSession({ id, user_id, device_id, created_at, expires_at }: SessionRow): Session {

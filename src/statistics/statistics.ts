@@ -50,6 +50,9 @@ const resolutionOf: Readonly<Record<Step, Resolution>> = {
   '1d': 'day',
 };
 
+/** `queue.latency` is the only mean: the sum of all latencies, divided by the number of jobs, which is this metric. */
+const divisorOfMean = 'queue.jobs' as const;
+
 const daySeconds = 86_400;
 const defaultMaxBuckets = 300;
 
@@ -93,7 +96,7 @@ export function createStatistics(database: Pick<Database, 'everyone' | 'shards'>
       const { from, to, step } = span;
       const seconds = steps[step];
       const metricsToRead = request.metrics.includes('queue.latency')
-        ? [...request.metrics, 'queue.jobs' as const]
+        ? [...request.metrics, divisorOfMean]
         : request.metrics;
       const sums = await database.everyone.query(
         readSums({ metrics: metricsToRead, resolution: resolutionOf[step], step: seconds, from, to }),
@@ -138,15 +141,17 @@ function parseSpan({ from, to, step }: StatisticsRequest, clock: Instant): Span 
     ]);
   }
   const effectiveStep = step ?? stepNames.find((candidate) => isAllowed(candidate, defaultMaxBuckets)) ?? '1d';
+  // The request names no step, and even with steps of a day there are too many buckets.
   if (countBuckets(start, end, effectiveStep) > maxBuckets) {
     throwIfErrors([{ field: 'from', code: 'step_too_short', params: { max: maxBuckets } }]);
   }
   const seconds = steps[effectiveStep];
-  return { from: floorTo(start, seconds), to: -floorTo(-end, seconds), now, step: effectiveStep };
+  return { from: floorTo(start, seconds), to: ceilTo(end, seconds), now, step: effectiveStep };
 }
 
 const secondsOf = (instant: Instant) => Date.parse(instant) / 1000;
 const floorTo = (time: number, seconds: number) => Math.floor(time / seconds) * seconds;
+const ceilTo = (time: number, seconds: number) => Math.ceil(time / seconds) * seconds;
 
 function countBuckets(start: number, end: number, step: Step): number {
   const seconds = steps[step];
@@ -172,9 +177,9 @@ interface Sums {
 function combine(metric: Metric, rows: readonly SumRow[], buckets: Buckets): MetricStatistics {
   const { kind } = metrics[metric];
   const metricRows = rows.filter((row) => row.metric === metric);
-  const events = kind === 'mean' ? rows.filter((row) => row.metric === 'queue.jobs') : [];
+  const eventRows = kind === 'mean' ? rows.filter((row) => row.metric === divisorOfMean) : [];
   const labels = [...new Set(metricRows.map(({ label }) => label))].filter((label) => label !== '');
-  const all = sumsOf(metricRows, events, buckets);
+  const all = sumsOf(metricRows, eventRows, buckets);
   return {
     metric,
     kind,
@@ -183,27 +188,28 @@ function combine(metric: Metric, rows: readonly SumRow[], buckets: Buckets): Met
       const isOfLabel = (row: SumRow) => row.label === label;
       return {
         label,
-        ...valuesOf(kind, sumsOf(metricRows.filter(isOfLabel), events.filter(isOfLabel), buckets), buckets),
+        ...valuesOf(kind, sumsOf(metricRows.filter(isOfLabel), eventRows.filter(isOfLabel), buckets), buckets),
       };
     }),
   };
 }
 
-function sumsOf(rows: readonly SumRow[], events: readonly SumRow[], { starts, seconds }: Buckets): Sums {
+function sumsOf(rows: readonly SumRow[], eventRows: readonly SumRow[], { starts, seconds }: Buckets): Sums {
   const [first = 0] = starts;
   const sums = starts.map(() => 0);
   const highest = starts.map(() => 0);
-  const counts = starts.map(() => 0);
+  const events = starts.map(() => 0);
+  const indexOf = ({ at }: SumRow) => (at - first) / seconds;
   for (const row of rows) {
-    const index = (row.at - first) / seconds;
+    const index = indexOf(row);
     sums[index] = (sums[index] ?? 0) + row.sum;
     highest[index] = (highest[index] ?? 0) + row.highest;
   }
-  for (const row of events) {
-    const place = (row.at - first) / seconds;
-    counts[place] = (counts[place] ?? 0) + row.sum;
+  for (const row of eventRows) {
+    const index = indexOf(row);
+    events[index] = (events[index] ?? 0) + row.sum;
   }
-  return { sums, highest, events: counts };
+  return { sums, highest, events };
 }
 
 /** The value of each bucket, and the value of the whole time span. A `mean` is per event, an `average` is over time. */
@@ -217,13 +223,13 @@ function valuesOf(kind: MetricKind, { sums, highest, events }: Sums, { starts, s
     case 'mean':
       return {
         total: ratio(total(sums), total(events)),
-        values: sums.map((sum, place) => ratio(sum, events[place] ?? 0)),
+        values: sums.map((sum, index) => ratio(sum, events[index] ?? 0)),
       };
     case 'average': {
       const elapsed = starts.map((start) => Math.min(seconds, Math.max(0, now - start)));
       return {
         total: ratio(total(sums), total(elapsed)),
-        values: sums.map((sum, place) => ratio(sum, elapsed[place] ?? 0)),
+        values: sums.map((sum, index) => ratio(sum, elapsed[index] ?? 0)),
       };
     }
   }

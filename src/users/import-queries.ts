@@ -146,7 +146,7 @@ export async function insertImported(
       return { digest, user_id: candidate.id, type, canonical };
     }),
   );
-  const { actor, address = null, requestId = null } = origin;
+  const { actor, clientAddress: address = null, requestId = null } = origin;
   const identities = JSON.stringify(claims);
   const valuesOf = (part: readonly ImportRow[]) => ({ users: usersOf(part), actor, address, requestId });
   if (database.shards.length === 1) {

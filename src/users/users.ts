@@ -11,7 +11,7 @@ import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
-import { futureTimeErrorCode, parseTime } from '../lib/times.js';
+import { errorCodeOfUnreadableTime, parseTime } from '../lib/times.js';
 import { clearGuesses } from '../limits/guess-budget.js';
 import type { NoticeKind } from '../messages/kinds.js';
 import { type Notices, noticesOfChange } from '../messages/notices.js';
@@ -292,7 +292,7 @@ export function readLock({ permanent, until, reason }: LockRequest): LockValues 
     errors.push({ field: 'until', code: 'conflicting_fields', params: { fields: 'permanent, until' } });
   }
   if (permanent !== true && until === undefined) errors.push({ field: 'until', code: 'required' });
-  if (locked_until === undefined) errors.push({ field: 'until', code: futureTimeErrorCode(until ?? '') });
+  if (locked_until === undefined) errors.push({ field: 'until', code: errorCodeOfUnreadableTime(until ?? '') });
   throwIfErrors(errors);
   return {
     lock_kind: permanent ? 'permanent' : 'temporary',

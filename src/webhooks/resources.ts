@@ -25,8 +25,8 @@ export function createWebhookResources(options: {
   async function notificationOf(userId: string, id: string) {
     const [row] = await database.user(userId).query(selectNotification({ userId, id }));
     if (row === undefined) return null;
-    const shown = new Set(row.image_id === null ? [] : [row.image_id]);
-    return toNotification(row, await findImages(database.directory, shown, imageUrlsOf));
+    const imageIds = new Set(row.image_id === null ? [] : [row.image_id]);
+    return toNotification(row, await findImages(database.directory, imageIds, imageUrlsOf));
   }
   async function userOf(userId: string) {
     try {
@@ -42,6 +42,7 @@ export function createWebhookResources(options: {
       const { notification_id, device_id } = data;
       if (group === 'audit') return {};
       if (group === 'notification') return { notification: await notificationOf(userId, String(notification_id)) };
+      // A marker is the read position of the inbox.
       if (group === 'marker')
         return { marker: (await findReadPositions(database.users, [userId])).get(userId) ?? null };
       const user = await userOf(userId);

@@ -64,8 +64,8 @@ export interface Pace {
   isFailing(): boolean;
   /** Milliseconds until the next step. 0 if the endpoint is not failing. */
   waitMs(): number;
-  /** Begins a step. @returns the number of queues that it may take, at most `free` */
-  step(free: number): number;
+  /** Begins a step of a sender that can take `capacity` queues. @returns how many of them it may take */
+  beginStep(capacity: number): number;
 }
 
 /**
@@ -83,9 +83,9 @@ export function createPace(now: () => number): Pace {
     },
     isFailing,
     waitMs: () => (isFailing() ? Math.max(0, lastStep + stepMs - now()) : 0),
-    step(free) {
+    beginStep(capacity) {
       lastStep = now();
-      return isFailing() ? Math.min(free, queuesPerStep) : free;
+      return isFailing() ? Math.min(capacity, queuesPerStep) : capacity;
     },
   };
 }

@@ -156,7 +156,7 @@ async function workOn(
       const [endpoint] = await database.directory.query(selectEndpoint({ id: endpointId }));
       if (endpoint?.enabled !== true || stopping.aborted) return;
       const target = await targetOf(database, keys, endpoint);
-      const limit = pace.step(concurrency - running.size);
+      const limit = pace.beginStep(concurrency - running.size);
       const taken = await shard.everyone.query(takeQueues({ endpointId, lease, limit }));
       for (const [userId, rows] of byUser(taken)) {
         const run = runOne(options, target, rows, pace, stopping)

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type ChallengeRef,
+  countChallengeGuess,
   endChallenge,
   findChallengeOwner,
   startChallenge,
-  takeChallengeGuess,
 } from '../../src/credentials/challenges.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -23,7 +23,7 @@ async function begin(options: { lifetime?: number; deviceId?: string } = {}): Pr
   return ref;
 }
 
-const guess = (ref: ChallengeRef) => takeChallengeGuess(fresh.database.users, ref);
+const guess = (ref: ChallengeRef) => countChallengeGuess(fresh.database.users, ref);
 const countSuccesses = async (attempts: readonly Promise<unknown>[]) =>
   (await Promise.all(attempts)).filter(Boolean).length;
 

@@ -14,24 +14,32 @@ function createTestPace() {
   };
 }
 
-test('an endpoint that fails 20 attempts in a row is tried at ten queues in a second', () => {
-  const { fail, isFailing, step, waitMs, pass } = createTestPace();
+test('after 20 failed attempts in a row, a sender takes only ten queues of the endpoint each second', () => {
+  const { fail, isFailing, beginStep, waitMs, pass } = createTestPace();
   fail(19);
-  expect([isFailing(), step(64), waitMs()]).toEqual([false, 64, 0]);
+  expect(isFailing()).toBe(false);
+  expect(beginStep(64)).toBe(64);
+  expect(waitMs()).toBe(0);
   fail(1);
-  expect([isFailing(), waitMs(), step(64)]).toEqual([true, 1000, 10]);
+  expect(isFailing()).toBe(true);
+  // A second after the start of the last step.
+  expect(waitMs()).toBe(1000);
+  expect(beginStep(64)).toBe(10);
   pass(400);
   expect(waitMs()).toBe(600);
   pass(600);
-  expect([waitMs(), step(3)]).toEqual([0, 3]);
+  expect(waitMs()).toBe(0);
+  expect(beginStep(3)).toBe(3);
 });
 
 test('one success ends the failure', () => {
-  const { fail, record, isFailing, step, waitMs } = createTestPace();
+  const { fail, record, isFailing, beginStep, waitMs } = createTestPace();
   fail(30);
-  step(64);
+  beginStep(64);
   record(true);
-  expect([isFailing(), waitMs(), step(64)]).toEqual([false, 0, 64]);
+  expect(isFailing()).toBe(false);
+  expect(waitMs()).toBe(0);
+  expect(beginStep(64)).toBe(64);
   fail(19);
   expect(isFailing()).toBe(false);
 });

@@ -7,7 +7,7 @@ const RecoverableSecret = Type.Enum(['password', 'pin'] as const, { title: 'Reco
 export const RecoveryRequest = Type.Object(
   {
     identity: ContactAddress,
-    purpose: { ...RecoverableSecret, description: 'The forgotten secret.' },
+    purpose: { ...RecoverableSecret, description: 'Which secret the user has forgotten.' },
     device: Type.Optional(
       Type.Object(
         { id: Type.Optional(DeviceIdInput) },
@@ -30,7 +30,7 @@ export const RecoveryAnswer = Type.Object(
   },
   {
     title: 'RecoveryAnswer',
-    description: 'The code, and the new password or PIN.',
+    description: 'The request that completes a recovery: the code as `secret`, and the new password or PIN.',
     examples: [{ secret: '271828', password: 'nine dull horses' }],
   },
 );

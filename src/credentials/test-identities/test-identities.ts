@@ -15,7 +15,7 @@ import type { FilterFields } from '../../lib/filter/fields.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
-import { futureTimeErrorCode, parseTime } from '../../lib/times.js';
+import { errorCodeOfUnreadableTime, parseTime } from '../../lib/times.js';
 import { newCode } from '../codes.js';
 import { contextOf } from './test-codes.js';
 
@@ -124,7 +124,8 @@ export function createTestIdentities(options: {
     const expiresAt = parseTime(input.expires_at);
     const errors: FieldError[] = [];
     if (identity === undefined) errors.push({ field: 'identity.value', code: 'invalid_identity', params: { type } });
-    if (expiresAt === undefined) errors.push({ field: 'expires_at', code: futureTimeErrorCode(input.expires_at) });
+    if (expiresAt === undefined)
+      errors.push({ field: 'expires_at', code: errorCodeOfUnreadableTime(input.expires_at) });
     else errors.push(...(await endErrors(tx, expiresAt)));
     const userId = identity && (await ownerOf(tx, identity));
     if (userId !== undefined && (await hasRole(tx, userId)))

@@ -22,20 +22,28 @@ export function createWriteCoalescer<Request, Result>(
 ): (request: Request) => Promise<Result> {
   const inBatch = createBatchLoader(many, options);
   let running = 0;
+
+  /**
+   * Undefined: the write must be performed alone. The batch left it out, or failed and had no effect: then the error may
+   * come from another write of the batch.
+   * @throws the error of the batch, if the database failed
+   */
+  async function tryInBatch(request: Request): Promise<Result | undefined> {
+    try {
+      return await inBatch(request);
+    } catch (error) {
+      if (isStorageFailure(error)) throw error;
+      return undefined;
+    }
+  }
+
   return async (request) => {
     running += 1;
     try {
-      return (running > 1 ? await inBatch(request).catch(unlessStorageFailed) : undefined) ?? (await alone(request));
+      const result = running > 1 ? await tryInBatch(request) : undefined;
+      return result ?? (await alone(request));
     } finally {
       running -= 1;
     }
   };
-}
-
-/**
- * Throws storage failures. Any other error may come from a single write of the batch. The statement had no effect, so
- * each write is then performed alone.
- */
-function unlessStorageFailed(error: unknown): undefined {
-  if (isStorageFailure(error)) throw error;
 }

@@ -171,7 +171,11 @@ export function authenticationTokenOf(request: FastifyRequest): ParsedToken {
 
 /** The origin of a request, for audit events. */
 export function originOf(request: FastifyRequest): Origin {
-  return { actor: request.authorized.caller?.name ?? 'user', address: clientAddress(request), requestId: request.id };
+  return {
+    actor: request.authorized.caller?.name ?? 'user',
+    clientAddress: clientAddress(request),
+    requestId: request.id,
+  };
 }
 
 /** How a request uses the authentication token that it sends. */

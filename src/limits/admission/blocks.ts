@@ -7,7 +7,7 @@ import type { FilterFields } from '../../lib/filter/fields.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
-import { futureTimeErrorCode, parseTime } from '../../lib/times.js';
+import { errorCodeOfUnreadableTime, parseTime } from '../../lib/times.js';
 import type { BlockList } from './block-list.js';
 import { createNetworkTable, type Network, parseNetwork } from './networks.js';
 
@@ -118,14 +118,14 @@ function readBlock(
   const endsAt = input.ends_at == null ? null : parseTime(input.ends_at);
   if (network === undefined) errors.push({ field: 'address', code: 'invalid_network' });
   else if (input.allow_own !== true && isOwn(network, origin)) errors.push({ field: 'address', code: 'own_address' });
-  if (endsAt === undefined) errors.push({ field: 'ends_at', code: futureTimeErrorCode(input.ends_at ?? '') });
+  if (endsAt === undefined) errors.push({ field: 'ends_at', code: errorCodeOfUnreadableTime(input.ends_at ?? '') });
   throwIfErrors(errors);
   if (network === undefined || endsAt === undefined) throw new Error('unreachable: the errors were thrown above');
   return { network, endsAt };
 }
 
 /** Whether the caller would be blocked too. */
-function isOwn(network: Network, { address, callerAddress }: BlockOrigin): boolean {
+function isOwn(network: Network, { clientAddress, callerAddress }: BlockOrigin): boolean {
   const table = createNetworkTable([[network, true]]);
-  return [address, callerAddress].some((own) => own !== undefined && table.find(own).length > 0);
+  return [clientAddress, callerAddress].some((own) => own !== undefined && table.find(own).length > 0);
 }

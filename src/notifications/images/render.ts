@@ -37,6 +37,7 @@ export function createRender(): Render {
   let library: Promise<Library> | undefined;
   return (file, remainingMs) =>
     limited(async () => {
+      // Throws an error if the time limit has passed while the file waited.
       remainingMs();
       library ??= loadLibrary();
       const sharp = await library;

@@ -3,19 +3,35 @@ import { describe, expect, test } from 'vitest';
 import type { AccountUser } from '../../../src/identities/accounts.js';
 import { Problem } from '../../../src/lib/problem.js';
 import type { SingleStep, TwoStep, UserIdentifying } from '../../../src/login/authenticators/authenticator.js';
-import { guardPlugin } from '../../../src/login/authenticators/guarded.js';
+import { type GuardOptions, guardPlugin } from '../../../src/login/authenticators/guarded.js';
 import type { Plugin, PluginUser } from '../../../src/login/authenticators/plugin.js';
 
 const user: AccountUser = {
-  ...{ userId: randomUUID(), role: 'user', epoch: 0, passwordHash: 'a hash', pinHash: 'another', lock: undefined },
-  ...{ username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
-  ...{ nextPinIsDue: false, pinIsGuarded: false, hasTotp: false, hasPasskey: false, secondFactorPolicy: undefined },
+  userId: randomUUID(),
+  username: 'ada',
+  email: 'ada@example.com',
+  phone: '+15551234567',
+  locale: 'en',
+  role: 'user',
+  epoch: 0,
+  passwordHash: 'a hash',
+  pinHash: 'another',
+  lock: undefined,
+  nextPinIsDue: false,
+  onlyPinChangesPin: false,
+  hasTotp: false,
+  hasPasskey: false,
+  secondFactorPolicy: undefined,
 };
 /** What plug-ins get of this user. */
 const visibleUser: PluginUser = {
-  ...{ id: user.userId, username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
+  id: user.userId,
+  username: 'ada',
+  email: 'ada@example.com',
+  phone: '+15551234567',
+  locale: 'en',
 };
-const options = { channels: ['sms'], tick: 20, timeoutMs: 100 } as const;
+const options: GuardOptions = { channels: ['sms'], tickMs: 20, timeoutMs: 100 };
 
 /** Guards a plug-in of any type: JavaScript can export anything. */
 const guarded = (plugin: object) => guardPlugin(plugin as Plugin, options);
@@ -24,18 +40,19 @@ const singleStep = (verify: (...given: unknown[]) => unknown) =>
 const twoSteps = (begin: (...given: unknown[]) => unknown, verify: (...given: unknown[]) => unknown = () => false) =>
   guarded({ name: 'double', steps: 2, begin, verify }) as TwoStep;
 
-/** A value that throws the secret when it is read. */
-const raising = {
-  get: () => expect.unreachable('my secret'),
-  getPrototypeOf: () => expect.unreachable('my secret'),
+const throwSecret = (): never => {
+  throw new Error('my secret');
 };
+/** A value whose members throw an error with the secret when they are read. */
+const throwingProxyOf = (target: object) => new Proxy(target, { get: throwSecret, getPrototypeOf: throwSecret });
+/** Values that a plug-in may throw: they contain the secret, or throw it when they are read, or are no errors. */
 const hostile: unknown[] = [
   Object.assign(new Error(), { name: 'my secret' }),
   Object.assign(new Error(), { stack: 'Error\n    at my secret (file:///x.js:1:1)' }),
-  Object.defineProperty(new Error(), 'name', { get: raising.get }),
-  Object.defineProperty(new Error(), 'stack', { get: raising.get }),
-  new Proxy(new Error('my secret'), raising),
-  new Proxy({}, raising),
+  Object.defineProperty(new Error(), 'name', { get: throwSecret }),
+  Object.defineProperty(new Error(), 'stack', { get: throwSecret }),
+  throwingProxyOf(new Error('my secret')),
+  throwingProxyOf({}),
   null,
   undefined,
 ];
@@ -58,12 +75,13 @@ describe('the verdict of a plug-in', () => {
     }
     const others = [false, undefined, null, 1, 'true', {}, [], new Boolean(true), { approved: true }, () => true];
     for (const answer of others) expect(await singleStep(() => answer).verify(user, 'x', 'an id')).toBe(false);
+    const begin = () => ({});
     const answered = { state: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
-    expect(await twoSteps(Object, () => true).verify(answered, user)).toBe(true);
-    for (const answer of others) expect(await twoSteps(Object, () => answer).verify(answered, user)).toBe(false);
+    expect(await twoSteps(begin, () => true).verify(answered, user)).toBe(true);
+    for (const answer of others) expect(await twoSteps(begin, () => answer).verify(answered, user)).toBe(false);
   });
 
-  test('is asked for without hashes, roles and locks', async () => {
+  test('is requested with the id, the names and the language of the user only, without hashes, roles and locks', async () => {
     const seen: unknown[] = [];
     const note = (...given: unknown[]) => {
       seen.push(...given);
@@ -77,7 +95,7 @@ describe('the verdict of a plug-in', () => {
 
   test('is a failure after an error or a timeout, and the log contains nothing of the secret', async () => {
     const problems = [
-      await problemOf(singleStep(() => expect.unreachable('my secret is wrong')).verify(user, 'my secret', '')),
+      await problemOf(singleStep(throwSecret).verify(user, 'my secret', '')),
       await problemOf(singleStep(() => Promise.reject('my secret')).verify(user, 'my secret', '')),
       await problemOf(singleStep(() => new Promise(() => undefined)).verify(user, 'my secret', '')),
       ...(await Promise.all(

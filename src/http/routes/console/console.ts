@@ -5,11 +5,11 @@ import { refuseOtherSites } from './same-site.js';
 import { type ConsoleSessionServices, consoleSessionRoutes } from './session.js';
 import { consoleSetUpRoutes, type SetUpServices } from './setup.js';
 
-/** The console of one server. */
+/** The console on one HTTP server. A process can have several HTTP servers, and not all of them have the console. */
 export interface ConsoleOptions {
   /** The name of the service, for the sign-in page. */
   readonly appName: string;
-  /** The URL by which browsers reach this server, if it is configured. */
+  /** The URL by which browsers reach this HTTP server, if it is configured. */
   readonly publicUrl: string | undefined;
   readonly files: ConsoleFiles;
 }

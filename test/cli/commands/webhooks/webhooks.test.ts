@@ -55,8 +55,8 @@ test('a webhook is created, listed, tested, followed and replayed on the command
   receiver.answer = () => 204;
 
   const tail = startCommand(['webhooks', 'tail'], env);
-  // The command prints nothing before the first event: events follow until one is shown.
-  await eventually('a followed event', async () => {
+  // Nothing shows that the command has started to wait for events. So the test creates users until the command prints an event.
+  await eventually('a printed event', async () => {
     await createUser(postern);
     return tail.printed().includes('user.created') ? true : undefined;
   });
