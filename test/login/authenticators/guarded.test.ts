@@ -81,7 +81,7 @@ describe('the verdict of a plug-in', () => {
     for (const answer of others) expect(await twoSteps(begin, () => answer).verify(answered, user)).toBe(false);
   });
 
-  test('is requested with the id, the names and the language of the user only, without hashes, roles and locks', async () => {
+  test('is requested with only the id, the identities and the language of the user: without hashes, roles and locks', async () => {
     const seen: unknown[] = [];
     const note = (...given: unknown[]) => {
       seen.push(...given);
