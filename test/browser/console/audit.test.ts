@@ -67,14 +67,16 @@ describe('the audit page', () => {
 
   test('says in words who did what to whom, and shows the members of a value', async () => {
     const user = await createUser(postern, { name: 'Grace Hopper' });
-    const person = await operator();
+    const signedInOperator = await operator();
     const lock = { permanent: true, reason: 'Fraud' };
     const call = (method: string, path: string, body?: object) =>
-      postern.api(method, path, { bearer: person.session.token, ...(body && { body }) });
+      postern.api(method, path, { bearer: signedInOperator.session.token, ...(body && { body }) });
     await call('POST', `/admin/v1/users/${user.id}/lock`, lock);
     const key = await call('POST', '/admin/v1/keys', { name: 'ledger', scopes: ['users:read'] });
     await call('DELETE', `/admin/v1/keys/${String(key.body.id)}`);
-    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/audit', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/audit', {
+      as: signedInOperator,
+    });
     await page.getByRole('row', { name: 'Ada Lovelace revoked an API key ledger' }).waitFor();
     await page.getByRole('row', { name: 'Ada Lovelace locked Grace Hopper' }).click();
     const change = page.getByRole('table', { name: 'Changes' }).getByRole('row', { name: /^Lock/ });

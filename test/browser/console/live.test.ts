@@ -8,11 +8,11 @@ import { createUser, login } from '../../support/users.js';
 
 let postern: TestApp;
 let browser: Browser;
-let person: Awaited<ReturnType<typeof operator>>;
+let signedInOperator: Awaited<ReturnType<typeof operator>>;
 beforeAll(async () => {
   postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off' });
   browser = await launchBrowser();
-  person = await operator();
+  signedInOperator = await operator();
 });
 afterAll(async () => {
   await browser?.close();
@@ -45,7 +45,7 @@ const row = (page: Page, name: RegExp) => page.getByRole('row', { name });
 describe('the audit page', () => {
   test('shows new events of its filter by one stream, and reads no list for them', async () => {
     const [user, other] = [await createUser(postern), await createUser(postern)];
-    const { page, settled, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
+    const { page, settled, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: signedInOperator });
     const seen = watchEvents(page);
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
@@ -63,7 +63,9 @@ describe('the audit page', () => {
 
   test('counts new events while a row is open, and adds them when asked, and when the row is closed', async () => {
     const user = await createUser(postern);
-    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
+      as: signedInOperator,
+    });
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
     await streamed;
@@ -89,7 +91,7 @@ describe('the audit page', () => {
     const values = `$1, gen_random_uuid(), 'user.logged_out', 'cli', db_now() - n * interval '1 second'`;
     const insert = `insert into events (user_id, id, type, actor, created_at) select ${values} from generate_series(1, 120) n`;
     await postern.database.everyone.query(testSql(insert, [user.id]));
-    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: signedInOperator });
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
     await streamed;
@@ -111,7 +113,7 @@ describe('the audit page', () => {
 
   test('reads its list again when the stream says that events may be missing', async () => {
     const user = await createUser(postern);
-    const { page, settled } = await open('/console/parts', { as: person });
+    const { page, settled } = await open('/console/parts', { as: signedInOperator });
     const seen = watchEvents(page);
     let begin = (): void => undefined;
     const begun = new Promise<void>((resolve) => {
@@ -139,7 +141,7 @@ describe('the audit page', () => {
 
 describe('the overview', () => {
   test('shows new events by one stream, and counts them while somebody pauses', async () => {
-    const { page, settled, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
+    const { page, settled, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: signedInOperator });
     const seen = watchEvents(page);
     const streamed = streamOf(page);
     await page.getByRole('link', { name: 'Overview' }).click();
@@ -160,7 +162,7 @@ describe('the overview', () => {
   });
 
   test('ends its stream when it is hidden for a minute, and continues when it is visible again', async () => {
-    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: signedInOperator });
     const seen = watchEvents(page);
     await page.clock.install();
     const streamed = streamOf(page);

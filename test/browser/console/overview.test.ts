@@ -8,11 +8,11 @@ import { testSql } from '../../support/sql.js';
 
 let postern: TestApp;
 let browser: Browser;
-let person: Awaited<ReturnType<typeof operator>>;
+let signedInOperator: Awaited<ReturnType<typeof operator>>;
 beforeAll(async () => {
   postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
   browser = await launchBrowser();
-  person = await operator();
+  signedInOperator = await operator();
 });
 afterAll(async () => {
   await browser?.close();
@@ -29,7 +29,7 @@ const figures = { name: 'Session checks' };
 describe('the warnings of the overview', () => {
   test('say what the doctor has found, the worst first, and lead to the system', async () => {
     const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
-      as: person,
+      as: signedInOperator,
       width: 390,
     });
     await page.route(system, async (route) => {
@@ -54,7 +54,7 @@ describe('the warnings of the overview', () => {
 
   test('count webhooks that fail in a line of their own, which leads to the webhooks', async () => {
     const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
-      as: person,
+      as: signedInOperator,
       width: 390,
     });
     await page.route(system, async (route) => {
@@ -78,7 +78,7 @@ describe('the warnings of the overview', () => {
   });
 
   test('say that the doctor has not answered, and the overview does not wait', async () => {
-    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: signedInOperator });
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -97,7 +97,7 @@ describe('the warnings of the overview', () => {
 
   test('name the provider that fails, and those that work, in a line that exists before the answer of the service', async () => {
     const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
-      as: person,
+      as: signedInOperator,
       width: 390,
       theme: 'dark',
     });
@@ -160,7 +160,7 @@ describe('the warnings of the overview', () => {
     await postern.database.everyone.query(
       testSql(`insert into statistics (resolution, starts_at, metric, label, value) ${counted}`, []),
     );
-    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: person });
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: signedInOperator });
     await page.getByText('One message failed in the last 24 hours.').waitFor();
     await page.getByText('The last one: Code by SMS, unreachable.').waitFor();
     await page.getByRole('status').filter({ hasText: '4 of 10 failed in this time span.' }).waitFor();

@@ -40,10 +40,12 @@ describe('a session', () => {
   });
 
   test('that was ended on the server asks for a sign-in, keeps what was typed, and continues', async () => {
-    const person = await operator();
-    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', { as: person });
+    const signedInOperator = await operator();
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
+      as: signedInOperator,
+    });
     await note(page).fill('half a sentence');
-    await admin('POST', `/users/${person.session.user_id}/logout`);
+    await admin('POST', `/users/${signedInOperator.session.user_id}/logout`);
     await ended(page).waitFor();
     await expectAccessible();
     // Esc does not close the dialog, because the page cannot continue without a login.
@@ -51,8 +53,8 @@ describe('a session', () => {
     await ended(page).waitFor();
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await person.app.rewind();
-    await page.getByLabel('6-digit code').fill(await person.app.code());
+    await signedInOperator.app.rewind();
+    await page.getByLabel('6-digit code').fill(await signedInOperator.app.code());
     await ended(page).waitFor({ state: 'detached' });
     expect(await note(page).inputValue()).toBe('half a sentence');
     await page.reload();
@@ -61,9 +63,9 @@ describe('a session', () => {
   });
 
   test('of a locked operator says why it ended', async () => {
-    const person = await operator();
-    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: person });
-    await admin('POST', `/users/${person.session.user_id}/lock`, { permanent: true });
+    const signedInOperator = await operator();
+    const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: signedInOperator });
+    await admin('POST', `/users/${signedInOperator.session.user_id}/lock`, { permanent: true });
     await ended(page).getByText('The account is locked.').waitFor();
     await ended(page).getByRole('button', { name: 'Sign in as someone else' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

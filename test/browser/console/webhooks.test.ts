@@ -12,14 +12,14 @@ import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhoo
 let postern: TestApp;
 let browser: Browser;
 let receiver: WebhookReceiver;
-let person: Awaited<ReturnType<typeof operator>>;
+let signedInOperator: Awaited<ReturnType<typeof operator>>;
 beforeAll(async () => {
   [postern, receiver, browser] = await Promise.all([
     startTestApp({ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOGIN_LIMIT_PER_ADDRESS: '0' }),
     startWebhookReceiver(),
     launchBrowser(),
   ]);
-  person = await operator();
+  signedInOperator = await operator();
 });
 afterAll(async () => {
   await browser?.close();
@@ -49,7 +49,7 @@ const more = async (page: Page, name: string) => {
 };
 
 test('without a webhook, the page explains webhooks, and the form creates one whose secret is shown once', async () => {
-  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/webhooks', { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/webhooks', { as: signedInOperator });
   await page.getByText('No webhook yet').waitFor();
   await page.getByText('Send a test event, and see the answer of your server here.').waitFor();
   await page.keyboard.press('c');
@@ -78,7 +78,9 @@ test('a delivery shows its request and the answer, and is replayed', async () =>
   const { webhook, path } = await subscribe();
   receiver.answer = (event) => (event.path === path ? { status: 202, body: '{"stored":true}' } : 204);
   const user = await createUser(postern, { name: 'Grace Hopper' });
-  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, {
+    as: signedInOperator,
+  });
   await page.getByRole('row', { name: 'user.created delivered' }).press('Enter');
   const shown = page.getByRole('region', { name: 'user.created' });
   await shown.getByText('"stored": true').waitFor();
@@ -100,7 +102,7 @@ test('a webhook that fails says since when and why, and its failed events are re
   receiver.answer = (event) => (event.path === path ? { status: 500, body: 'relation "x" does not exist' } : 204);
   const user = await createUser(postern);
   await eventually('the failure', async () => ((await read(webhook)).failing_since === null ? undefined : true));
-  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/webhooks', { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/webhooks', { as: signedInOperator });
   const row = page.getByRole('row', { name: webhook.description });
   await row.getByText('Failing since').filter({ visible: true }).waitFor();
   await row.click();
@@ -121,7 +123,9 @@ test('a webhook that fails says since when and why, and its failed events are re
 test('a test event is sent, and the secret is rotated', async () => {
   const { webhook, path } = await subscribe();
   receiver.answer = (event) => (event.path === path ? { status: 418, body: 'short and stout' } : 204);
-  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, {
+    as: signedInOperator,
+  });
   await button(page, 'Send a test…').waitFor();
   await page.keyboard.press('t');
   await dialog(page).getByLabel('Event').selectOption('login.locked');
@@ -143,7 +147,9 @@ test('a test event is sent, and the secret is rotated', async () => {
 
 test('a webhook is edited, paused, enabled again, and deleted after its name was typed', async () => {
   const { webhook, name } = await subscribe();
-  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, { as: person });
+  const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/webhooks/${webhook.id}`, {
+    as: signedInOperator,
+  });
   await more(page, 'Edit…');
   await dialog(page).getByLabel('user.updated').uncheck();
   await dialog(page).getByLabel('Payload').selectOption('Full');
@@ -187,7 +193,7 @@ describe.each([
     await createUser(postern, { name: hostile });
     await eventually('the failure', async () => ((await read(webhook)).failing_since === null ? undefined : true));
     const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/webhooks', {
-      as: person,
+      as: signedInOperator,
       ...variant,
     });
     await page.getByText('<b>W</b>').locator('visible=true').first().waitFor();
