@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { openClient } from '../connections/open-client.js';
 import { UnfitDatabaseError } from '../connections/suitability.js';
@@ -8,6 +9,9 @@ import { bucketCount, fixedBucket } from './bucket.js';
 
 /** The key of an advisory lock in the directory: any fixed number. Instances that start together run one after the other. */
 const registrationLock = 7_203_415_002;
+
+/** Milliseconds in which PostgreSQL ends connections. */
+const endMs = 10_000;
 
 interface Identity {
   readonly installation: string | null;
@@ -107,32 +111,49 @@ async function identify(client: pg.Client, { name }: ShardTarget, expected: stri
   return known.installation;
 }
 
-/** Adds the servers that are new. Without users, every server gets the same number of buckets. */
+/**
+ * Adds the servers that are new. If no server was registered before and there is no user, every server gets the same number
+ * of buckets. A process without SHARDS would create users on `main` only, so it must not be able to do so any more when the
+ * buckets are spread.
+ */
 async function addToMap(directory: pg.Client, names: readonly string[]): Promise<void> {
+  const hasRow = async (text: string) => (await directory.query(`${text} limit 1`)).rows.length > 0;
+  const isNew = !(await hasRow('select from shards union all select from users'));
+  if (isNew) {
+    // From now on, a process without SHARDS can open no connection.
+    await directory.query('update shard_map set version = greatest(version, 1)');
+    await endConnectionsWithoutMap(directory);
+  }
   await directory.query('begin');
-  const { rows: added } = await directory.query(
-    'insert into shards (name) select unnest($1::text[]) on conflict do nothing returning name',
-    [names],
-  );
-  const { rows: used } = await directory.query(
-    'select from users union all select from shard_buckets union all select from shard_map where version > 0 limit 1',
-  );
-  if (added.length > 0 && used.length === 0) {
+  await directory.query('insert into shards (name) select unnest($1::text[]) on conflict do nothing', [names]);
+  if (isNew && !(await hasRow('select from users'))) {
     await directory.query(
       `insert into shard_buckets (bucket, shard)
        select bucket, ($1::text[])[1 + bucket % $2::int] from generate_series(0, $3::int - 1) bucket
        where bucket % $2::int > 0 and bucket <> $4`,
       [names, names.length, bucketCount, fixedBucket],
     );
-    await directory.query('update shard_map set version = 1');
+    await directory.query('update shard_map set version = version + 1');
   }
   await directory.query('commit');
-  if (added.length === 0) return;
-  // A process without SHARDS would create users on `main` only. So its connections are ended, and it cannot open new ones.
-  await directory.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity, shard_map
-     where application_name = 'postern' and datname = current_database() and version > 0`,
+}
+
+/** Ends the connections of processes without SHARDS, and waits until the last transaction on them has ended. */
+async function endConnectionsWithoutMap(directory: pg.Client): Promise<void> {
+  const { rows: ended } = await directory.query<{ pid: number }>(
+    `select pid, pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'postern' and datname = current_database()`,
   );
+  const pids = ended.map(({ pid }) => pid);
+  const isLeft = async () =>
+    (await directory.query('select from pg_stat_activity where pid = any ($1)', [pids])).rows.length > 0;
+  const end = performance.now() + endMs;
+  while (await isLeft()) {
+    if (performance.now() > end) {
+      throw new UnfitDatabaseError('PostgreSQL does not end the connections of processes without SHARDS: stop them');
+    }
+    await wait(10);
+  }
 }
 
 /** A transaction over several servers is prepared on all but one of them. */
