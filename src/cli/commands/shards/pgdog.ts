@@ -20,6 +20,8 @@ export function pgdogConfig({ DATABASE_URL, SHARDS = [] }: Config): string {
     'default_pool_size = 100',
     '# As many connections stay open: those of two processes. Under load, PgDog opens only three per second.',
     'min_pool_size = 70',
+    '# Tries each connection before a client gets it, because a server that has restarted has ended those that were idle.',
+    'healthcheck_interval = 0',
     ...encryption(servers),
   ].join('\n');
   return `${[general, ...databases].join('\n\n')}\n`;
