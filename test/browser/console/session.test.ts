@@ -105,9 +105,13 @@ describe('without a connection', () => {
   });
 
   test('a button that changes something says why it waits', async () => {
-    const { page, context, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: await operator() });
+    const { page, context, settled, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', {
+      as: await operator(),
+    });
     const button = page.getByRole('button', { name: 'Lock…' }).first();
     await expect.poll(() => button.isEnabled()).toBe(true);
+    // A response that arrives later would show the connection as restored.
+    await settled();
     await context.setOffline(true);
     await page.getByText('Waiting for the connection').first().waitFor();
     expect(await button.isDisabled()).toBe(true);
