@@ -126,7 +126,7 @@ export const storageSettings = {
   SHARDS: {
     parse: shards,
     about:
-      'Further PostgreSQL servers, over which users are spread: name=URL, joined by semicolons, such as east=postgres://postern@a/postern;west=postgres://postern@b/postern. Each URL may have several hosts, as DATABASE_URL. The server of DATABASE_URL has users too, under the name main. When unset, all users are there. Not complete yet: docs/scaling.md lists what is missing.',
+      'Further PostgreSQL servers, over which users are spread: name=URL, joined by semicolons, such as east=postgres://postern@a/postern;west=postgres://postern@b/postern. Each URL may have several hosts, as DATABASE_URL. The server of DATABASE_URL has users too, under the name main. When unset, all users are there. docs/scaling.md describes this and its limits.',
   },
   DATA_DIR: {
     parse: (text: string) => ok(resolve(text)),
