@@ -150,7 +150,12 @@ describe('a provider that hangs', () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     provider.behave('hang');
-    await startMany(postern, workers);
+    // Users are spread over the servers at random, and each server has workers of its own.
+    const servers = postern.database.shards.length;
+    await startMany(postern, servers === 1 ? workers : 3 * servers * workers);
+    await eventually('every worker to have a request that hangs', async () =>
+      provider.received.length === servers * workers ? true : undefined,
+    );
     const [waiting] = await startMany(postern, 1);
     const { id = '', phone = '' } = waiting ?? {};
     await expire(postern.database, id);
