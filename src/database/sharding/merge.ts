@@ -37,11 +37,11 @@ export async function readMergedPage<Item extends { readonly id: string }, PageR
 }
 
 /**
- * Reads several servers so that nobody is missed in all readings. A user may move from a server that was not read yet to one
- * that was read before. The former server deletes the rows of the user only when this process has the new map. So only if
- * the version of the map has changed, the servers are read a second time.
- * @returns the results of one or two readings, the last one first. Each user is in one of them, unless the bucket of the
- *   user moved twice
+ * Reads several servers so that nobody is missed. A user may move from a server that was not read yet to one that was read
+ * before. The former server deletes the rows of the user only when this process has the new map. So only if the version of
+ * the map has changed, the servers are read a second time.
+ * @returns the result of one reading, in which nobody is missing. If users moved during the second reading too, the results
+ *   of both, the last one first: each user is in one of them, unless the bucket of the user moved twice
  */
 export async function readAgainIfMoved<T>(
   { mapVersion }: Pick<Database, 'mapVersion'>,
@@ -49,7 +49,10 @@ export async function readAgainIfMoved<T>(
 ): Promise<readonly T[]> {
   const version = mapVersion();
   const result = await read();
-  return mapVersion() === version ? [result] : [await read(), result];
+  const laterVersion = mapVersion();
+  if (laterVersion === version) return [result];
+  const laterResult = await read();
+  return mapVersion() === laterVersion ? [laterResult] : [laterResult, result];
 }
 
 /** Marks a page that lacks the rows of some servers. @param missing the names of these servers */

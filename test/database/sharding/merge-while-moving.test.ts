@@ -69,7 +69,7 @@ for (const [what, searchFor] of [
   });
 }
 
-test('each list contains every user once while buckets move to and fro', async () => {
+test('each list contains every user once while buckets move to and fro, or says that it is not complete', async () => {
   // The server that users leave or get is read later than the others.
   const lists = listWith(async (shard, statement) => {
     if (shard.name === 'east') await wait(eastDelay);
@@ -78,30 +78,33 @@ test('each list contains every user once while buckets move to and fro', async (
   const all = ids().join();
   let isOver = false;
   const wrong: string[] = [];
-  const counts = [{}, { search: 'Ada' }].map(async (what) => {
-    let count = 0;
-    for (; !isOver; count += 1) {
-      const { items } = await lists({ ...firstPage, ...what });
-      const found = items.map(({ id }) => id).join();
-      if (found !== all) wrong.push(found);
-    }
-    return count;
+  let complete = 0;
+  /** On a slow machine, the move ends connections that do not get the new map in time. An answer says that it lacks a server. */
+  const note = (users: readonly User[], isIncomplete: boolean) => {
+    if (isIncomplete) return;
+    complete += 1;
+    const found = users.map(({ id }) => id).join();
+    if (found !== all) wrong.push(found);
+  };
+  const read = async (what: object) => {
+    const { items, missingShards } = await lists({ ...firstPage, ...what });
+    note(items, missingShards !== undefined);
+  };
+  const request = async () => {
+    const path = '/admin/v1/users?sort=created_at:asc&limit=100&filter=name:like:Ada';
+    const { status, headers, body } = await app.api<User[]>('GET', path, { bearer: app.adminKey });
+    expect([200, 503]).toContain(status);
+    note(body, status === 503 || headers['postern-missing-shards'] !== undefined);
+  };
+  const reading = [() => read({}), () => read({ search: 'Ada' }), request].map(async (readOnce) => {
+    while (!isOver) await readOnce();
   });
-  const requests = (async () => {
-    let count = 0;
-    for (; !isOver; count += 1) {
-      const path = '/admin/v1/users?sort=created_at:asc&limit=100&filter=name:like:Ada';
-      const { status, body } = await app.api<User[]>('GET', path, { bearer: app.adminKey });
-      const found = status === 200 ? body.map(({ id }) => id).join() : String(status);
-      if (found !== all) wrong.push(found);
-    }
-    return count;
-  })();
   try {
     for (const to of ['east', 'west', 'east', 'west']) await move(to);
   } finally {
     isOver = true;
   }
-  for (const count of await Promise.all([...counts, requests])) expect(count).toBeGreaterThan(5);
+  await Promise.all(reading);
+  expect(complete).toBeGreaterThan(10);
   expect(wrong).toEqual([]);
 });
