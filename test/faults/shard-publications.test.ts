@@ -38,7 +38,8 @@ beforeAll(async () => {
     await app.api('POST', '/v1/devices/tokens', { bearer: session.token, body: { type: 'web', token: subscription } });
     users.set(name, { user, stream: await openStream(app.url, { bearer: session.token }), pushPath: path });
   }
-  const map = { version: () => 1, onRefused: () => undefined };
+  // The first start of a new installation leads to this version.
+  const map = { version: () => 2, onRefused: () => undefined };
   servers = new Map(
     [...shards.databases].map(([name, { url }]) => [
       name,

@@ -27,7 +27,8 @@ beforeAll(async () => {
   if (main === undefined) throw new Error('there is no directory');
   await migrateAll({ target: main.target, shards: others, close: async () => undefined }, quiet);
   database = await shards.open();
-  const map = { version: () => 1, onRefused: () => undefined };
+  // The first start of a new installation leads to this version.
+  const map = { version: () => 2, onRefused: () => undefined };
   servers = new Map(
     targets.map(({ name, target }) => [
       name,
