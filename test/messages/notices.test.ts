@@ -110,7 +110,8 @@ describe('a login on a new device', () => {
   test('writes neither a row nor a job when no channel reaches the user', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     await settled();
-    const jobs = () => postern.database.everyone.query(testSql(`select last_value, is_called from graphile_worker.jobs_id_seq1`));
+    const jobs = () =>
+      postern.database.everyone.query(testSql(`select last_value, is_called from graphile_worker.jobs_id_seq1`));
     const before = await jobs();
     await signIn(postern, user);
     await signIn(postern, user);
