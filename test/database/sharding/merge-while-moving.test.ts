@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const firstPage = { page: 1, limit: 20, filter: [], sort: [{ field: 'created_at', direction: 'asc' }] } as const;
-/** Milliseconds. The rows of a bucket are on both servers for a shorter time. */
+/** Milliseconds. It only makes moves during a list likely: the rows of a bucket are on both servers for a shorter time. */
 const eastDelay = 1000;
 
 const ids = () => people.map(({ id }) => id);
@@ -97,7 +97,7 @@ test('each list contains every user once while buckets move to and fro, or says 
     note(body, status === 503 || headers['postern-missing-shards'] !== undefined);
   };
   const reading = [() => read({}), () => read({ search: 'Ada' }), request].map(async (readOnce) => {
-    while (!isOver) await readOnce();
+    while (!isOver || complete < 10) await readOnce();
   });
   try {
     for (const to of ['east', 'west', 'east', 'west']) await move(to);
@@ -105,6 +105,5 @@ test('each list contains every user once while buckets move to and fro, or says 
     isOver = true;
   }
   await Promise.all(reading);
-  expect(complete).toBeGreaterThan(10);
   expect(wrong).toEqual([]);
 });

@@ -97,7 +97,8 @@ describe('the state of the system', () => {
     expect(database.bytes).toBeGreaterThan(1e6);
     expect(database.connections).toBeLessThanOrEqual(database.max_connections);
     expect(database.tables).toHaveLength(10);
-    expect(servers).toHaveLength(0);
+    const count = postern.database.shards.length;
+    expect(servers).toHaveLength(count === 1 ? 0 : count);
     expect(migrations.at(-1)).toEqual({ name: '0001_foundation.sql', applied_at: expect.any(String) });
     expect(migrations.filter(({ applied_at }) => applied_at === null)).toEqual([]);
   });
