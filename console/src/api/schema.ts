@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: f13163b4c1bbd09aec5fe39485e9ab30abb3f0211087efea585dad110887f50e
+// sha256 of the document: 4111605ecbe63e88794dad23eabad555708111e7fed82816f660ad8c861a60b8
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1998,7 +1998,7 @@ export type RecoveryOptions = {
 export type RecoveryRequest = {
     identity: ContactAddress;
     /**
-     * The forgotten secret.
+     * Which secret the user has forgotten.
      */
     purpose: RecoverableSecret;
     /**
@@ -5497,7 +5497,7 @@ export type StartRecoveryResponse = StartRecoveryResponses[keyof StartRecoveryRe
 
 export type CompleteRecoveryData = {
     /**
-     * The code, and the new password or PIN.
+     * The request that completes a recovery: the code as `secret`, and the new password or PIN.
      */
     body: RecoveryAnswer;
     headers?: {
