@@ -34,8 +34,9 @@ export async function install(root, side, tools) {
 }
 
 /**
- * Whether npm's record of installed packages matches the lock file, as after `npm ci`, or after a change of package.json
- * without a change of dependencies. Optional packages may be missing: the lock file lists those of all platforms.
+ * Whether npm's record of installed packages matches the lock file. This is so after `npm ci`, and also if package.json
+ * has changed since then but its dependencies have not. Optional packages may be missing: the lock file lists those of all
+ * platforms.
  *
  * @param {string} root
  * @param {boolean} tools
@@ -106,7 +107,7 @@ function npmCommand() {
  * @param {boolean} tools
  */
 function npmOptions(root, side, tools) {
-  // The packages for apps need nothing of their own, and their folders are not beside the copied manifests.
+  // Without workspaces: the packages in packages/ have no dependencies, and `side` does not contain their folders.
   const options = [
     'ci',
     tools ? '--include=dev' : '--omit=dev',

@@ -28,7 +28,10 @@ import {
 
 /** Authentications that wait for a secret: take a guess, continue with the second factor, approve, reject. */
 
-/** An authentication after one of its guesses was taken. Step 2 decides about it. */
+/**
+ * An authentication after one of its guesses was taken. Step 2 decides about it. The status is `approved` only if a request
+ * repeats the approval: see `takeAuthenticationGuess`.
+ */
 export interface OpenAuthentication {
   readonly id: string;
   readonly user_id: string;
@@ -38,6 +41,7 @@ export interface OpenAuthentication {
   readonly challenge: ChallengeState;
   readonly approval_secret: Buffer | null;
   readonly device: LoginDevice;
+  /** Whether step 1 contained a wrong PIN. It is reported at step 2 (decision 4). */
   readonly pin_refused: boolean;
 }
 

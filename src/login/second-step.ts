@@ -42,6 +42,7 @@ export interface SecondStepOptions extends LoginCompletionOptions {
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
   readonly secondFactors: SecondFactors;
+  /** Recovered PINs that have not taken effect yet. The account look-up applies those that are due. */
   readonly nextPins: PendingPins;
   /** The lifetime of an authentication token. */
   readonly tokenLifetimeMs: number;
@@ -53,7 +54,7 @@ export interface SecondStepOptions extends LoginCompletionOptions {
 interface Evaluated {
   readonly open: OpenAuthentication;
   readonly isRight: boolean;
-  /** Whether this is always the last secret of the login, so that no second factor follows. */
+  /** Whether no second factor can follow. False: one follows if the user needs one. */
   readonly isLast: boolean;
   /** When the evaluation began, by `performance.now()`. */
   readonly since: number;
@@ -79,6 +80,7 @@ export function createSecondStep(
   async function answer(givenId: string, input: Answer, origin: Origin): Promise<LoginResult> {
     const id = parseId(givenId);
     await limits.countLoginByAddress(origin.clientAddress);
+    // The request contains only the id of the login, and not that of its user.
     const owner = id === undefined ? undefined : await findAuthenticationOwner(database.spanning, id);
     const checksPin = owner?.factor !== 2 && takesPin(registry.get(owner?.authenticator ?? ''));
     if (checksPin && pinPolicy === 'required' && input.pin === undefined) {
@@ -91,8 +93,9 @@ export function createSecondStep(
       throw countAndReject(givenId);
     }
     const approvalKey = input.idempotencyKey === undefined ? undefined : sha256(input.idempotencyKey);
-    const identified = isWithoutUser(owner) ? await identify(owner, input.secret, origin) : undefined;
+    const identified = awaitsIdentification(owner) ? await identify(owner, input.secret, origin) : undefined;
     const userId = identified?.open.user_id ?? owner.userId;
+    // Also takes one of the guesses that the account has left.
     const { user, guess } = await lookup.findToGuess({
       ...{ userId, deviceId: owner.deviceId, origin },
       authenticator: owner.authenticator,
@@ -103,7 +106,7 @@ export function createSecondStep(
     const verdict = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, input.secret, approvalKey, origin);
       const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, input.pin));
-      // There is no secret to guess, so this is not counted as a wrong guess.
+      // The login is no longer open, so no secret was evaluated. Because this throws, no guess counts.
       if (evaluated === undefined) throw countAndReject(givenId);
       const { open, isLast } = evaluated;
       const areRight = evaluated.isRight && pinRight && !open.pin_refused;
@@ -158,14 +161,15 @@ export function createSecondStep(
     return { ...approved, token, user_id: user.userId };
   }
 
-  function isWithoutUser({ authenticator: name, factor, status }: AuthenticationOwner): boolean {
+  function awaitsIdentification({ authenticator: name, factor, status }: AuthenticationOwner): boolean {
     const authenticator = registry.get(name);
     return authenticator !== undefined && identifiesUser(authenticator) && factor === 1 && status !== 'approved';
   }
 
   /**
    * Takes one of the authentication's own guesses and evaluates the secret.
-   * @returns undefined if the authentication is expired or decided, or has no guesses left
+   * @returns undefined if the authentication is expired or decided, or has no guesses left. An approved authentication is
+   *   evaluated again for a repeat with the Idempotency-Key of its approval
    */
   async function evaluate(
     owner: AuthenticationOwner,

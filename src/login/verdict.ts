@@ -17,7 +17,7 @@ export function decideStep(
   return secrets.needsSecondFactor ? 'second_factor' : 'approved';
 }
 
-/** The result of the guess for each verdict. Only an approved login clears the guess budget. */
+/** The result of the guess for each verdict of a step. Only an approved login clears the guess budget. */
 export const guessVerdicts: Readonly<Record<StepVerdict, Verdict>> = {
   rejected: 'wrong',
   locked: 'neutral',

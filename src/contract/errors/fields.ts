@@ -102,6 +102,7 @@ export const fieldErrors = {
     'No file could be read from this URL. It must respond with 200 in time, without a redirect.',
     'No se pudo leer ningún archivo de esta URL. Debe responder con 200 a tiempo y sin redirigir.',
   ),
+  // A delivery is one notification of one user.
   too_many_deliveries: text(
     'One request can create at most {max} notifications: one for each user of each item.',
     'Una solicitud puede crear como máximo {max} notificaciones: una por cada usuario de cada elemento.',
@@ -110,6 +111,7 @@ export const fieldErrors = {
     'One request can publish at most {max} MiB: the size of each item counts once for each of its users.',
     'Una solicitud puede publicar como máximo {max} MiB: el tamaño de cada elemento cuenta una vez por cada usuario.',
   ),
+  // For the header Idempotency-Key. The problem that contains this error has the same code.
   malformed_request: text(
     'Send this header once, with 1 to 255 printable ASCII characters.',
     'Envíe esta cabecera una vez, con 1 a 255 caracteres ASCII imprimibles.',

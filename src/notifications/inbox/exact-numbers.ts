@@ -1,7 +1,7 @@
 /**
  * Finds JSON that may contain a number of 16 characters or more, or a number with an exponent. A false match is
- * harmless. The first pattern also searches for the member's name, which is four times as fast. The second pattern is
- * for JSON in which the name may contain escapes (`\u006f`).
+ * harmless. The first pattern also searches for the name `object_data_number`, which is four times as fast. The second
+ * pattern is for JSON in which the name may contain escapes (`\u006f`).
  */
 const mayLoseDigits = /"object_data_number"\s*:\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 const mayLoseDigitsUnnamed = /[\s:]-?(?:\d[\d.]{15}|[\d.]+[eE])/;
@@ -13,13 +13,12 @@ const mayLoseDigitsUnnamed = /[\s:]-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]*[eE][-+]?\d+|-?\d[\d.]{15,}/g;
 
 /**
- * The text of `object_data_number` as the client wrote it, for each item of a JSON array, or for one object at index 0.
- * Numbers of more than 15 digits must be refused, not rounded. The function puts such numbers into quotation marks and
- * calls `JSON.parse`, which is twenty times as fast as a JSON parser in JavaScript.
+ * For each item of a JSON array, or for one object at index 0: the text of `object_data_number` as the client wrote it, if
+ * the parsed number may have lost digits. Numbers of more than 15 digits must be refused, not rounded. The function puts
+ * such numbers into quotation marks and calls `JSON.parse`, which is twenty times as fast as a JSON parser in JavaScript.
  *
  * @param json valid JSON of bounded depth
- * @returns undefined for an item whose parsed number is exact or absent. Usually this is so for all items, and the array
- * is empty
+ * @returns undefined for an item without such a number. Usually no item has one, and the array is empty
  */
 export function exactNumbers(json: string | undefined): readonly (string | undefined)[] {
   if (json === undefined) return [];

@@ -16,8 +16,8 @@ export type Publication = NewNotification & Recipients;
 /** Publishing notifications, with an API key that has the scope `notifications:write`. */
 export interface Publishing {
   /**
-   * Publishes a notification to one user, to several, or up to 1000 notifications: all of them or none. A repeat with the same key
-   * publishes nothing.
+   * Publishes a notification to one user, to several, or up to 1000 notifications: all of them or none. A repeat with the same
+   * `idempotencyKey` publishes nothing.
    */
   readonly publish: {
     (
@@ -27,8 +27,9 @@ export interface Publishing {
     (notifications: Publication | readonly Publication[], options: OnceOptions): Promise<readonly Notification[]>;
   };
   /**
-   * Publishes any number of notifications. Repeats with the same key publish none twice. Results come in the order of the source.
-   * A line that cannot be published does not affect the others. Iterate the result: without an iteration, nothing is sent.
+   * Publishes any number of notifications. Repeats with the same `idempotencyKey` publish none twice. Results come in the order
+   * of the source. A notification that cannot be published does not affect the others. Iterate the result: without an iteration,
+   * nothing is sent.
    */
   readonly publishAll: PublishAll;
   /** Returns the users and devices that would get the notifications. Publishes nothing. */

@@ -22,7 +22,7 @@ export interface Move {
 
 /** How long the parts of a move wait, in milliseconds. */
 export interface MoveTimes {
-  /** At the start, until every instance checks more often for a new map. */
+  /** At the start, until every instance has noticed the move and checks more often for a new map. */
   readonly notice: number;
   /** Before another attempt. */
   readonly pause: number;
