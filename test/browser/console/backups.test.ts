@@ -109,6 +109,6 @@ test('with DATABASE_URL, the page says how to restore into a database, and why p
   await page.reload();
   await page.getByText(problem).waitFor();
   expect(await page.getByText(/Create an empty database/).isVisible()).toBe(true);
-  expect(await page.getByText('Log archived until').count()).toBe(0);
+  expect(await page.getByText('Database log archived until').count()).toBe(0);
   await expectNoErrorsOrSidewaysScroll();
 });

@@ -16,7 +16,7 @@ import styles from './users.module.css';
 const emptyDraft = { name: '', username: '', email: '', phone: '', external_id: '' };
 const emptyForm = { ...emptyDraft, password: '' };
 type Form = typeof emptyForm;
-/** The members of the new user that are known before the form opens. */
+/** The values for the form that are known before it opens, by field name. Other names have no effect on the form. */
 export type NewMembers = Readonly<Record<string, unknown>>;
 
 const formOf = (start: NewMembers): typeof emptyDraft => {
@@ -28,7 +28,7 @@ const formOf = (start: NewMembers): typeof emptyDraft => {
 export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClose: () => void }) {
   const { users, common } = useText();
   const queries = useQueryClient();
-  // A form with known members has its own draft.
+  // A form with known values has its own draft.
   const [draft, setDraft, forget] = useDraft(`user ${JSON.stringify(start)}`, formOf(start));
   // A draft is stored, and a password must not be.
   const [password, setPassword] = useState('');
