@@ -11,7 +11,10 @@ import { testSql } from './sql.js';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** Times that are shorter than those of the product: the tests make no requests that run for seconds. */
+/**
+ * Times of a move (see `MoveTimes`) that are shorter than those of the product: the tests make no requests that run for
+ * seconds.
+ */
 const quickTimes = { notice: 0, longestRequest: 300 };
 
 /** Moves the buckets of users in this process. @returns the buckets that moved */
@@ -35,7 +38,7 @@ export interface MoverProcess {
   paused(): Promise<void>;
   /** Continues it. */
   resume(): void;
-  /** Waits for its end. Gives the exit code, null after a kill, and the milliseconds of each stop. */
+  /** Waits for its end. Gives the exit code, null after a kill, and the milliseconds for which each bucket was stopped. */
   ended(): Promise<{ readonly code: number | null; readonly stops: readonly number[] }>;
 }
 
@@ -77,7 +80,7 @@ export function startMover(
   };
 }
 
-/** All rows of users on all servers, as texts: for each table a list of `server row`. Equal rows are equal texts. */
+/** All rows of users on all servers, by table. Each text is the name of the server, a space and the row. */
 export async function rowsOfUsers(
   { shards }: Pick<Database, 'shards'>,
   userIds: readonly string[],
@@ -105,7 +108,10 @@ export const allOn = (server: string, rows: Readonly<Record<string, readonly str
     ]),
   );
 
-/** The names of all triggers, rows and locks of moves that are left on any server. */
+/**
+ * The triggers and rows of moves that are left on any server. `shard_moves` has the planned moves, and `shard_moving` the
+ * buckets that move now. `shard_luggage` has the work of a stopped bucket, such as jobs.
+ */
 export async function remainsOfMoves({ shards }: Pick<Database, 'shards'>): Promise<string[]> {
   const all = await Promise.all(
     shards.map(async ({ name, everyone }) => {

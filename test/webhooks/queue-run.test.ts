@@ -26,13 +26,17 @@ const answer = (status: number, fields: Partial<AttemptResult> = {}): AttemptRes
   ...fields,
 });
 
-/** Runs over deliveries; statuses by id, 204 without one. @returns what was tried and the result */
-async function run(deliveries: TakenDelivery[], statuses: Record<string, AttemptResult | undefined> = {}) {
+/**
+ * Runs over deliveries.
+ * @param answers the answers of the endpoint by delivery id. No entry: 204. `undefined`: the event is no longer stored
+ * @returns which deliveries were tried, and the result. `done` counts the deliveries that are no longer pending
+ */
+async function run(deliveries: TakenDelivery[], answers: Record<string, AttemptResult | undefined> = {}) {
   const tried: string[] = [];
   const result = await runQueue(deliveries, {
     async attempt({ id }) {
       tried.push(id);
-      return id in statuses ? statuses[id] : answer(204);
+      return id in answers ? answers[id] : answer(204);
     },
     mayAttempt: () => true,
     random: () => 0,
@@ -83,6 +87,7 @@ describe('a run over the queue of a user', () => {
   });
 
   test('the attempts end after 24 hours', async () => {
+    // The next attempt would be in an hour, and so more than 24 hours after the first one.
     const { results, done } = await run([delivery(1, { attempts: 28, age: 84_000, is_late: true })], {
       d1: answer(500),
     });
@@ -123,7 +128,7 @@ describe('a run over the queue of a user', () => {
     expect(done).toBe(1);
   });
 
-  test('a run without time left returns its queue', async () => {
+  test('a run without time left makes no attempt, and its queue is due at once', async () => {
     const result = await runQueue([delivery(1)], {
       attempt: async () => answer(204),
       mayAttempt: () => false,

@@ -5,24 +5,24 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { BackupState } from '../../../src/contract/operation/backups.js';
 import { startEmbeddedPostgres } from '../../../src/database/embedded.js';
 import { runCommand } from '../../cli/command.js';
-import { accessKeyId, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
+import { accessKeyId, bucketName, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { eventually } from '../../support/eventually.js';
 import { createInstallation, type FaultyService, type Installation } from '../../support/fault-injection/service.js';
 import { createUser } from '../../support/users.js';
 
-let place: Installation;
+let installation: Installation;
 let service: FaultyService;
 beforeAll(async () => {
-  place = await createInstallation();
-  service = await place.start({
-    BACKUP_TO: join(place.folder, 'backups'),
+  installation = await createInstallation();
+  service = await installation.start({
+    BACKUP_TO: join(installation.folder, 'backups'),
     BACKUP_CONTINUOUS: 'true',
     BACKUP_KEEP: '2',
   });
 });
 afterAll(async () => {
   await service?.stop();
-  await place?.remove();
+  await installation?.remove();
 });
 
 const call = <T>(method: 'GET' | 'POST', path: string) =>
@@ -37,21 +37,27 @@ const waitForState = (isReached: (state: BackupState) => boolean) =>
 
 it('operators start and verify backups, and deleted ones are not listed', async () => {
   const first = await waitForState(({ backups }) => backups.some(({ verified_at }) => verified_at !== null));
-  expect(first).toMatchObject({ place: join(place.folder, 'backups'), keep: 2, schedule: '24h', is_encrypted: false });
+  expect(first).toMatchObject({
+    place: join(installation.folder, 'backups'),
+    keep: 2,
+    schedule: '24h',
+    is_encrypted: false,
+  });
   expect(first.archive).toMatchObject({ location: first.place, error: null });
-  const count = first.backups.length;
+  // One scheduled backup, or several if the first attempts failed.
+  const countBefore = first.backups.length;
   for (const round of [1, 2]) {
     const answers = await Promise.all([call('POST', ''), call('POST', ''), call('POST', '')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
     await waitForState(({ backups }) => {
-      const good = backups.filter(({ verified_at, is_scheduled }) => verified_at !== null && !is_scheduled);
-      return good.length >= Math.min(round, 2) && backups.length <= Math.max(count, 2);
+      const byHand = backups.filter(({ verified_at, is_scheduled }) => verified_at !== null && !is_scheduled);
+      return byHand.length >= round && backups.length <= Math.max(countBefore, 2);
     });
   }
   const { backups } = await waitForState((given) => given.backups.length === 2);
-  const files = (await readdir(join(place.folder, 'backups'))).filter((name) => name.endsWith('.tar'));
+  const files = (await readdir(join(installation.folder, 'backups'))).filter((name) => name.endsWith('.tar'));
   expect(backups.map(({ location }) => location).sort()).toEqual(
-    files.sort().map((name) => join(place.folder, 'backups', name)),
+    files.sort().map((name) => join(installation.folder, 'backups', name)),
   );
   const [newest] = backups;
   expect((await call('POST', `/${newest?.id}/verify`)).status).toBe(202);
@@ -88,14 +94,14 @@ async function textsIn(dataDir: string): Promise<string[]> {
 it('an encrypted log archive in a bucket restores a time between two writes, and the last state', async () => {
   const bucket = await startStore();
   onTestFinished(() => bucket.close());
-  const installation = await createInstallation();
-  onTestFinished(() => installation.remove());
+  const encrypted = await createInstallation();
+  onTestFinished(() => encrypted.remove());
   const env = {
-    ...{ BACKUP_TO: 's3://images-of-tests/log', BACKUP_CONTINUOUS: 'true', BACKUP_PASSPHRASE: 'correct horse battery' },
+    ...{ BACKUP_TO: `s3://${bucketName}/log`, BACKUP_CONTINUOUS: 'true', BACKUP_PASSPHRASE: 'correct horse battery' },
     ...{ BACKUP_S3_ENDPOINT: bucket.url, BACKUP_S3_REGION: 'eu-west-1', SECRET_KEY: 'k'.repeat(40) },
     ...{ BACKUP_S3_ACCESS_KEY_ID: accessKeyId, BACKUP_S3_SECRET_ACCESS_KEY: secretAccessKey },
   };
-  const archived = await installation.start(env);
+  const archived = await encrypted.start(env);
   const { api, adminKey: bearer } = archived;
   await eventually('the first backup', async () => {
     const { body } = await api<BackupState>('GET', '/admin/v1/backups', { bearer });
@@ -112,7 +118,7 @@ it('an encrypted log archive in a bucket restores a time between two writes, and
   await publish('second');
   await archived.stop();
   const restore = async (at: string, name: string) => {
-    const target = join(installation.folder, name);
+    const target = join(encrypted.folder, name);
     const { BACKUP_TO: from } = env;
     expect(await runCommand(['backup', 'restore', from, '--at', at, '--to', target], env)).toMatchObject({ code: 0 });
     return textsIn(target);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   store = await startStore();
   postern = await startTestApp({ IMAGE_DIR: folder.path, SECRET_KEY: 's'.repeat(32) });
   bucket = {
-    ...{ IMAGE_STORAGE: 's3://images-of-tests/shop', IMAGE_S3_ENDPOINT: store.url, IMAGE_S3_REGION: 'eu-west-1' },
+    ...{ IMAGE_STORAGE: 's3://bucket-of-tests/shop', IMAGE_S3_ENDPOINT: store.url, IMAGE_S3_REGION: 'eu-west-1' },
     ...{ IMAGE_S3_ACCESS_KEY_ID: accessKeyId, IMAGE_S3_SECRET_ACCESS_KEY: secretAccessKey },
   };
   const disk = { ...postern.databaseEnv, SECRET_KEY: 's'.repeat(32), IMAGE_DIR: folder.path };
@@ -83,9 +83,9 @@ test('images are copied, also after an interruption, and a service with the buck
 test('the doctor checks the bucket', async () => {
   const findings = async (more: Record<string, string> = {}) =>
     (await runCommand(['doctor'], { ...env, ...more })).stdout.split('\n').filter((line) => line.includes(' images: '));
-  expect(await findings()).toEqual(['ok    images: the bucket images-of-tests answers']);
+  expect(await findings()).toEqual(['ok    images: the bucket bucket-of-tests answers']);
   expect(await findings({ IMAGE_S3_SECRET_ACCESS_KEY: 'another-secret' })).toEqual([
-    'FAIL  images: the bucket images-of-tests: the store refused to list an object: 403 SignatureDoesNotMatch',
+    'FAIL  images: the bucket bucket-of-tests: the store refused to list an object: 403 SignatureDoesNotMatch',
   ]);
 });
 
@@ -102,7 +102,7 @@ test('clients are redirected to the bucket if that is configured', async () => {
     const answer = await read(served, image, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([302, 'public, max-age=1800']);
     const location = answer.headers.get('location') ?? '';
-    expect(location.startsWith(`${store.url}/images-of-tests/shop/`)).toBe(true);
+    expect(location.startsWith(`${store.url}/bucket-of-tests/shop/`)).toBe(true);
     expect((await fetch(location)).status).toBe(200);
   } finally {
     await served.close();

@@ -39,7 +39,10 @@ function sender(url: string, options: Partial<SmtpMailOptions> = {}) {
   return createSmtpMail({ target, from: { name: 'Café, Ltd', address: 'no-reply@example.org' }, ...options });
 }
 
-/** Returns a failure, and checks that a log of it would contain nothing of the mail or the password. */
+/**
+ * Returns a failure. Checks that a log of it would contain nothing of the mail, the password or the answer of the server
+ * (`refused: …`).
+ */
 async function failureOf(sending: Promise<void>): Promise<{ text: string; permanent: unknown }> {
   const error = await sending.then(
     () => expect.unreachable('the mail was sent'),

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 export const accessKeyId = 'AKIAEXAMPLE';
 export const secretAccessKey = 's3/secret/access/key';
+/** The only bucket of the store. */
+export const bucketName = 'bucket-of-tests';
 
 /** A store in memory with the part of the API of Amazon S3 that Postern uses. It checks every signature. */
 export interface StoreFake {
@@ -36,7 +38,7 @@ export async function startStore(): Promise<StoreFake> {
     if (!isSigned(request, url, body)) return refuse(403, 'SignatureDoesNotMatch');
     if (failing?.test(line) === true) return refuse(503, 'SlowDown');
     const name = url.pathname.slice(1);
-    if (!name.startsWith('images-of-tests/')) return refuse(404, 'NoSuchBucket');
+    if (!name.startsWith(`${bucketName}/`)) return refuse(404, 'NoSuchBucket');
     const uploadId = url.searchParams.get('uploadId') ?? '';
     const parts = uploads.get(uploadId);
     if (uploadId !== '' && parts === undefined) return refuse(404, 'NoSuchUpload');
@@ -68,12 +70,12 @@ export async function startStore(): Promise<StoreFake> {
       return response.writeHead(204).end();
     }
     if (url.searchParams.get('list-type') === '2') {
-      const prefix = `images-of-tests/${url.searchParams.get('prefix') ?? ''}`;
+      const prefix = `${bucketName}/${url.searchParams.get('prefix') ?? ''}`;
       const keys = [...objects.keys()]
-        .filter((key) => key.startsWith(prefix) && key > `images-of-tests/${url.searchParams.get('start-after') ?? ''}`)
+        .filter((key) => key.startsWith(prefix) && key > `${bucketName}/${url.searchParams.get('start-after') ?? ''}`)
         .sort()
         .slice(0, 1000);
-      const list = keys.map((key) => `<Contents><Key>${key.slice('images-of-tests/'.length)}</Key></Contents>`);
+      const list = keys.map((key) => `<Contents><Key>${key.slice(`${bucketName}/`.length)}</Key></Contents>`);
       return response.writeHead(200).end(`<ListBucketResult>${list.join('')}</ListBucketResult>`);
     }
     const found = objects.get(name);

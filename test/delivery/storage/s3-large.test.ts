@@ -13,7 +13,7 @@ let bucket: ReturnType<typeof createS3Bucket>;
 beforeAll(async () => {
   store = await startStore();
   const credentials = { accessKeyId, secretAccessKey, region: 'eu-west-1' };
-  bucket = createS3Bucket({ endpoint: store.url, bucket: 'images-of-tests', ...credentials, outbound });
+  bucket = createS3Bucket({ endpoint: store.url, bucket: 'bucket-of-tests', ...credentials, outbound });
 });
 afterAll(async () => {
   await outbound.close();
@@ -38,7 +38,7 @@ describe('an object of any size', () => {
     const small = randomBytes(100);
     expect(await bucket.upload('small', chunksOf(small))).toBe(100);
     expect(await read('small')).toEqual(small);
-    expect(store.received).toEqual(['PUT /images-of-tests/small', 'GET /images-of-tests/small']);
+    expect(store.received).toEqual(['PUT /bucket-of-tests/small', 'GET /bucket-of-tests/small']);
     expect(await bucket.download('missing')).toBeUndefined();
   });
 
@@ -62,15 +62,15 @@ describe('an object of any size', () => {
   });
 
   it('that changes while it is read is an error', async () => {
-    store.objects.set('images-of-tests/changing', randomBytes(partBytes + 1));
+    store.objects.set('bucket-of-tests/changing', randomBytes(partBytes + 1));
     const parts = (await bucket.download('changing'))?.[Symbol.asyncIterator]();
     await parts?.next();
-    store.objects.set('images-of-tests/changing', randomBytes(partBytes + 1));
+    store.objects.set('bucket-of-tests/changing', randomBytes(partBytes + 1));
     await expect(parts?.next()).rejects.toThrow('412 PreconditionFailed');
   });
 
   it('can be listed after another one', async () => {
-    for (const name of ['a/1', 'a/2', 'a/3', 'b/1']) store.objects.set(`images-of-tests/${name}`, Buffer.alloc(1));
+    for (const name of ['a/1', 'a/2', 'a/3', 'b/1']) store.objects.set(`bucket-of-tests/${name}`, Buffer.alloc(1));
     expect(await bucket.list('a/', 'a/1')).toEqual(['a/2', 'a/3']);
   });
 });

@@ -29,7 +29,7 @@ function storage({ redirects = false, secret = secretAccessKey } = {}): ImageSto
   const outbound = createOutbound({ allowPrivateNetworkTargets: true });
   onTestFinished(() => outbound.close());
   const credentials = { accessKeyId, secretAccessKey: secret, region: 'eu-west-1' };
-  const bucket = createS3Bucket({ endpoint: store.url, bucket: 'images-of-tests', ...credentials, outbound });
+  const bucket = createS3Bucket({ endpoint: store.url, bucket: 'bucket-of-tests', ...credentials, outbound });
   return createImageBucket({ bucket, prefix: 'a/b/', redirects, monotonicNow: () => now });
 }
 
@@ -44,9 +44,9 @@ describe('images in a bucket', () => {
     await images.put(id, renditions);
     for (const rendition of ['card', 'full', 'thumbnail'] as const)
       expect(await content(id, rendition)).toEqual(renditions[rendition]);
-    const folder = `images-of-tests/a/b/${id.slice(0, 2)}/${id.slice(2, 4)}/${id}`;
+    const folder = `bucket-of-tests/a/b/${id.slice(0, 2)}/${id.slice(2, 4)}/${id}`;
     const files = ['card.jpg', 'full.jpg', 'thumbnail.jpg'].map((file) => `${folder}/${file}`);
-    expect([...store.objects.keys()].sort()).toEqual([...files, `images-of-tests/a/b/unsettled/${id}`].sort());
+    expect([...store.objects.keys()].sort()).toEqual([...files, `bucket-of-tests/a/b/unsettled/${id}`].sort());
     await images.markSettled(id);
     expect([...store.objects.keys()].sort()).toEqual(files);
   });
@@ -76,7 +76,7 @@ describe('images in a bucket', () => {
     const id = crypto.randomUUID();
     store.fail(/(PUT|DELETE) .*full\.jpg$/);
     expect(await problemOf(images.put(id, renditions))).toMatchObject({ code: 'storage_unavailable' });
-    expect([...store.objects.keys()]).toContain(`images-of-tests/a/b/unsettled/${id}`);
+    expect([...store.objects.keys()]).toContain(`bucket-of-tests/a/b/unsettled/${id}`);
     store.fail(undefined);
     await images.longUnsettled();
     now += hour + 1;
@@ -91,7 +91,7 @@ describe('images in a bucket', () => {
     await images.markSettled(settled);
     now += hour + 1;
     await images.put(young, renditions);
-    store.objects.set('images-of-tests/a/b/unsettled/junk', Buffer.alloc(0));
+    store.objects.set('bucket-of-tests/a/b/unsettled/junk', Buffer.alloc(0));
     expect(await images.longUnsettled()).toEqual([old]);
   });
 

@@ -182,7 +182,7 @@ describe('postern backup', () => {
   it('a bucket can hold backups, and an error of the bucket is printed as a sentence', async () => {
     const store = await startStore();
     onTestFinished(() => store.close());
-    const place = 's3://images-of-tests/backups';
+    const place = 's3://bucket-of-tests/backups';
     const access = {
       BACKUP_S3_ENDPOINT: store.url,
       BACKUP_S3_REGION: 'eu-west-1',
@@ -192,7 +192,7 @@ describe('postern backup', () => {
     expect((await postern(`backup create --to ${place}`)).stderr).toContain('needs an access key');
     expect(await postern(`backup create --to ${place}`, keys)).toMatchObject({ code: 0, stderr: '' });
     const [key = ''] = store.objects.keys();
-    expect(key).toMatch(/^images-of-tests\/backups\/postern-\d+-\d{8}T\d{6}Z\.tar$/);
+    expect(key).toMatch(/^bucket-of-tests\/backups\/postern-\d+-\d{8}T\d{6}Z\.tar$/);
     const { stdout } = await postern(`backup verify ${place}`, keys);
     expect(stdout).toContain(`s3://${key} is good`);
     expect(await postern(`backup restore s3://${key} --to ${pathOf('from-bucket')}`, keys)).toMatchObject({ code: 0 });
