@@ -111,6 +111,7 @@ export function createSecondStep(
       const { open, isLast } = evaluated;
       const areRight = evaluated.isRight && pinRight && !open.pin_refused;
       if (user !== undefined && areRight && !isLast) second = await secondFactors.createChallenge(user, open);
+      // `neutral` for the verdicts `locked` and `second_factor`, which are handled below.
       return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
     if (evaluated === undefined || user === undefined || verdict === 'wrong') {
