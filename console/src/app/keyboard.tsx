@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { focusFirstRow } from '../components/table/focus.js';
 import { letterShortcuts } from '../lib/preferences.js';
 import { createStore } from '../lib/store.js';
@@ -19,8 +19,9 @@ export function useShortcuts(added: readonly Shortcut[]): void {
   const latest = useRef(added);
   latest.current = added;
   const names = added.map(({ keys, name }) => `${keys} ${name}`).join('\n');
+  // The keys must work as soon as the page is visible. `useEffect` may run later on a busy machine.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the names say when the list has changed
-  useEffect(() => {
+  useLayoutEffect(() => {
     const entries = latest.current.map((shortcut, index) => ({ ...shortcut, run: () => latest.current[index]?.run() }));
     shortcuts.set([...shortcuts.get(), ...entries]);
     return () => shortcuts.set(shortcuts.get().filter((entry) => !entries.includes(entry)));
@@ -38,7 +39,7 @@ function isField(target: EventTarget | null): boolean {
 
 /** Listens to the keys of the page. Single characters never act in a field, in a dialog, or when they are turned off. */
 export function useKeyboard(): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     let before = { key: '', at: 0 };
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.isComposing || event.altKey) return;

@@ -54,6 +54,8 @@ test('g and a letter open a page, ? lists the shortcuts, and Esc goes back', asy
   const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
     as: await operator(),
   });
+  // The shortcuts of pages exist when the role of the operator is known.
+  await page.getByRole('link', { name: 'Overview' }).waitFor();
   await press(page, 'g', 'o');
   await isOn(page, 'Overview');
   await press(page, '?');
@@ -67,6 +69,8 @@ test('g and a letter open a page, ? lists the shortcuts, and Esc goes back', asy
 
 test('single letters do nothing in a field, and nothing at all when they are turned off', async () => {
   const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: await operator() });
+  const overview = page.getByRole('link', { name: 'Overview' });
+  await overview.waitFor();
   await press(page, '/');
   await page.keyboard.type('go?');
   expect(await page.getByRole('searchbox').inputValue()).toBe('go?');
@@ -78,6 +82,7 @@ test('single letters do nothing in a field, and nothing at all when they are tur
   await isOn(page, 'Components and states');
   expect(await page.getByRole('dialog').count()).toBe(0);
   await page.reload();
+  await overview.waitFor();
   await press(page, 'g', 'o');
   await isOn(page, 'Components and states');
   // Ctrl K is not a single letter, so it still works.

@@ -184,6 +184,8 @@ describe('the page opens', () => {
     await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('send a notif');
+    // The palette has this command only when the role of the operator is known.
+    await page.getByRole('option', { name: 'Send a notification', selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await title.waitFor();
     await expectNoErrorsOrSidewaysScroll();
