@@ -7,7 +7,7 @@ import type { FilterClause } from '../../../src/lib/filter/fields.js';
 import { Problem } from '../../../src/lib/problem.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
-import { queriesOf } from '../../support/queries.js';
+import { allQueriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
 
 let test: TestDatabase;
@@ -121,7 +121,7 @@ describe('streams of audit events', () => {
 
   it('read each event once for all clients, and read nothing without a client', async () => {
     const streams = createTestStreams({ checkIntervalMs: 600_000 });
-    const idle = await queriesOf(() => write('unread', 1));
+    const idle = await allQueriesOf(() => write('unread', 1));
     expect(idle).toHaveLength(1);
     const sinks = await Promise.all(Array.from({ length: 10 }, () => open(streams)));
     await streams.close();
@@ -133,7 +133,7 @@ describe('streams of audit events', () => {
       await write('all', 1);
       for (const sink of clients) await waitForEvents(sink, round);
     }
-    const sent = await queriesOf(async () => {
+    const sent = await allQueriesOf(async () => {
       await write('shared', 3);
       for (const sink of clients) await waitForEvents(sink, 8);
     });

@@ -165,13 +165,10 @@ describe('parallel session checks', () => {
 });
 
 describe('round trips to the database', () => {
-  /**
-   * Names of prepared statements, without those of maintenance and of messages, which run meanwhile. A statement that is sent
-   * to all servers at once is one.
-   */
+  /** Names of prepared statements. A statement that is sent to all servers at once is one. */
   const namesOf = async (work: () => Promise<unknown>) =>
     (await queriesOf(work))
-      .flatMap(({ name = 'maintenance_' }) => (/^(maintenance|message)_/.test(name) ? [] : [name]))
+      .map(({ name }) => name)
       .filter((name, place, all) => one.database.shards.length === 1 || name !== all[place - 1]);
   const verifySession = (on: TestApp, token: string) => on.services.verifiers.verifySession(token);
 
