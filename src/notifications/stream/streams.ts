@@ -101,8 +101,8 @@ export function createStreams(options: StreamsOptions): Streams {
         const sink = connect();
         if (sink.destroyed) return slots.release(userId);
         const warningLeadMs = Math.min(maxLead, remaining * leadPart);
-        // Sets all properties here, so that all streams have the same shape in V8. With different shapes, thousands of
-        // streams cost a sixth more.
+        // Sets all properties here, so that all streams have the same shape in V8, which reads objects of different shapes
+        // more slowly. Thousands of streams are read for one publication.
         const stream: Stream = {
           userId,
           sessionId,
