@@ -73,7 +73,8 @@ describe('the indexes that are built late', () => {
     await writer.query('insert into users (id, created_at, updated_at) values (gen_random_uuid(), now(), now())');
     const build = startIndexBuild(test.target, silent);
     const started = () =>
-      run(`select 1 as one from pg_stat_activity where query like 'create index%' and wait_event_type = 'Lock'`);
+      run(`select 1 as one from pg_stat_activity
+           where datname = current_database() and query like 'create index%' and wait_event_type = 'Lock'`);
     await eventually('the build waits', async () => (await started())[0]);
     await build.stop();
     // The server notices within a second that the connection is gone.

@@ -36,7 +36,9 @@ test('a migration that waits for a table does not block readers, and runs when t
   const applied = migrate(db.target, quiet);
   await eventually('the migration to wait for the table', async () => {
     const { rows } = await reader.query(
-      "select 1 from pg_locks where relation = 'authentications'::regclass and mode = 'AccessExclusiveLock' and not granted",
+      `select 1 from pg_locks join pg_database d on d.oid = database
+       where datname = current_database() and relation = 'authentications'::regclass and mode = 'AccessExclusiveLock'
+         and not granted`,
     );
     return rows.at(0);
   });

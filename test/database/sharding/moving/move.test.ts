@@ -58,7 +58,8 @@ const onServer = (server: string) => {
 /** Waits until the mover has tried to lock a bucket. */
 const waitForAttemptToStop = () =>
   eventually('an attempt to stop the bucket', async () => {
-    const text = `select from pg_stat_activity where application_name = 'postern move' and query like '%lock($1, $2)%'`;
+    const text = `select from pg_stat_activity where datname = current_database() and application_name = 'postern move'
+                  and query like '%lock($1, $2)%'`;
     return (await onServer('main').query(testSql(text))).at(0);
   });
 

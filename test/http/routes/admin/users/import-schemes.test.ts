@@ -214,7 +214,10 @@ describe('a scheme that no user has any longer', () => {
       );
       storing = store(phone);
       await eventually('the other transaction to wait for the identity', async () => {
-        const [row] = await postern.database.everyone.query(testSql('select 1 from pg_locks where not granted'));
+        const [row] = await postern.database.everyone.query(
+          testSql(`select 1 from pg_stat_activity
+                   where datname = current_database() and wait_event_type = 'Lock' and query like '%identities%'`),
+        );
         return row;
       });
       await postern.database.everyone.query(testSql('delete from users where id = $1', [body.id]));
