@@ -169,6 +169,44 @@ export const settleQueues = unprepared(
   ),
 );
 
+interface HeldQueues {
+  readonly endpointId: string;
+  readonly lease: string;
+  readonly userIds: readonly string[];
+}
+
+/** Locks queues that a sender has taken, so that no delivery is added to them until the transaction ends. */
+export const lockQueues = everyoneStatement<HeldQueues>(
+  'webhook_queues_lock',
+  (p) => sql`
+  select from webhook_queues
+  where endpoint_id = ${p.endpointId} and user_id = any (${p.userIds}::uuid[]) and lease = ${p.lease}
+  order by user_id for update`,
+);
+
+/**
+ * Counts the pending deliveries of queues, and returns the queues or removes those without any. The maintenance removes old
+ * deliveries and does not change these counts. Call it after `lockQueues`, in the same transaction: this statement sees
+ * all deliveries that were added before the lock.
+ */
+export const recountQueues = everyoneStatement<HeldQueues>(
+  'webhook_queues_recount',
+  (p) => sql`
+  with counted as materialized (
+    select q.user_id, q.endpoint_id, (
+      select count(*)::int from webhook_deliveries d
+      where d.user_id = q.user_id and d.endpoint_id = q.endpoint_id and d.state = 'pending') as pending
+    from webhook_queues q
+    where q.endpoint_id = ${p.endpointId} and q.user_id = any (${p.userIds}::uuid[]) and q.lease = ${p.lease}
+  ),
+  removed as (
+    delete from webhook_queues q
+    using counted c where c.pending = 0 and q.user_id = c.user_id and q.endpoint_id = c.endpoint_id
+  )
+  update webhook_queues q set pending = c.pending, lease = null, due_at = db_now()
+  from counted c where c.pending > 0 and q.user_id = c.user_id and q.endpoint_id = c.endpoint_id`,
+);
+
 export const recordSuccess = directoryStatement<{ id: string }>(
   'webhook_health_success',
   (p) => sql`

@@ -18,9 +18,11 @@ import type { WebhookSender } from './sender.js';
 import {
   type DueEndpoint,
   leaseSeconds,
+  lockQueues,
   type ReturnedQueue,
   recordFailure,
   recordSuccess,
+  recountQueues,
   selectDueEndpoints,
   selectEndpoint,
   settleQueues,
@@ -158,7 +160,9 @@ async function workOn(
       const target = await targetOf(database, keys, endpoint);
       const limit = pace.beginStep(concurrency - running.size);
       const taken = await shard.everyone.query(takeQueues({ endpointId, lease, limit }));
-      for (const [userId, rows] of byUser(taken)) {
+      const empty = taken.filter(({ id }) => id === null).map(({ user_id }) => user_id);
+      if (empty.length > 0) await returnEmpty(shard, { endpointId, lease, userIds: empty });
+      for (const [userId, rows] of byUser(taken.filter(({ id }) => id !== null))) {
         const run = runOne(options, target, rows, pace, stopping)
           .then(async (result) => {
             await settle(userId, result);
@@ -169,7 +173,10 @@ async function workOn(
           .finally(() => running.delete(run));
         running.add(run);
       }
-      if (running.size === 0) return;
+      if (running.size === 0) {
+        if (empty.length === 0) return;
+        continue;
+      }
       // It waits until half of the concurrent runs have ended, so that one statement takes several queues.
       if (!pace.isFailing())
         do await Promise.race([...running, nextNotification()]);
@@ -178,6 +185,14 @@ async function workOn(
   } finally {
     await Promise.allSettled(running);
   }
+}
+
+/** Returns queues in which the sender has found no delivery, although their counts say that there are some. */
+async function returnEmpty({ everyone }: Shard, queues: Parameters<typeof recountQueues>[0]): Promise<void> {
+  await everyone.transaction(async (tx) => {
+    await tx.query(lockQueues(queues));
+    await tx.query(recountQueues(queues));
+  });
 }
 
 /** The rows of each user, in their order. */
