@@ -1,6 +1,7 @@
 import type { Database, Shard } from '../database/database.js';
 import { onReachableShards } from '../database/sharding/merge.js';
-import { everyoneStatement, sql } from '../database/sql.js';
+import { everyoneStatement, literal, sql } from '../database/sql.js';
+import { nilId } from '../lib/ids.js';
 import type { StoredEvent } from './relay-queries.js';
 
 /** The events that are recorded from now on. */
@@ -11,13 +12,25 @@ export interface EventTail {
 
 const selectNow = everyoneStatement<object, { now: string }>('webhook_tail_now', () => sql`select db_now() as now`);
 
+/** Events that one statement reads. */
+const pageSize = 20_000;
+
+/** The events from `start` on, or after an event that is named by its time, user and sequence. */
+interface Since {
+  readonly start: string;
+  readonly last: string;
+  readonly userId: string;
+  readonly sequence: number;
+}
+
 /** Reads the last seconds again, because transactions that run at the same time do not commit in the order of their times. */
-const selectSince = everyoneStatement<{ start: string; last: string }, StoredEvent>(
+const selectSince = everyoneStatement<Since, StoredEvent>(
   'webhook_tail_events',
   (p) => sql`
   select user_id, sequence, id, type, data, created_at from webhook_events
-  where created_at >= greatest(${p.start}::timestamptz, ${p.last}::timestamptz - interval '5 seconds')
-  order by created_at, user_id, sequence limit 20000`,
+  where (created_at, user_id, sequence) >
+        (greatest(${p.start}::timestamptz, ${p.last}::timestamptz - interval '5 seconds'), ${p.userId}::uuid, ${p.sequence}::bigint)
+  order by created_at, user_id, sequence limit ${literal(pageSize)}`,
 );
 
 /** What was read on a server: from when on, up to when, and the events of the last seconds. */
@@ -34,6 +47,14 @@ interface Place {
 export function tailEvents(database: Pick<Database, 'shards'>): EventTail {
   const places = new Map<Shard, Place>();
 
+  async function eventsSince(shard: Shard, since: Since): Promise<StoredEvent[]> {
+    const events = await shard.everyone.query(selectSince(since));
+    const end = events.at(-1);
+    if (end === undefined || events.length < pageSize) return events;
+    const { created_at: time, user_id: userId, sequence } = end;
+    // Many events can have the same time.
+    return [...events, ...(await eventsSince(shard, { start: time, last: time, userId, sequence }))];
+  }
   async function nextOn(shard: Shard): Promise<StoredEvent[]> {
     const { everyone } = shard;
     let place = places.get(shard);
@@ -42,7 +63,7 @@ export function tailEvents(database: Pick<Database, 'shards'>): EventTail {
       place = { start, last: start, seenIds: new Set() };
     }
     const { start, last } = place;
-    const events = await everyone.query(selectSince({ start, last }));
+    const events = await eventsSince(shard, { start, last, userId: nilId, sequence: 0 });
     // A user who is moved takes the events to another server.
     const seen = [...places.values()].map(({ seenIds }) => seenIds);
     places.set(shard, {
