@@ -13,10 +13,10 @@ export const tryRelayLock = directoryStatement<object, { locked: boolean }>(
 );
 
 /** Whether there is anything to relay: without webhooks, nothing else runs. */
-export const hasWork = everyoneStatement<object, { exists: boolean }>(
+export const hasWork = everyoneStatement<object, { events: boolean; replays: boolean }>(
   'webhook_relay_work',
   () => sql`
-  select exists (select from webhook_outbox) or exists (select from webhook_replays) as exists`,
+  select exists (select from webhook_outbox) as events, exists (select from webhook_replays) as replays`,
 );
 
 export interface OutboxRow {
@@ -111,12 +111,16 @@ export interface ReplayRow extends Subscription {
   readonly replay_id: string;
 }
 
-/** The oldest replay, and its endpoint. */
+/**
+ * The oldest replay, and its endpoint. A replay waits until the events before it have their numbers: it would otherwise leave
+ * them out.
+ */
 export const selectReplay = directoryStatement<object, ReplayRow>(
   'webhook_replay_next',
   () => sql`
   select r.id as replay_id, e.id, e.events, e.filter
   from webhook_replays r join webhook_endpoints e on e.id = r.endpoint_id
+  where not exists (select from webhook_outbox o where o.created_at < least(r.until_time, r.created_at))
   order by r.created_at, r.id limit 1`,
 );
 

@@ -30,8 +30,8 @@ type Tx = Queryable<Scope>;
 /**
  * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It
  * turns the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
- * rows. So no event is lost, and no event is delivered for a change that did not happen. Without such rows, it continues
- * a replay.
+ * rows. So no event is lost, and no event is delivered for a change that did not happen. After that, it continues a replay,
+ * also if further events wait: a replay must not wait as long as events arrive without a pause.
  * @param isOwn whether an event belongs to a user of this server (see `isOn`)
  * @returns whether there may be more
  */
@@ -39,19 +39,26 @@ export async function relayEvents(
   { everyone }: Pick<Database, 'everyone'>,
   isOwn: (event: StoredEvent) => boolean = () => true,
 ): Promise<boolean> {
+  const inTurn = (work: (tx: Tx) => Promise<boolean>) =>
+    everyone.transaction(async (tx) => {
+      const [lock] = await tx.query(tryRelayLock({}));
+      return lock?.locked === true && work(tx);
+    });
   const [work] = await everyone.query(hasWork({}));
-  if (work?.exists !== true) return false;
-  return everyone.transaction(async (tx) => {
-    const [lock] = await tx.query(tryRelayLock({}));
-    if (lock?.locked !== true) return false;
-    const rows = await tx.query(takeOutbox({}));
-    if (rows.length === 0) return continueReplay(tx, isOwn);
-    const events = await numberCauses(tx, rows.flatMap(causesOf));
-    await tx.query(insertEvents({ events: JSON.stringify(events) }));
-    const subscriptions = await tx.query(selectSubscriptions({}));
-    await deliver(tx, events, subscriptions);
-    return true;
-  });
+  const hasMoreEvents = work?.events === true && (await inTurn(relayOutbox));
+  const hasMoreReplays = work?.replays === true && (await inTurn((tx) => continueReplay(tx, isOwn)));
+  return hasMoreEvents || hasMoreReplays;
+}
+
+/** @returns whether there may be more */
+async function relayOutbox(tx: Tx): Promise<boolean> {
+  const rows = await tx.query(takeOutbox({}));
+  if (rows.length === 0) return false;
+  const events = await numberCauses(tx, rows.flatMap(causesOf));
+  await tx.query(insertEvents({ events: JSON.stringify(events) }));
+  const subscriptions = await tx.query(selectSubscriptions({}));
+  await deliver(tx, events, subscriptions);
+  return true;
 }
 
 /** The causes of a row, in their order for each user. */

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { relayEvents } from '../../src/webhooks/relay.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testSql } from '../support/sql.js';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const rows = <T extends object>(text: string, values: unknown[] = []) =>
+  db.database.everyone.query<T>(testSql(text, values));
+
+/** An endpoint that is disabled, so that nothing is sent. */
+async function createEndpoint(): Promise<string> {
+  const id = randomUUID();
+  await rows(
+    `insert into webhook_endpoints (id, url, description, events, filter, payload, has_inbox_events, enabled, secret,
+                                    created_at, updated_at)
+     values ($1, '', '', '{user.*}', '', 'thin', false, false, '', now(), now())`,
+    [id],
+  );
+  return id;
+}
+
+test('a replay continues although new events arrive without a pause', async () => {
+  const id = await createEndpoint();
+  const user = randomUUID();
+  await rows(
+    `with event as (
+       insert into webhook_events (user_id, sequence, id, type, data, created_at)
+       select $1, sequence, gen_random_uuid(), 'user.updated', '{}', now() from generate_series(1, 3) as sequence)
+     insert into webhook_users (user_id, last_sequence) values ($1, 3)`,
+    [user],
+  );
+  await rows(
+    `insert into webhook_replays (id, endpoint_id, from_time, until_time, created_at)
+     values (gen_random_uuid(), $1, now() - interval '1 hour', now() + interval '1 hour', now())`,
+    [id],
+  );
+  for (let step = 0; step < 3; step += 1) {
+    await rows(
+      `insert into webhook_outbox (created_at, type, user_ids) values (now(), 'user.locked', array[$1::uuid])`,
+      [randomUUID()],
+    );
+    expect(await relayEvents(db.database)).toBe(true);
+  }
+  expect(await rows('select from webhook_replays')).toEqual([]);
+  const replayed = await rows('select sequence::int from webhook_deliveries where user_id = $1 order by sequence', [
+    user,
+  ]);
+  expect(replayed).toEqual([{ sequence: 1 }, { sequence: 2 }, { sequence: 3 }]);
+});
+
+test('a replay leaves out no event that was recorded before it and waits for the relay', async () => {
+  const id = await createEndpoint();
+  const user = randomUUID();
+  // More rows than one step takes.
+  await rows(
+    `with recorded as (
+       insert into webhook_outbox (created_at, type, user_ids)
+       select now() - interval '1 minute', 'user.locked', array[$1::uuid] from generate_series(1, 501))
+     insert into webhook_replays (id, endpoint_id, from_time, until_time, created_at)
+     values (gen_random_uuid(), $2, now() - interval '1 hour', now(), now())`,
+    [user, id],
+  );
+  for (let hasMore = true; hasMore; ) hasMore = await relayEvents(db.database);
+  const [replayed] = await rows<{ count: number }>(
+    'select count(*)::int as count from webhook_deliveries where endpoint_id = $1 and user_id = $2',
+    [id, user],
+  );
+  expect(replayed?.count).toBe(501);
+});
