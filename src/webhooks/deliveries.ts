@@ -1,6 +1,6 @@
 import { recordServiceEvent } from '../audit/events.js';
 import type { WebhookDelivery, WebhookReplay, WebhookReplayRequest } from '../contract/webhooks.js';
-import type { Database } from '../database/database.js';
+import type { Database, Queryable } from '../database/database.js';
 import type { ListRequest, Page } from '../database/listing.js';
 import { readPageOfAll } from '../database/sharding/merge.js';
 import { waitForMoves } from '../database/sharding/moving/replays.js';
@@ -52,6 +52,12 @@ const findEndpoint = directoryStatement<{ id: string }, { id: string; events: st
   (p) => sql`select id, events, filter from webhook_endpoints where id = ${p.id}`,
 );
 
+/** While this lock is held, the endpoint is not deleted: a replay of a deleted endpoint would stay for ever. */
+const keepEndpoint = directoryStatement<{ id: string }, { id: string }>(
+  'webhook_endpoint_keep',
+  (p) => sql`select id from webhook_endpoints where id = ${p.id} for key share`,
+);
+
 const insertReplay = directoryStatement<{ id: string; endpointId: string; from: string; until: string }>(
   'webhook_replay_insert',
   (p) => sql`
@@ -89,6 +95,9 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
     if (endpoint === undefined) throw new Problem('not_found');
     return endpoint;
   };
+  const keep = async (tx: Queryable<'directory'>, id: string) => {
+    if ((await tx.query(keepEndpoint({ id }))).length === 0) throw new Problem('not_found');
+  };
   return {
     async list(endpointId, request) {
       await endpointOf(endpointId);
@@ -111,6 +120,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
       if (ids !== undefined) {
         if (from !== undefined || to !== undefined) throw conflict();
         return database.directory.transaction(async (tx) => {
+          await keep(tx, endpointId);
           let events = 0;
           for (const shard of database.shards) {
             const part = partOn(tx, shard);
@@ -128,6 +138,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
       const range = readRange(from, to ?? clock?.now);
       const counts = await allRows(database.shards.map(({ everyone }) => everyone.query(countEvents(range))));
       await database.directory.transaction(async (tx) => {
+        await keep(tx, endpointId);
         // Each server replays the events of its users.
         for (const shard of database.shards) {
           const part = partOn(tx, shard);

@@ -273,6 +273,8 @@ export function createWebhooks(options: {
       await recordServiceEvent(tx, { type: 'webhook.changed', origin, data: { webhook_id: id, changes } });
     },
     async remove(tx, id, origin) {
+      // The next statement sees the replays that were requested before this lock.
+      await tx.query(lockEndpoint({ id }));
       const [removed] = await tx.query(deleteEndpoint({ id }));
       if (removed === undefined) throw new Problem('not_found');
       await copyEndpoints(database, tx, { skipsFailed: true });

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSecretKeys } from '../../src/lib/crypto/secret-keys.js';
+import { createWebhookDeliveries } from '../../src/webhooks/deliveries.js';
+import { createWebhooks } from '../../src/webhooks/endpoints.js';
 import { relayEvents } from '../../src/webhooks/relay.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
 
+const keys = createSecretKeys(['secret '.repeat(8)]);
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -24,6 +30,10 @@ async function createEndpoint(): Promise<string> {
   );
   return id;
 }
+
+/** The statements that wait for a lock. */
+const waitingStatements = () =>
+  rows(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
 
 test('a replay continues although new events arrive without a pause', async () => {
   const id = await createEndpoint();
@@ -72,4 +82,56 @@ test('a replay leaves out no event that was recorded before it and waits for the
     [id, user],
   );
   expect(replayed?.count).toBe(501);
+});
+
+test('a replay of an endpoint that is deleted at the same time leaves nothing', async () => {
+  const id = await createEndpoint();
+  const other = new pg.Client(db.target);
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('delete from webhook_replays where endpoint_id = $1', [id]);
+    await other.query('delete from webhook_endpoints where id = $1', [id]);
+    let isOver = false;
+    const replay = createWebhookDeliveries(db.database)
+      .replay(id, { from: '2020-01-01T00:00:00Z' }, { actor: 'key:environment' })
+      .then(
+        () => 'replayed',
+        (error: Error & { code?: string }) => error.code,
+      )
+      .finally(() => {
+        isOver = true;
+      });
+    await eventually('the replay or its wait for the deletion', async () => {
+      return isOver || (await waitingStatements()).length > 0 || undefined;
+    });
+    await other.query('commit');
+    expect(await replay).toBe('not_found');
+    expect(await rows('select from webhook_replays')).toEqual([]);
+  } finally {
+    await other.end();
+  }
+});
+
+test('a deletion that waits for a replay removes the replay', async () => {
+  const id = await createEndpoint();
+  const other = new pg.Client(db.target);
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from webhook_endpoints where id = $1 for key share', [id]);
+    const webhooks = createWebhooks({ database: db.database, keys, checkUrl: () => undefined });
+    const removal = db.database.directory.transaction((tx) => webhooks.remove(tx, id, { actor: 'key:environment' }));
+    await eventually('the wait of the deletion', async () => (await waitingStatements()).length > 0 || undefined);
+    await other.query(
+      `insert into webhook_replays (id, endpoint_id, from_time, until_time, created_at)
+       values (gen_random_uuid(), $1, now(), now(), now())`,
+      [id],
+    );
+    await other.query('commit');
+    await removal;
+    expect(await rows('select from webhook_replays')).toEqual([]);
+  } finally {
+    await other.end();
+  }
 });
