@@ -38,19 +38,22 @@ export async function copyImagesToBucket(
 
   async function copyStep(ids: readonly string[]): Promise<void> {
     const copied: string[] = [];
+    const stored: string[] = [];
     for (let start = 0; start < ids.length; start += maxParallel) {
       const group = ids.slice(start, start + maxParallel);
       const results = await Promise.all(group.map((id) => copyImage(id, { from, to })));
       results.forEach((result, index) => {
         counts[result] += 1;
-        const id = group[index];
-        if (result === 'copied' && id !== undefined) copied.push(id);
+        const id = group[index] ?? '';
+        if (result === 'copied') copied.push(id);
+        // An image that is missing may have some of its files on the disk.
+        if (result !== 'missing') stored.push(id);
       });
     }
     // The service may have removed an image in the meantime, from the disk only.
     const existing = await existingImages(database, copied);
     for (const id of copied) await (existing.has(id) ? to.markSettled(id) : to.remove(id));
-    if (deletesFromDisk) for (const id of ids) await from.remove(id);
+    if (deletesFromDisk) for (const id of stored) await from.remove(id);
   }
 
   try {

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Image } from '../../../src/contract/notification.js';
 import { accessKeyId, type StoreFake, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
@@ -87,6 +88,21 @@ test('the doctor checks the bucket', async () => {
   expect(await findings({ IMAGE_S3_SECRET_ACCESS_KEY: 'another-secret' })).toEqual([
     'FAIL  images: the bucket bucket-of-tests: the store refused to list an object: 403 SignatureDoesNotMatch',
   ]);
+});
+
+test('images copy --delete keeps the remaining files of an image that is not in the bucket', async () => {
+  const image = await upload(postern);
+  const filesOf = async ({ id }: Image) =>
+    (await readdir(folder.path, { recursive: true })).filter((file) => file.includes(`${id}/`)).sort();
+  const files = await filesOf(image);
+  expect(files).toHaveLength(3);
+  const [lost = '', ...left] = files;
+  await rename(join(folder.path, lost), join(folder.path, 'lost'));
+  expect(await copy('--delete')).toMatchObject({ code: 1, stdout: expect.stringContaining('in the bucket 1.') });
+  expect(await filesOf(image)).toEqual(left);
+  await rename(join(folder.path, 'lost'), join(folder.path, lost));
+  expect(await copy('--delete')).toMatchObject({ code: 0, stdout: expect.stringContaining('Copied 1,') });
+  expect(await filesOf(image)).toEqual([]);
 });
 
 test('images copy reports images that are neither on the disk nor in the bucket', async () => {
