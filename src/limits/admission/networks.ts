@@ -23,9 +23,9 @@ export function parseNetwork(text: string): Network | undefined {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   // `ipaddr.js` also reads forms such as 0x7f.1. `isIP` accepts zones.
   if (isIP(address) === 0 || address.includes('%')) return undefined;
-  const original = ipaddr.parse(address);
+  const original = parseAddress(address);
   const isMapped = original instanceof ipaddr.IPv6 && original.isIPv4MappedAddress();
-  const parsed = ipaddr.process(address);
+  const parsed = isMapped ? original.toIPv4Address() : original;
   const addressLength = parsed instanceof ipaddr.IPv6 ? 128 : 32;
   const length = prefix === undefined ? addressLength : Number(prefix) - (isMapped ? mappedPrefixLength : 0);
   if (length < 0 || length > addressLength) return undefined;
@@ -33,6 +33,16 @@ export function parseNetwork(text: string): Network | undefined {
   const first = addressOf(bits.padEnd(addressLength, '0'));
   const isWhole = length === addressLength;
   return { text: isWhole ? first : `${first}/${length}`, family: addressLength === 128 ? 6 : 4, bits };
+}
+
+/**
+ * Parses an address that is valid. `ipaddr.js` reads `::203.0.113.7` as IPv4-mapped, but it is an IPv6 address, which
+ * PostgreSQL writes in this form.
+ */
+function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
+  const dotted = /^::(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];
+  if (dotted === undefined) return ipaddr.parse(address);
+  return ipaddr.fromByteArray([...Array<number>(12).fill(0), ...ipaddr.IPv4.parse(dotted).toByteArray()]);
 }
 
 const bitsOf = (address: ipaddr.IPv4 | ipaddr.IPv6) =>

@@ -23,6 +23,10 @@ describe('a network', () => {
     ['::ffff:cb00:7107', '203.0.113.7'],
     ['::ffff:203.0.113.7/120', '203.0.113.0/24'],
     ['::/0', '::/0'],
+    // PostgreSQL shows these addresses with dots. They are not IPv4-mapped.
+    ['::203.0.113.7', '::cb00:7107'],
+    ['::203.0.113.7/120', '::cb00:7100/120'],
+    ['64:ff9b::203.0.113.7', '64:ff9b::cb00:7107'],
   ])('has one canonical text: %s', (given, canonical) => {
     expect(text(given)).toBe(canonical);
     expect(text(canonical)).toBe(canonical);

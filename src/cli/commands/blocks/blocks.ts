@@ -70,7 +70,9 @@ async function removeBlock(io: Io, idOrAddress: string): Promise<void> {
   await withBlocks(io, async (blocks, database) => {
     const network = parseNetwork(idOrAddress)?.text;
     const block =
-      network === undefined ? undefined : (await allBlocks(database)).find(({ address }) => address === network);
+      network === undefined
+        ? undefined
+        : (await allBlocks(database)).find(({ address }) => parseNetwork(address)?.text === network);
     const id = parseId(idOrAddress) ?? block?.id ?? nilId;
     try {
       await database.directory.transaction((tx) => blocks.remove(tx, id, cliOrigin));
