@@ -45,7 +45,7 @@ export function createAddressReader(isTrusted: TrustProxy | false): (request: In
   /** The addresses by peer, and then by header. Few peers are proxies. */
   const remembered = new Map<string, Map<string, string>>();
   return ({ socket, headers }) => {
-    const peer = socket.remoteAddress ?? '0.0.0.0';
+    const peer = withoutZone(socket.remoteAddress ?? '0.0.0.0');
     const header = isTrusted === false ? undefined : headers['x-forwarded-for'];
     if (header === undefined || isTrusted === false) return peer;
     const text = String(header);
@@ -79,9 +79,11 @@ function clientOf(peer: string, header: string, isTrusted: TrustProxy): string {
  * @param peer the address of the other end of the connection, which counts if the proxy sends no valid address
  */
 export function bareAddress(address: string, peer: string): string {
-  const addressOnly = address
-    .replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
-    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
-    .replace(/%.*$/, '');
-  return isIP(addressOnly) === 0 ? peer.replace(/%.*$/, '') : addressOnly;
+  const addressOnly = withoutZone(
+    address.replace(/^\[([^\]]+)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1'),
+  );
+  return isIP(addressOnly) === 0 ? withoutZone(peer) : addressOnly;
 }
+
+/** Link-local addresses have a zone: the interface of this machine. Blocks and limits have none. */
+const withoutZone = (address: string) => (address.includes('%') ? address.replace(/%.*$/, '') : address);

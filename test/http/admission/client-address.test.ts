@@ -30,6 +30,9 @@ describe('the address of a client', () => {
     [['2001:db8::/32'], '2001:db8::1', '[2001:db9::7]:4711', '2001:db9::7'],
     [['10.0.0.0/8'], '198.51.100.9', '203.0.113.7', '198.51.100.9'],
     [1, '198.51.100.9', 'unknown', '198.51.100.9'],
+    [undefined, 'fe80::1%eth0', undefined, 'fe80::1'],
+    [undefined, 'fe80::1%eth0', '203.0.113.7', 'fe80::1'],
+    [1, 'fe80::1%eth0', undefined, 'fe80::1'],
   ])('with TRUST_PROXY=%s, of the peer %s with X-Forwarded-For %s, is %s', async (trust, peer, header, address) => {
     expect(await addressesOf(trust, peer, header)).toEqual([address, address]);
   });
