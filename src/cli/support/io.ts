@@ -23,8 +23,12 @@ export function printLine(output: Output, line: string): void {
   output.write(`${line}\n`);
 }
 
-/** Prints rows with aligned columns, two spaces apart. */
-export function printTable(output: Output, rows: readonly (readonly string[])[]): void {
+/**
+ * Prints rows with aligned columns, two spaces apart. Line breaks become spaces. Other control characters become escapes such as
+ * `\u001b`: users and webhooks choose some of the texts, and must not control the terminal.
+ */
+export function printTable(output: Output, table: readonly (readonly string[])[]): void {
+  const rows = table.map((cells) => cells.map(onOneLine));
   const widths = rows.reduce<number[]>(
     (max, row) => row.map((cell, column) => Math.max(max[column] ?? 0, cell.length)),
     [],
@@ -38,6 +42,11 @@ export function printTable(output: Output, rows: readonly (readonly string[])[])
         .trimEnd(),
     );
 }
+
+const onOneLine = (text: string) =>
+  text
+    .replace(/[\t\r\n\u2028\u2029]+/g, ' ')
+    .replace(/\p{Cc}|\p{Bidi_Control}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Prints a value as indented JSON. */
 export function printJson(output: Output, value: unknown): void {

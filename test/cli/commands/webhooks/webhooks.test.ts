@@ -52,6 +52,10 @@ test('a webhook is created, listed, tested, followed and replayed on the command
     code: 1,
     stdout: expect.stringContaining('answered with the status 500'),
   });
+  receiver.answer = () => ({ status: 200, body: 'first line\nsecond\u001b[2J\u009b2J\u202e line' });
+  expect((await runCommand(['webhooks', 'test', webhook.id], env)).stdout).toContain(
+    'answer    first line second\\u001b[2J\\u009b2J\\u202e line\n',
+  );
   receiver.answer = () => 204;
 
   const tail = startCommand(['webhooks', 'tail'], env);
