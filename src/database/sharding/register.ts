@@ -42,7 +42,7 @@ export async function registerShards(
       if (registered.every((shard) => shard.name !== name)) refuseNewServer(name, error);
     }
     const installation = await identify(directory, main, undefined);
-    for (const shard of others) if (!away.has(shard)) await registerOne(shard, installation);
+    for (const shard of others) if (!away.has(shard)) await registerOne(directory, shard, installation);
     await addToMap(
       directory,
       [main, ...others].map(({ name }) => name),
@@ -65,7 +65,7 @@ function refuseNewServer(name: string, error: unknown): never {
 export async function registerReturned(main: ShardTarget, shard: ShardTarget): Promise<void> {
   const directory = await connect(main);
   try {
-    await registerOne(shard, await identify(directory, main, undefined));
+    await registerOne(directory, shard, await identify(directory, main, undefined));
   } finally {
     await directory.end();
   }
@@ -74,14 +74,25 @@ export async function registerReturned(main: ShardTarget, shard: ShardTarget): P
 const connect = ({ target }: ShardTarget) =>
   openClient(target, { application_name: 'postern migrate', connectionTimeoutMillis: 10_000 });
 
-async function registerOne(shard: ShardTarget, installation: string): Promise<void> {
+async function registerOne(directory: pg.Client, shard: ShardTarget, installation: string): Promise<void> {
+  const { rows: buckets } = await directory.query('select from shard_buckets where shard = $1 limit 1', [shard.name]);
   const client = await connect(shard);
   try {
     await refuseWithoutPreparedTransactions(client, shard);
+    if (buckets.length > 0) await refuseEmpty(client, shard);
     await identify(client, shard, installation);
   } finally {
     await client.end();
   }
+}
+
+/** A database that was lost and created again, for example: its users would seem not to exist. */
+async function refuseEmpty(client: pg.Client, { name }: ShardTarget): Promise<void> {
+  const { rows } = await client.query('select from shard_map where installation is not null');
+  if (rows.length > 0) return;
+  throw new UnfitDatabaseError(
+    `The database of ${name} in SHARDS is empty, but the server ${name} has users: check its address, or restore its data`,
+  );
 }
 
 /**

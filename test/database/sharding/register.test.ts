@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createServers } from '../../../src/database/connections/servers.js';
 import { UnfitDatabaseError } from '../../../src/database/connections/suitability.js';
-import { registerShards } from '../../../src/database/sharding/register.js';
+import { registerReturned, registerShards } from '../../../src/database/sharding/register.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { testSql } from '../../support/sql.js';
 
@@ -50,6 +50,20 @@ test('a database with users, of another name or of another installation is refus
   expect(await refusal(3, { east: 1 })).toBe(
     'The database of east in SHARDS belongs to another installation of Postern',
   );
+});
+
+test('an empty database is refused as a server that has users', async () => {
+  const [directory, east, empty] = await Promise.all([1, 2, 3].map(() => createTestDatabase()));
+  databases = [...databases, directory, east, empty].filter((database) => database !== undefined);
+  const places = { directory: databases.length - 3, east: databases.length - 2, empty: databases.length - 1 };
+  await register(places.directory, { east: places.east });
+  const message =
+    'The database of east in SHARDS is empty, but the server east has users: check its address, or restore its data';
+  expect(await refusal(places.directory, { east: places.empty })).toBe(message);
+  await expect(registerReturned(serverAt('main', places.directory), serverAt('east', places.empty))).rejects.toThrow(
+    message,
+  );
+  await register(places.directory, { east: places.east });
 });
 
 test('a server that accepts no prepared transactions is refused, and no server is added', async () => {
