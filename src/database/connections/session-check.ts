@@ -38,8 +38,8 @@ export interface MapCheck {
 /** This process has an older map of users than the server, so it could read or write at the wrong place. */
 export class OldMapError extends Error {}
 
-/** Milliseconds for the answer to the first statement of a connection. */
-const answerTimeoutMs = 2000;
+/** Milliseconds for the answer to a statement that checks a connection. */
+export const answerTimeoutMs = 2000;
 
 /**
  * SQL. The name of a WAL file starts with the timeline, in hexadecimal digits. A standby refuses to run some of these
