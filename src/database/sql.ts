@@ -174,14 +174,16 @@ export function divisible<Values extends object, Row extends object, Of extends 
 }
 
 /**
- * The same statement, which runs on the server of this user. For statements whose parameters do not contain the user's
- * id as text. A statement with the scope `spanning` also runs on the directory.
+ * The same statement, which runs on the server of these users. For statements whose parameters do not contain the users'
+ * ids as text. A statement of one user with the scope `spanning` also runs on the directory.
+ * @param users the user or users. Name all: if they are on several servers, because some have moved, the statement is
+ *   refused with `MovedError`
  */
 export function onServerOf<Row extends object, Of extends Scope>(
-  userId: string,
+  users: string | readonly string[],
   statement: Statement<Row, Of>,
 ): Statement<Row, Of> {
-  return { ...statement, users: userId };
+  return { ...statement, users };
 }
 
 /**

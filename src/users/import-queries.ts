@@ -133,7 +133,10 @@ const insertUsers = userStatement<Omit<InsertValues, 'identities'>, { users: num
   (p) => sql`with ${inserted(p)} select count(*) as users from inserted`,
 );
 
-/** @returns whether all users were inserted. If not, the transaction must not commit. */
+/**
+ * @returns whether all users were inserted. If not, the transaction must not commit.
+ * @throws MovedError if users have moved since they were divided among the servers
+ */
 export async function insertImported(
   database: Database,
   tx: Queryable<'user' | 'directory' | 'spanning'>,
@@ -160,9 +163,9 @@ export async function insertImported(
   // other.
   for (const shard of database.shards) {
     const part = parts.get(shard) ?? [];
-    const [first] = part;
-    if (first === undefined) continue;
-    const [counts] = await tx.query(onServerOf(first.candidate.id, insertUsers(valuesOf(part))));
+    if (part.length === 0) continue;
+    const ids = part.map(({ candidate }) => candidate.id);
+    const [counts] = await tx.query(onServerOf(ids, insertUsers(valuesOf(part))));
     if (counts?.users !== part.length) return false;
   }
   return true;
