@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Problem } from '../../lib/problem.js';
+import { waitAtMost } from '../../lib/time-limit.js';
 import { completeTransaction, mainShard, type Transaction } from '../database.js';
 import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
 import { compose, type Scope, type Statement, sql } from '../sql.js';
@@ -18,6 +19,8 @@ import {
 import { createUserOrder, type UserOrder } from './user-order.js';
 
 const uniqueViolation = '23505';
+/** Milliseconds for which a transaction waits for the other servers after one of them has found rows. */
+const slowAnswerMs = 200;
 
 /** The part of a transaction on one server. */
 interface Branch {
@@ -55,12 +58,16 @@ async function attemptTransaction<T>(
   work: (tx: Transaction<Scope>) => Promise<T>,
 ): Promise<T> {
   const branches = new Map<Server, Promise<Branch>>();
+  /** The servers that take no part any more, because they have hung. */
+  const left = new Set<Server>();
+  let isEnding = false;
   const directory = serverNamed(router.servers, mainShard);
   const order = createUserOrder(home);
 
   /** The branch on the server that `find` gives. `find` is called again if the map changes before the branch has begun. */
   function branchOn(find: () => Server): Promise<Branch> {
-    return routed(router, find, (server, isHere) => {
+    return routed(router, find, async (server, isHere) => {
+      refuseLeft(server);
       const known = branches.get(server);
       if (known !== undefined) return known;
       const beginning = server.begin(nextDeadline(), isHere).then((transaction) => ({ server, transaction }));
@@ -73,9 +80,46 @@ async function attemptTransaction<T>(
 
   async function queryOn<Row extends object>(find: () => Server, statement: Statement<Row>): Promise<Row[]> {
     const { server, transaction } = await branchOn(find);
+    refuseLeft(server);
     const first = server === directory ? order.awaitEarlier() : order.note(statement);
     if (first !== undefined) await transaction.query(first);
     return transaction.query(statement);
+  }
+
+  function refuseLeft(server: Server): void {
+    if (!left.has(server)) return;
+    throw new Problem('storage_unavailable', { cause: new Error('the server has hung'), retryAfter: 1 });
+  }
+
+  /** Ends the part on a server that hangs, as soon as it answers or its time is over. */
+  function leave(server: Server): void {
+    if (isEnding) return;
+    const beginning = branches.get(server);
+    left.add(server);
+    branches.delete(server);
+    const end = async ({ transaction }: Branch) => {
+      await transaction.rollback();
+      transaction.release();
+    };
+    beginning?.then(end, () => undefined);
+  }
+
+  /**
+   * The rows that any server finds. When one has found some, servers that hang leave the transaction, unless it has used them
+   * before. So they do not delay users of other servers.
+   */
+  async function queryAny<Row extends object>(servers: readonly Server[], statement: Statement<Row>): Promise<Row[]> {
+    const used = new Set(branches.keys());
+    const answers = servers.map((server) => queryOn(() => server, statement));
+    const answered = new Set<Server>();
+    const all = Promise.allSettled(
+      answers.map((answer, place) => answer.finally(() => answered.add(servers[place] as Server))),
+    );
+    await Promise.race([all, firstFound(answers).catch(() => [])]);
+    await waitAtMost(slowAnswerMs, all);
+    const hanging = servers.filter((server) => !answered.has(server) && !used.has(server));
+    for (const server of hanging) leave(server);
+    return allFound(answers.filter((_, place) => !hanging.includes(servers[place] as Server)));
   }
 
   async function query<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
@@ -89,7 +133,9 @@ async function attemptTransaction<T>(
       );
     }
     if (statement.scope === 'spanning') {
-      return allFound(serversOfSpanning(router, statement).map((server) => queryOn(() => server, statement)));
+      const candidates = serversOfSpanning(router, statement);
+      if (typeof statement.users !== 'string') return queryAny(candidates, statement);
+      return allFound(candidates.map((server) => queryOn(() => server, statement)));
     }
     throw new Error('a statement about everyone runs on each shard, and not in this transaction');
   }
@@ -100,9 +146,13 @@ async function attemptTransaction<T>(
     );
 
   try {
-    const commit = async () => commitAll(router, await openBranches(), { home, order });
+    const commit = async () => {
+      isEnding = true;
+      await commitAll(router, await openBranches(), { home, order });
+    };
     return await completeTransaction(query, commit, work);
   } catch (error) {
+    isEnding = true;
     await Promise.all((await openBranches()).map(({ transaction }) => transaction.rollback()));
     throw error;
   } finally {
