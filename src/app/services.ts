@@ -10,6 +10,7 @@ import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
+import { withTimeout } from '../lib/time-limit.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -125,18 +126,24 @@ export async function createServices(
   return { services, messaging, push, notifications, webhooks, backups };
 }
 
-/** @returns the names of the servers of users that do not answer. The directory must answer. */
+/** Milliseconds in which a server of users must answer. Probes often wait only a second or two. */
+const shardAnswerMs = 800;
+
+/** @returns the names of the servers of users that do not answer soon. The directory must answer. */
 async function checkReadiness({ lifecycle, database }: Base): Promise<string[]> {
   if (lifecycle.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });
-  const answers = await Promise.allSettled(
-    database.shards.map(({ everyone }) => everyone.query(compose('everyone', sql`select 1`))),
+  const missing = await Promise.all(
+    database.shards.map(async ({ name, everyone }) => {
+      const answer = everyone.query(compose('everyone', sql`select 1`));
+      if (name !== mainShard) {
+        return withTimeout(shardAnswerMs, answer).then(
+          () => [],
+          () => [name],
+        );
+      }
+      await answer;
+      return [];
+    }),
   );
-  const missing: string[] = [];
-  for (const [place, answer] of answers.entries()) {
-    const name = database.shards[place]?.name ?? mainShard;
-    if (answer.status === 'fulfilled') continue;
-    if (name === mainShard) throw answer.reason;
-    missing.push(name);
-  }
-  return missing;
+  return missing.flat();
 }

@@ -1,45 +1,29 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createServers } from '../../../src/database/connections/servers.js';
 import type { Database, Shard } from '../../../src/database/database.js';
 import { migrateAll, openDatabase } from '../../../src/database/sharding/open.js';
 import { directoryStatement, spanningStatement, sql } from '../../../src/database/sql.js';
+import { type HangingProxy, startHangingProxy } from '../../support/hanging-proxy.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
 
 let shards: TestShards;
 let database: Database;
-const sockets: Socket[] = [];
-let hangs = false;
-const proxy = createNetServer((socket) => {
-  const east = shards.databases.get('east')?.target;
-  if (east === undefined) throw new Error('there is no server east');
-  const { host, port } = east;
-  const server = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  sockets.push(socket);
-  if (!hangs) socket.pipe(server).pipe(socket);
-  for (const end of [socket, server]) {
-    end.on('error', () => undefined);
-    end.on('close', () => [socket, server].forEach((each) => void each.destroy()));
-  }
-});
-
+let proxy: HangingProxy;
 beforeAll(async () => {
   shards = await createTestShards(2);
   const [main, east] = [...shards.databases.values()];
   if (main === undefined || east === undefined) throw new Error('there are no servers');
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const target = { ...east.target, host: '127.0.0.1', port: (proxy.address() as AddressInfo).port };
+  proxy = await startHangingProxy(east.target);
   const log = { info: () => undefined, warn: () => undefined };
-  const open = { target: createServers(main.url), shards: [{ name: 'east', target }], close: async () => undefined };
+  const servers = [{ name: 'east', target: proxy.target }];
+  const open = { target: createServers(main.url), shards: servers, close: async () => undefined };
   await migrateAll(open, log);
   const options = { size: 4, onConnectionError: () => undefined, completesTransactions: false };
   database = await openDatabase(open, { ...options, log });
 });
 afterAll(async () => {
   await database.close();
-  proxy.close();
+  proxy.stop();
   await shards.drop();
 });
 
@@ -59,8 +43,7 @@ function eastShard(): Shard {
 test('transactions that find a row on another server do not wait for a server that hangs', async () => {
   const find = () => database.spanning.transaction((tx) => tx.query(onMain({})));
   expect(await find()).toEqual([{ name: 'main' }]);
-  hangs = true;
-  for (const socket of sockets) socket.unpipe();
+  proxy.hang();
   const ofHangingServer = eastShard()
     .everyone.query(now({}))
     .catch((error: unknown) => error);
@@ -69,7 +52,7 @@ test('transactions that find a row on another server do not wait for a server th
   expect(await database.directory.query(now({}))).toHaveLength(1);
   expect(await Promise.race([found, ofHangingServer])).toEqual([1, 2, 3, 4].map(() => [{ name: 'main' }]));
   expect(await ofHangingServer).toMatchObject({ code: 'storage_unavailable' });
-  hangs = false;
+  proxy.answer();
   // Its connections are free again.
   expect(await eastShard().everyone.query(now({}))).toHaveLength(1);
   expect(await database.spanning.transaction((tx) => tx.query(onBoth({})))).toHaveLength(2);
