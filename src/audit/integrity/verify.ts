@@ -125,7 +125,16 @@ export async function verifyAudit(
   let count = 0;
   let hash: Buffer = Buffer.alloc(0);
   let from: EventKey = { at: '-infinity', id: minId };
-  const addedOfDay = new Map<string, AddedEvent>();
+  /** Events of the day `addedDay` that the hashes of this server do not have. */
+  const added = new Map<string, AddedEvent>();
+  let addedDay = '';
+
+  /** Reports these events, except those that another server has sealed. @param day the day whose check has found them */
+  async function reportAdded(day: string): Promise<void> {
+    for (const id of await findSealed(others, addedDay, added)) added.delete(id);
+    for (const id of added.keys()) report({ what: 'added', day, id });
+    added.clear();
+  }
 
   /** Compares the events after `from`, up to the key `to`, with leaves. */
   async function compare(day: string, to: EventKey, leaves: readonly Leaf[]): Promise<void> {
@@ -138,8 +147,14 @@ export async function verifyAudit(
       for (const { leaf, at, id, is_erased: isErased } of rows) {
         const original = missing.get(id);
         missing.delete(id);
-        if (original === undefined && others.length > 0) addedOfDay.set(id, { leaf, isErased });
-        else if (original === undefined) report({ what: 'added', day, id });
+        if (original === undefined && others.length > 0) {
+          // The check of a day also finds the events of earlier days that this server has not sealed.
+          const ownDay = at.slice(0, 10);
+          if (ownDay !== addedDay) await reportAdded(day);
+          addedDay = ownDay;
+          // The other server may have deleted the hashes of an expired day already.
+          if (ownDay > cutoff) added.set(id, { leaf, isErased });
+        } else if (original === undefined) report({ what: 'added', day, id });
         else if (!isSame(original, leaf, isErased)) report({ what: 'changed', day, id });
         from = { at, id };
         count += 1;
@@ -174,9 +189,7 @@ export async function verifyAudit(
       if (!isIntact || !hash.equals(sealedHash)) report({ what: 'chain', day });
       await compare(day, end, []);
     }
-    for (const id of await findSealed(others, day, addedOfDay)) addedOfDay.delete(id);
-    for (const id of addedOfDay.keys()) report({ what: 'added', day, id });
-    addedOfDay.clear();
+    await reportAdded(day);
     from = end;
     hash = sealedHash;
   }
@@ -205,7 +218,7 @@ async function findMoved(
   });
 }
 
-/** Finds the added events that are unchanged in the hashes of another server, where their user was on that day. */
+/** Finds the added events of a day that are unchanged in the hashes of another server, where their user was then. */
 async function findSealed(
   others: readonly Pick<Database, 'everyone'>[],
   day: string,
