@@ -7,7 +7,7 @@ import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import { migrateAll } from '../../../src/database/sharding/open.js';
 import { relayEvents } from '../../../src/webhooks/relay.js';
 import { eventually } from '../../support/eventually.js';
-import { moveUsers } from '../../support/moves.js';
+import { moveUsers, remainsOfMoves } from '../../support/moves.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
 import { runCommand } from '../command.js';
@@ -138,4 +138,31 @@ test('each server seals its days and names itself in the webhook event, and audi
   expect(changed.code).toBe(1);
   expect(changed.stdout).toMatch(new RegExp(`The server east:\\n\\S+: the event ${id} was removed\\n`));
   expect(changed.stdout).toMatch(new RegExp(`The server west:\\n\\S+: the event ${id} was added\\n`));
+});
+
+test('a move that is interrupted while it waits for hashes ends, and leaves nothing', async () => {
+  const [, east, west] = database.shards;
+  if (east === undefined || west === undefined) throw new Error('there are not three servers');
+  const newId = (): string => {
+    const id = randomUUID();
+    return database.shardOf(id) === east ? id : newId();
+  };
+  const userId = newId();
+  await east.everyone.query(
+    testSql(
+      `insert into events (user_id, id, type, actor, created_at)
+       values ($1, gen_random_uuid(), 'test.stays', 'user', date_trunc('day', db_now(), 'UTC') - interval '1 hour')`,
+      [userId],
+    ),
+  );
+  const begin = `insert into audit_days (day, closing)
+                 values ((date_trunc('day', db_now(), 'UTC') - interval '1 hour')::date, pg_current_xact_id())`;
+  await west.everyone.query(testSql(begin));
+  const stopping = new AbortController();
+  const moved = await moveUsers(shards, [userId], 'west', {
+    signal: stopping.signal,
+    onWaiting: () => setImmediate(() => stopping.abort()),
+  });
+  expect(moved).toEqual([]);
+  expect(await remainsOfMoves(database)).toEqual([]);
 });

@@ -52,7 +52,8 @@ export async function waitForSeals(
       );
     }
     if (isFirst) onWaiting?.(source, day);
-    await wait(pause, undefined, { signal });
+    // The pause rejects only when the signal aborts, but with an error of its own.
+    await wait(pause, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }
 
