@@ -139,8 +139,10 @@ async function moveAll(
     }
   };
   const leaveSource = async (move: Planned) => {
-    toCleanUp.push({ move, since: performance.now() });
+    const since = performance.now();
+    // If this fails, the move stays noted, and the next command deletes the rows.
     await deleteFormerRows(servers, move, times);
+    toCleanUp.push({ move, since });
   };
   const switched = await findSwitched(servers.directory, moves);
   let failure: MoveError | undefined;

@@ -264,6 +264,29 @@ test('a bucket that has switched is opened, also if the other moves cannot begin
   expect(await remainsOfMoves(app.database)).toEqual([]);
 });
 
+test('rows that cannot be deleted on the former server are deleted by the next command', async () => {
+  const user = await newUserOn('main');
+  const before = await rowsOfUsers(app.database, [user.id]);
+  const other = new pg.Client(shards.databases.get('main')?.url);
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from users where id = $1 for update', [user.id]);
+    await expect(moveUsers(shards, [user.id], 'east', { times: { patience: 300 } })).rejects.toThrow(
+      'A transaction on former rows of users that have moved does not end.',
+    );
+  } finally {
+    await other.end();
+  }
+  expect(await serverOf(user)).toBe('east');
+  expect((await publish(user.id)).status).toBe(201);
+  await moveUsers(shards, [], 'east');
+  expect(await onServer('main').query(testSql('select from users where id = $1', [user.id]))).toHaveLength(0);
+  const after = await rowsOfUsers(app.database, [user.id]);
+  expect(after.events).toEqual(allOn('east', before).events);
+  expect(await remainsOfMoves(app.database)).toEqual([]);
+});
+
 test('a second command is refused while one moves users', async () => {
   const user = await newUserOn('main');
   await whileTransactionIsOpen(user, () =>
