@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
+import { listOwnMigrations } from '../../schema-state.js';
 import { copyUsers, takeChanged, usersOf } from './copy.js';
 import { inTransaction, isLockFailure, lockClass, lockTimeout } from './guard.js';
 import { BusyError, findWork, packLuggage, unpackLuggage } from './luggage.js';
@@ -79,6 +80,7 @@ export async function stopAndSwitch(
   const end = performance.now() + times.patience;
   try {
     for (let attempt = 1; ; attempt += 1) {
+      for (const name of [source, target]) await refuseNewerSchema(servers.of(name), name);
       const work = await findWork(from, bucket);
       const startedAt = performance.now();
       const stop =
@@ -98,6 +100,23 @@ export async function stopAndSwitch(
     await into.query('rollback').catch(() => undefined);
     throw error;
   }
+}
+
+/**
+ * Refuses to move users if the service was updated while the command runs: the newer version may have a table with rows of
+ * users, and this command would leave these rows on the former server.
+ * @throws MoveError
+ */
+async function refuseNewerSchema(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    'select name from schema_migrations where name <> all ($1) limit 1',
+    [await listOwnMigrations()],
+  );
+  const [unknown] = rows;
+  if (unknown === undefined) return;
+  throw new MoveError(
+    `The server ${name} has the migration ${unknown.name}, which this version does not know: run the command of the newer Postern.`,
+  );
 }
 
 const haltedMessage = ({ bucket, source }: Planned, work: string, { patience }: MoveTimes) =>

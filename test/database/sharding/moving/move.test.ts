@@ -287,6 +287,21 @@ test('rows that cannot be deleted on the former server are deleted by the next c
   expect(await remainsOfMoves(app.database)).toEqual([]);
 });
 
+test('a command that does not know a migration of a newer version moves no further bucket', async () => {
+  const user = await newUserOn('main');
+  const run = (server: string, text: string) => onServer(server).query(testSql(text));
+  await run('east', `insert into schema_migrations (name, digest) values ('9999_newer.sql', '')`);
+  try {
+    await expect(moveUsers(shards, [user.id], 'east')).rejects.toThrow(
+      'The server east has the migration 9999_newer.sql, which this version does not know: run the command of the newer Postern.',
+    );
+    expect(await remainsOfMoves(app.database)).toEqual([]);
+  } finally {
+    await run('east', `delete from schema_migrations where name = '9999_newer.sql'`);
+  }
+  expect(await serverOf(user)).toBe('main');
+});
+
 test('a second command is refused while one moves users', async () => {
   const user = await newUserOn('main');
   await whileTransactionIsOpen(user, () =>
