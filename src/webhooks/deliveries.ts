@@ -2,6 +2,7 @@ import { recordServiceEvent } from '../audit/events.js';
 import type { WebhookDelivery, WebhookReplay, WebhookReplayRequest } from '../contract/webhooks.js';
 import type { Database, Queryable } from '../database/database.js';
 import type { ListRequest, Page } from '../database/listing.js';
+import { onEveryPart } from '../database/sharding/every-shard.js';
 import { readPageOfAll } from '../database/sharding/merge.js';
 import { waitForMoves } from '../database/sharding/moving/replays.js';
 import { partOn } from '../database/sharding/routing.js';
@@ -122,13 +123,12 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
         return database.directory.transaction(async (tx) => {
           await keep(tx, endpointId);
           let events = 0;
-          for (const shard of database.shards) {
-            const part = partOn(tx, shard);
+          await onEveryPart(database, tx, async (part, shard) => {
             const found = (await part.query(selectEventsOf({ endpointId, ids }))).filter(isOn(database, shard));
             // Without the endpoint's patterns and filter: they may have changed since the first delivery.
             await deliver(part, found, [{ id: endpointId, events: ['*'], filter: '' }]);
             events += found.length;
-          }
+          });
           const data = { webhook_id: endpointId, events };
           await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
           return { id, events };

@@ -1,6 +1,7 @@
-import type { Database, Shard } from '../database.js';
-import { directoryStatement, sql } from '../sql.js';
-import { serverNamed } from './routing.js';
+import type { Database, Queryable, Shard } from '../database.js';
+import { MovedError } from '../server.js';
+import { directoryStatement, type Scope, sql } from '../sql.js';
+import { partOn, serverNamed } from './routing.js';
 
 interface MapState {
   readonly version: string;
@@ -36,4 +37,19 @@ export async function onEveryShard<T>(
     if (latest === version) return result;
     version = latest;
   }
+}
+
+/**
+ * Runs work on each server, in one transaction that must miss no user. Call it in a transaction of the database, which runs
+ * again after `MovedError`.
+ * @throws MovedError if the map of this process has changed meanwhile (see `onEveryShard`)
+ */
+export async function onEveryPart(
+  { shards, mapVersion }: Pick<Database, 'shards' | 'mapVersion'>,
+  tx: Queryable<'directory'>,
+  work: (part: Queryable<Scope>, shard: Shard) => Promise<void>,
+): Promise<void> {
+  const version = mapVersion();
+  for (const shard of shards) await work(partOn(tx, shard), shard);
+  if (mapVersion() !== version) throw new MovedError(new Error('users were moved while the servers were read'));
 }

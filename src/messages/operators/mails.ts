@@ -1,5 +1,6 @@
 import { type Database, isStorageFailure, type Queryable, type Shard } from '../../database/database.js';
-import { partOn } from '../../database/sharding/routing.js';
+import { MovedError } from '../../database/server.js';
+import { onEveryPart } from '../../database/sharding/every-shard.js';
 import { everyoneStatement, literal, type Parameters, sql } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
 import { addMessageJobs, noticeAttempts, queueForDispatch } from '../enqueue.js';
@@ -17,6 +18,7 @@ export interface OperatorMails {
   /**
    * Writes one mail for each active operator with a mail address, in the transaction of the event. Leaves out the operators
    * of a server that does not answer.
+   * @throws MovedError if operators may have moved to another server meanwhile
    */
   write(tx: Queryable<'directory'>, mail: OperatorMail): Promise<void>;
 }
@@ -79,7 +81,7 @@ const insertMailsForDispatch = everyoneStatement<MailValues>(
 
 /** @param options.isConfigured whether a provider of mail is configured. Without one, nothing is written. */
 export function createOperatorMails(options: {
-  readonly database: Pick<Database, 'shards' | 'shardOf'>;
+  readonly database: Pick<Database, 'shards' | 'shardOf' | 'mapVersion'>;
   readonly isConfigured: boolean;
   readonly consoleUrl: () => string;
 }): OperatorMails {
@@ -104,11 +106,12 @@ export function createOperatorMails(options: {
   return {
     async write(tx, mail) {
       if (!isConfigured) return;
-      for (const shard of database.shards) {
-        await writeOn(partOn(tx, shard), shard, mail).catch((error: unknown) => {
-          if (database.shards.length === 1 || !isStorageFailure(error)) throw error;
-        });
-      }
+      await onEveryPart(database, tx, (part, shard) =>
+        writeOn(part, shard, mail).catch((error: unknown) => {
+          const isAway = isStorageFailure(error) && !(error instanceof MovedError);
+          if (database.shards.length === 1 || !isAway) throw error;
+        }),
+      );
     },
   };
 }
