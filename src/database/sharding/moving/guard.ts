@@ -80,7 +80,10 @@ export async function installGuard(client: pg.Client, times: MoveTimes): Promise
 export async function removeGuard(client: pg.Client, times: MoveTimes): Promise<void> {
   const { rows } = await client.query('select from shard_moving limit 1');
   if (rows.length > 0) return;
-  for (const { name } of guarded) {
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select tgrelid::regclass::text as name from pg_trigger where tgname = 'guard_moving_user'`,
+  );
+  for (const { name } of tables) {
     await withShortLocks(client, times, `the table ${name}`, () =>
       client.query(`drop trigger if exists guard_moving_user on ${name}`),
     );

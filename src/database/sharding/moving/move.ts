@@ -123,10 +123,14 @@ async function findSwitched(directory: pg.Client, moves: readonly Planned[]): Pr
 async function moveAll(
   servers: Servers,
   moves: readonly Planned[],
-  { onMoved, onWaiting, signal }: Move,
+  { targets, onMoved, onWaiting, signal }: Move,
   times: MoveTimes,
 ): Promise<void> {
-  if (moves.length === 0) return;
+  // Also those that an earlier command could not drop.
+  const removeGuards = async () => {
+    for (const { name } of targets) await removeGuard(servers.of(name), times);
+  };
+  if (moves.length === 0) return removeGuards();
   const toCleanUp: { readonly move: Planned; readonly since: number }[] = [];
   const cleanUpDue = async (age: number) => {
     for (
@@ -181,9 +185,7 @@ async function moveAll(
   const last = toCleanUp.at(-1);
   if (last !== undefined) await wait(Math.max(0, times.longestRequest - (performance.now() - last.since)));
   await cleanUpDue(0);
-  for (const name of new Set(moves.flatMap(({ source, target }) => [source, target]))) {
-    await removeGuard(servers.of(name), times);
-  }
+  await removeGuards();
   if (failure !== undefined) throw failure;
 }
 

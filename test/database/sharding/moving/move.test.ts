@@ -264,6 +264,24 @@ test('a bucket that has switched is opened, also if the other moves cannot begin
   expect(await remainsOfMoves(app.database)).toEqual([]);
 });
 
+test('triggers that a command could not drop are dropped by the next one, also if it moves nothing', async () => {
+  const user = await newUserOn('main');
+  const other = new pg.Client(shards.databases.get('main')?.url);
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from users limit 1');
+    await expect(moveUsers(shards, [user.id], 'east', { times: { patience: 300 } })).rejects.toThrow(
+      'A transaction on the table users does not end.',
+    );
+    expect(await remainsOfMoves(app.database)).toContain('main: trigger on users');
+  } finally {
+    await other.end();
+  }
+  await moveUsers(shards, [user.id], 'east');
+  expect(await remainsOfMoves(app.database)).toEqual([]);
+});
+
 test('rows that cannot be deleted on the former server are deleted by the next command', async () => {
   const user = await newUserOn('main');
   const before = await rowsOfUsers(app.database, [user.id]);
