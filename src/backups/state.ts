@@ -110,6 +110,8 @@ export interface BackupTimes {
   readonly scheduled: number | null;
   /** Whether the last scheduled backup was written and verified. */
   readonly is_good: boolean | null;
+  /** How many scheduled backups were written since the last good one, but not verified. They are not deleted. */
+  readonly unverified: number;
   /**
    * Whether the log archive that is being written continues the last scheduled backup. Null if no log archive is being
    * written.
@@ -117,16 +119,25 @@ export interface BackupTimes {
   readonly is_continued: boolean | null;
 }
 
+/**
+ * A start in the future was written while the clock was ahead. Without that backup, the next one is made at the usual
+ * time, and the age of the last verified backup is right.
+ */
 const selectTimes = everyoneStatement<Record<never, never>, BackupTimes>(
   'backups_times',
   () => sql`
+  with past as (select * from backups where started_at <= db_now())
   select (extract(epoch from db_now()) * 1000)::float8 as now,
-         (select (extract(epoch from max(started_at)) * 1000)::float8 from backups where verified_at is not null) as verified,
+         (select (extract(epoch from max(started_at)) * 1000)::float8 from past where verified_at is not null) as verified,
          (extract(epoch from last.started_at) * 1000)::float8 as scheduled, last.verified_at is not null as is_good,
+         (select count(*)::int from past
+          where is_scheduled and finished_at is not null and removed_at is null
+            and started_at > coalesce((select max(started_at) from past where is_scheduled and verified_at is not null), '-infinity')
+         ) as unverified,
          (select last.archive is not distinct from substr(slot_name, 17) from pg_replication_slots
           where starts_with(slot_name, 'postern_archive_') order by slot_name limit 1) as is_continued
   from (select) one left join lateral
-    (select started_at, verified_at, archive from backups where is_scheduled order by started_at desc limit 1) last on true`,
+    (select started_at, verified_at, archive from past where is_scheduled order by started_at desc limit 1) last on true`,
 );
 
 /** When backups were made. */

@@ -61,10 +61,18 @@ export async function listStored(store: BackupStore, systemId?: string): Promise
 
 /**
  * Deletes all backups of a database except the newest ones, and the files that interrupted backups of it left.
+ * @param now milliseconds since 1970
  * @returns the names of the deleted backups
  */
-export async function removeOldBackups(store: BackupStore, systemId: string, keep: number): Promise<string[]> {
-  const old = (await listStored(store, systemId)).slice(0, -keep);
+export async function removeOldBackups(
+  store: BackupStore,
+  { systemId, keep, now }: { readonly systemId: string; readonly keep: number; readonly now: number },
+): Promise<string[]> {
+  const names = await listStored(store, systemId);
+  // The names of the future were given while the clock was ahead. If they counted as the newest ones, each new backup
+  // would be deleted at once.
+  const isAhead = (name: string) => (parseBackupName(name)?.startedAt ?? 0) > now;
+  const old = [...names.filter(isAhead), ...names.filter((name) => !isAhead(name))].slice(0, -keep);
   for (const name of old) await store.remove(name);
   await store.removeAbandoned(`postern-${systemId}-`);
   return old;

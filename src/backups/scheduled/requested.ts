@@ -80,7 +80,7 @@ export function createRequestedBackups(deps: RequestedBackupOptions): RequestedB
         readProblem(),
       ]);
       const { schedule, ...given } = settings;
-      const last = times.scheduled === null ? times.now : schedule.next(Math.min(times.scheduled, times.now));
+      const last = times.scheduled === null ? times.now : schedule.next(times.scheduled);
       const { age: _age, ...shown } = archive ?? { age: 0 };
       return {
         now: new Date(times.now).toISOString(),

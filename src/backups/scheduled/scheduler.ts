@@ -27,19 +27,19 @@ export interface ScheduledBackupOptions {
 
 /** Milliseconds between two checks of the schedule. */
 const pauseMs = 20_000;
-/** Milliseconds until a backup that failed is tried again. */
+/** Milliseconds until a backup that failed is tried again, at first. */
 const retryAfterMs = 600_000;
 
 /** Whether a backup is due. The first one is due at once. */
 export function isDue(times: BackupTimes, schedule: Schedule): boolean {
-  const { now, scheduled, is_good: isGood, is_continued: isContinued } = times;
+  const { now, scheduled, is_good: isGood, is_continued: isContinued, unverified } = times;
   if (scheduled === null) return true;
   // A log archive is useless without a backup at its beginning.
   if (isGood === true && isContinued === false) return true;
-  // A start in the future was written while the clock was ahead.
-  const last = Math.min(scheduled, now);
-  const next = schedule.next(last);
-  return now >= (isGood === true ? next : Math.min(next, last + retryAfterMs));
+  const next = schedule.next(scheduled);
+  // Each backup that was written and could not be verified takes space, so the pauses grow.
+  const retry = scheduled + retryAfterMs * 2 ** Math.max(0, unverified - 1);
+  return now >= (isGood === true ? next : Math.min(next, retry));
 }
 
 /** Makes backups when they are due. Of several processes on one database, only one makes each backup. */
@@ -86,7 +86,8 @@ export async function makeBackup(options: ScheduledBackupOptions, how: BackupOpt
   if (written === undefined) return false;
   await verifyRecorded(options, written, how.stop);
   const { systemId, archive: current } = written;
-  const removed = await removeOldBackups(store, systemId, keep);
+  const { now } = await readBackupTimes(handle);
+  const removed = await removeOldBackups(store, { systemId, keep, now });
   await markRemoved(
     handle,
     removed.map((name) => store.locate(name)),

@@ -1,8 +1,9 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
+import { backupName } from '../../../src/backups/places/place.js';
 import { backUpIfDue, isDue } from '../../../src/backups/scheduled/scheduler.js';
 import { listBackups, readBackupTimes } from '../../../src/backups/state.js';
 import { createDatabase, type Database } from '../../../src/database/database.js';
@@ -68,15 +69,22 @@ describe('a backup is due', () => {
     ['at the next time', { scheduled: 94 * hour, is_good: true }, true],
     ['not right after one that failed', { scheduled: 99.9 * hour, is_good: false }, false],
     ['ten minutes after one that failed', { scheduled: 99.8 * hour, is_good: false }, true],
+    [
+      'not so soon after several that could not be verified',
+      { scheduled: 99 * hour, is_good: false, unverified: 4 },
+      false,
+    ],
+    ['at the latest at the next time', { scheduled: 94 * hour, is_good: false, unverified: 2000 }, true],
     ['at once if another log archive has begun', { scheduled: 99 * hour, is_good: true, is_continued: false }, true],
     [
       'not before the next time if its log is archived',
       { scheduled: 99 * hour, is_good: true, is_continued: true },
       false,
     ],
-    ['not at once when the clock was ahead', { scheduled: 900 * hour, is_good: true }, false],
   ])('%s', (_title, state, expected) => {
-    expect(isDue({ now: 100 * hour, verified: null, is_continued: null, ...state }, schedule)).toBe(expected);
+    expect(isDue({ now: 100 * hour, verified: null, is_continued: null, unverified: 0, ...state }, schedule)).toBe(
+      expected,
+    );
   });
 });
 
@@ -105,6 +113,28 @@ describe('scheduled backups', () => {
     const names = await readdir(pathTo('backups'));
     expect(names).toEqual(expect.arrayContaining([...others, first]));
     expect(names).toHaveLength(others.length + 2);
+  });
+
+  it('are made and kept at the usual times after the clock was ahead', async () => {
+    const [backup] = await listBackups(database.everyone);
+    const name = basename(backup?.location ?? '');
+    const ahead = ['2098', '2099'].map((year) => name.replace(/-\d{4}(?=\d{4}T)/, `-${year}`));
+    for (const one of ahead) await writeFile(join(pathTo('backups'), one), 'made while the clock was ahead');
+    await database.everyone.query(
+      testSql(`insert into backups (id, started_at, finished_at, verified_at, is_scheduled, location)
+               values (gen_random_uuid(), '2099-01-01', '2099-01-01', '2099-01-01', true, 'x')`),
+    );
+    onTestFinished(async () => void (await query(server, `delete from backups where location = 'x'`)));
+    const { now, scheduled, verified } = await readBackupTimes(database.everyone);
+    expect([scheduled, verified]).toEqual([Date.parse(backup?.started_at ?? ''), Date.parse(backup?.started_at ?? '')]);
+    expect(now).toBeGreaterThan(scheduled ?? now);
+    await ageBackups('7 hours');
+    expect(await backUpIfDue(options(), never)).toBe(true);
+    const { scheduled: last } = await readBackupTimes(database.everyone);
+    const newest = backupName(name.split('-')[1] ?? '', new Date(last ?? 0).toISOString().replace('.000', ''), false);
+    const names = await readdir(pathTo('backups'));
+    expect(names).toContain(newest);
+    expect(names.filter((one) => ahead.includes(one))).toEqual([]);
   });
 
   it('keep other processes from deleting images until the images are copied', async () => {
@@ -137,6 +167,18 @@ describe('scheduled backups', () => {
     expect(failed).toMatchObject({ verified_at: null, error: expect.stringContaining('tar archive') });
     const { verified, is_good: isGood } = await readBackupTimes(database.everyone);
     expect([verified === null, isGood]).toEqual([false, false]);
+  });
+
+  it('that cannot be verified are counted until one is good', async () => {
+    const counts: number[] = [];
+    for (const isBad of [true, true, false]) {
+      await ageBackups('7 hours');
+      const verifyIn = isBad ? pathTo('notes') : pathTo('data');
+      if (isBad) await writeFile(verifyIn, 'no folder');
+      await backUpIfDue({ ...options(), verifyIn }, never).catch(() => undefined);
+      counts.push((await readBackupTimes(database.everyone)).unverified);
+    }
+    expect(counts).toEqual([1, 2, 0]);
   });
 
   it('wait for the log archive that continues them', async () => {
