@@ -4,7 +4,7 @@ import { archiveFolder, listParts, removeContained } from './parts.js';
 import { parseLsn } from './positions.js';
 
 /**
- * Removes the parts of log archives that no backup in the store needs.
+ * Removes the parts of log archives that no backup in the store needs, and the files that interrupted writes left.
  * @param current the archive that is being written
  * @throws BackupError if a backup cannot be read; nothing was removed then
  */
@@ -23,6 +23,7 @@ export async function removeOldParts(
   // A bucket lists the names of all parts. A folder lists only the names of its subfolders.
   const names = await store.list(archiveFolder(systemId, ''));
   for (const folder of new Set(names.map((name) => name.split('/')[0] ?? name))) {
+    await store.removeAbandoned(`${folder}/`);
     const from = needed.get(folder);
     if (from === undefined && current !== null && folder === archiveFolder(systemId, current)) continue;
     const parts = await listParts(store, folder);

@@ -33,10 +33,13 @@ export function createBackupFolder(path: string): BackupStore {
     read: (name) => readFileOf(join(folder, name)),
     remove: (name) => rm(join(folder, name), { recursive: true, force: true }),
     async removeAbandoned(prefix) {
-      for (const name of await namesIn('')) {
-        if (!basename(name).startsWith(`.${prefix}`) || !name.endsWith(partEnd)) continue;
-        const { mtimeMs } = await stat(join(folder, name));
-        if (Date.now() - mtimeMs > abandonedAfterMs) await rm(join(folder, name));
+      const start = prefix.lastIndexOf('/') + 1;
+      for (const name of await namesIn(prefix.slice(0, start))) {
+        if (!basename(name).startsWith(`.${prefix.slice(start)}`) || !name.endsWith(partEnd)) continue;
+        // The file may have got its final name by now.
+        const status = await stat(join(folder, name)).catch(ifMissing(undefined));
+        if (status !== undefined && Date.now() - status.mtimeMs > abandonedAfterMs)
+          await rm(join(folder, name), { force: true });
       }
     },
   };

@@ -19,15 +19,18 @@ export interface BackupStore extends BackupPlace {
   read(name: string): AsyncIterable<Buffer>;
   /** Succeeds if there is no such file. */
   remove(name: string): Promise<void>;
-  /** Removes incomplete files with this prefix that interrupted writes left long ago. */
+  /** Removes the incomplete files of names with this prefix that interrupted writes left long ago. */
   removeAbandoned(prefix: string): Promise<void>;
 }
+
+/** The beginning of the names of all backups. */
+export const backupPrefix = 'postern-';
 
 const backupNames = /^postern-(\d+(?:\.\d+)?)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.tar(?:\.age)?$/;
 
 /** The name of a backup. It contains the time, so names sort by age. */
 export function backupName(systemId: string, createdAt: string, isEncrypted: boolean): string {
-  return `postern-${systemId}-${createdAt.replaceAll(/[-:]/g, '')}.tar${isEncrypted ? '.age' : ''}`;
+  return `${backupPrefix}${systemId}-${createdAt.replaceAll(/[-:]/g, '')}.tar${isEncrypted ? '.age' : ''}`;
 }
 
 /**
@@ -47,7 +50,7 @@ export function parseBackupName(name: string): { readonly systemId: string; read
  * @throws BackupError if there is none, or several databases have some
  */
 export async function listStored(store: BackupStore, systemId?: string): Promise<string[]> {
-  const names = (await store.list('postern-')).filter((name) => {
+  const names = (await store.list(backupPrefix)).filter((name) => {
     const parsed = parseBackupName(name);
     return parsed !== undefined && (systemId === undefined || parsed.systemId === systemId);
   });
@@ -60,7 +63,7 @@ export async function listStored(store: BackupStore, systemId?: string): Promise
 }
 
 /**
- * Deletes all backups of a database except the newest ones, and the files that interrupted backups of it left.
+ * Deletes all backups of a database except the newest ones.
  * @param now milliseconds since 1970
  * @returns the names of the deleted backups
  */
@@ -74,6 +77,5 @@ export async function removeOldBackups(
   const isAhead = (name: string) => (parseBackupName(name)?.startedAt ?? 0) > now;
   const old = [...names.filter(isAhead), ...names.filter((name) => !isAhead(name))].slice(0, -keep);
   for (const name of old) await store.remove(name);
-  await store.removeAbandoned(`postern-${systemId}-`);
   return old;
 }

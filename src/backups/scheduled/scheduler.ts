@@ -5,7 +5,7 @@ import type { Schedule } from '../../lib/scheduling/schedule.js';
 import { type BackupOptions, type BackupSource, createBackup } from '../create.js';
 import { removeOldParts } from '../log-archive/retention.js';
 import { untilArchiveBegins } from '../log-archive/slot.js';
-import { type BackupStore, removeOldBackups } from '../places/place.js';
+import { type BackupStore, backupPrefix, removeOldBackups } from '../places/place.js';
 import { type BackupTimes, markRemoved, readBackupTimes, recordVerification } from '../state.js';
 import { type DumpVerification, verifyBackup } from '../verify.js';
 
@@ -80,6 +80,8 @@ export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSi
  */
 export async function makeBackup(options: ScheduledBackupOptions, how: BackupOptions): Promise<boolean> {
   const { store, isContinuous, handle, keep, log } = options;
+  // Before the backup, because it may need the space. If the store fails, the backup reports this.
+  await store.removeAbandoned(backupPrefix).catch(() => undefined);
   const source = await options.source();
   if (isContinuous) await untilArchiveBegins(source.target, store.locate(''), how.stop);
   const written = await createBackup(source, store, how);

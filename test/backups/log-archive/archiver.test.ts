@@ -1,4 +1,5 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type BackupSource, createBackup, type WrittenBackup } from '../../../src/backups/create.js';
@@ -212,7 +213,12 @@ describe('a log archive', () => {
     const system = await systemId();
     const keep = { systemId: system, current: (await slot()).slice('postern_archive_'.length), passphrase };
     const before = await listParts(store, await currentArchiveFolder());
+    // A process that was killed while it wrote a part leaves such a file.
+    const abandoned = join(pathTo('backups'), await currentArchiveFolder(), '.0000.tar.0123.part');
+    await writeFile(abandoned, 'the beginning');
+    await utimes(abandoned, new Date(0), new Date(0));
     await removeOldParts(store, keep);
+    expect(existsSync(abandoned)).toBe(false);
     const [oldest] = await listParts(store, await currentArchiveFolder());
     expect(before).toContainEqual(oldest);
     const names = (await store.list('postern-')).filter((name) => name.startsWith(`postern-${system}-`));

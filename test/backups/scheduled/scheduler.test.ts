@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
@@ -156,13 +156,19 @@ describe('scheduled backups', () => {
     expect([...found, await isFree()]).toEqual([false, true]);
   });
 
-  it('that fail are recorded, and delete nothing', async () => {
+  it('that fail are recorded, and delete nothing but what killed processes have left', async () => {
     await ageBackups('7 hours');
     const before = await readdir(pathTo('backups'));
+    const [abandoned, written] = [
+      '.postern-7-20260101T000000Z.tar.0123.part',
+      '.postern-7-20260102T000000Z.tar.0123.part',
+    ];
+    for (const name of [abandoned, written]) await writeFile(join(pathTo('backups'), name), 'the beginning');
+    await utimes(join(pathTo('backups'), abandoned), new Date(0), new Date(0));
     await mkdir(pathTo('broken'));
     await writeFile(join(pathTo('broken'), 'x'.repeat(120)), 'a name that is too long for a tar archive');
     await expect(backUpIfDue(options(pathTo('broken')), never)).rejects.toThrow('tar archive');
-    expect(await readdir(pathTo('backups'))).toEqual(before);
+    expect(await readdir(pathTo('backups'))).toEqual([...before, written].sort());
     const [failed] = await listBackups(database.everyone);
     expect(failed).toMatchObject({ verified_at: null, error: expect.stringContaining('tar archive') });
     const { verified, is_good: isGood } = await readBackupTimes(database.everyone);
