@@ -93,8 +93,14 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
   const { archive, from, segmentBytes, systemId } = await openSlot(client, store.locate(''));
   const folder = archiveFolder(systemId, archive);
   const parts = await removeContained(store, await listParts(store, folder));
+  const archivedEnd = parts.reduce((end, part) => Math.max(end, part.end), 0);
+  if (archivedEnd > (await readLogEnd(client)).flushed) {
+    // The server's files were replaced by an older copy, so its log differs from the archived one from there on.
+    await dropSlots(client, undefined);
+    return openArchive(client, options);
+  }
   const encrypt = passphrase === undefined ? undefined : ageEncryption(passphrase);
-  let position = parts.reduce((end, part) => Math.max(end, part.end), segmentStart(from, segmentBytes));
+  let position = Math.max(archivedEnd, segmentStart(from, segmentBytes));
   let recent = parts.filter(({ start }) => start >= segmentStart(position, segmentBytes));
   let reportedAt = Number.NEGATIVE_INFINITY;
   // The parts that were written so far contain every transaction that was acknowledged before this time.
@@ -135,19 +141,23 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
       // time was already on disk, so the position includes it. In the other order, the time would promise transactions
       // that only the next part has.
       const lookedAt = await readTime(client);
-      const { rows } = await client.query<{ flushed: string; file: string }>(
-        `select lsn::text as flushed, pg_walfile_name(lsn) as file from pg_current_wal_flush_lsn() lsn`,
-      );
-      const [server] = rows;
-      if (server === undefined) throw new Error('PostgreSQL did not say where its log ends');
-      const timeline = Number.parseInt(server.file.slice(0, 8), 16);
-      const flushed = parseLsn(server.flushed);
+      const { flushed, timeline } = await readLogEnd(client);
       while (position < flushed) await copyPart(flushed, { timeline, lookedAt });
       if (performance.now() - reportedAt < reportMs) return;
       await report(client, store, { archive, archivedAt: lookedAt });
       reportedAt = performance.now();
     },
   };
+}
+
+/** Up to which position the log is on disk, and its timeline. */
+async function readLogEnd(client: pg.Client): Promise<{ readonly flushed: number; readonly timeline: number }> {
+  const { rows } = await client.query<{ flushed: string; file: string }>(
+    `select lsn::text as flushed, pg_walfile_name(lsn) as file from pg_current_wal_flush_lsn() lsn`,
+  );
+  const [server] = rows;
+  if (server === undefined) throw new Error('PostgreSQL did not say where its log ends');
+  return { flushed: parseLsn(server.flushed), timeline: Number.parseInt(server.file.slice(0, 8), 16) };
 }
 
 /** Reads bytes of the file of a segment. */

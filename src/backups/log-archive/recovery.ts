@@ -69,7 +69,7 @@ async function replay(
     throw new TooEarlyError('The backup ended after this time: name an older backup or a later time.');
   }
   const server = join(folder, 'postgres');
-  const last = await addLog(store, archiveFolder(header.system_id, header.archive.id), {
+  const { last, isCut } = await addLog(store, archiveFolder(header.system_id, header.archive.id), {
     from: parseLsn(manifest.stop_lsn),
     logFolder: join(server, 'pg_wal'),
     account,
@@ -78,7 +78,14 @@ async function replay(
   // Without the archive, the database is complete only up to the beginning of the backup. The end of the backup is not
   // usable here, because it is later than the end of the backup's log.
   const until = [header.created_at, last?.created_at ?? ''].reduce(later);
-  if (at !== undefined && Date.parse(until) < at) {
+  const isLate = at !== undefined && Date.parse(until) < at;
+  if (isCut && (isLate || at === undefined)) {
+    throw new BackupError(
+      `Parts of the log archive are missing after ${until}, so nothing that was written later can be restored: name an ` +
+        'earlier time, or restore the backup without --at.',
+    );
+  }
+  if (isLate) {
     throw new BackupError(`The log archive ends at ${until}: name this time or an earlier one, or --at latest.`);
   }
   await recover(folder, account, at, log);
@@ -97,14 +104,22 @@ interface LogSource {
   readonly decrypt: AgeDecryption | undefined;
 }
 
-/** Writes the archived log, up to its first gap, into the server's files. @returns the header of the last part */
-async function addLog(store: BackupStore, folder: string, source: LogSource): Promise<PartHeader | undefined> {
+/** The archived log that was added to a server's files. */
+interface AddedLog {
+  /** The header of its last part. */
+  readonly last: PartHeader | undefined;
+  /** Whether the archive has further parts, but the one before them is missing. */
+  readonly isCut: boolean;
+}
+
+/** Writes the archived log, up to its first gap, into the server's files. */
+async function addLog(store: BackupStore, folder: string, source: LogSource): Promise<AddedLog> {
   const { logFolder, account, decrypt } = source;
   let position = source.from;
   let last: PartHeader | undefined;
   for (const part of await listParts(store, folder)) {
     if (part.end <= position) continue;
-    if (part.start > position) break;
+    if (part.start > position) return { last, isCut: true };
     const { header, content } = await readPart(store, part, decrypt);
     const first = segmentStart(part.start, header.segment_bytes);
     const path = join(logFolder, segmentName(header.timeline, first, header.segment_bytes));
@@ -113,14 +128,18 @@ async function addLog(store: BackupStore, folder: string, source: LogSource): Pr
     position = part.end;
     last = header;
   }
-  return last;
+  return { last, isCut: false };
 }
 
 /** Writes bytes into the file of a segment, and gives the file the size of a segment. */
 async function writeInto(path: string, { content, at, size }: { content: Buffer; at: number; size: number }) {
   const file = await open(path, 'r+').catch(() => open(path, 'wx+', 0o600));
   try {
-    await file.write(content, 0, content.length, at);
+    // On a disk that becomes full, a call may write only a part and succeed. The next call then fails.
+    for (let done = 0; done < content.length; ) {
+      const { bytesWritten } = await file.write(content, done, content.length - done, at + done);
+      done += bytesWritten;
+    }
     await file.truncate(size);
     await file.sync();
   } finally {

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type BackupSource, createBackup, type WrittenBackup } from '../../../src/backups/create.js';
 import { startArchiver, stopArchiving } from '../../../src/backups/log-archive/archiver.js';
@@ -190,6 +192,21 @@ describe('a log archive', () => {
     expect(await readdir(folder.path)).toEqual(before);
   });
 
+  it('says that parts are missing, and restores nothing past them', async () => {
+    await untilArchived();
+    const parts = await listParts(store, await currentArchiveFolder());
+    const removed = parts.at(-2)?.name;
+    const gap = {
+      ...store,
+      list: async (prefix: string) => (await store.list(prefix)).filter((name) => name !== removed),
+    };
+    for (const at of [undefined, await now()]) {
+      await expect(restoreAt({ store: gap, at, passphrase, target: pathTo('gap'), log: silent })).rejects.toThrow(
+        /^Parts of the log archive are missing after \d{4}-/,
+      );
+    }
+  });
+
   it('replaces the parts of a segment with the segment, continues after a restart, and is refused with a damaged part', async () => {
     await archiver?.stop();
     archiver = start();
@@ -240,5 +257,28 @@ describe('a log archive', () => {
     await slotOfArchiver();
     await untilArchived();
     expect(await currentArchiveFolder()).not.toBe(old);
+  });
+
+  it('begins again after the files of the server were replaced by an older copy of them', async () => {
+    await archiver?.stop();
+    await server.stop();
+    // The copy keeps the owner of each file.
+    await promisify(execFile)('cp', ['-a', pathTo('data'), pathTo('snapshot')]);
+    server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
+    archiver = start();
+    await write('5-lost');
+    await untilArchived();
+    const old = await currentArchiveFolder();
+    await archiver.stop();
+    await server.stop();
+    await rm(pathTo('data'), { recursive: true });
+    await rename(pathTo('snapshot'), pathTo('data'));
+    server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
+    archiver = start();
+    await eventually('another archive', async () => ((await currentArchiveFolder()) !== old ? true : undefined));
+    await backUp();
+    await write('6-after');
+    await untilArchived();
+    expect(await rowsAt(undefined, 'after-copy')).toBe('1-before 2-first 3-second 4-third 6-after');
   });
 });
