@@ -7,6 +7,7 @@ import { backupSource, dumpVerification, imageFolderOf } from '../../../app/base
 import { isBucket, type OpenBackupPlace, openBackupAt, openBackupStore } from '../../../app/base/backup-stores.js';
 import { refuseExisting } from '../../../backups/base/extract.js';
 import { type OpenBackup, openBackup } from '../../../backups/base/open.js';
+import { untilStopped } from '../../../backups/base/session.js';
 import { createBackup } from '../../../backups/create.js';
 import { restoreDump } from '../../../backups/dumps/restore.js';
 import { restoreAt } from '../../../backups/log-archive/recovery.js';
@@ -35,12 +36,14 @@ export function backupCommand(program: Command, io: Io): void {
       'after',
       '\nBACKUP_PASSPHRASE encrypts the backup.\n\nExamples:\n  postern backup create --to /backups/\n  postern backup create --to postern.tar --with-secret-key\n  postern backup create --to s3://bucket/postern',
     )
-    .action((options: { to: string; withSecretKey?: true }) => create(io, options));
+    .action((options: { to: string; withSecretKey?: true }) =>
+      untilInterrupted(io, (stop) => create(io, options, stop)),
+    );
   backup
     .command('verify')
     .description('restore a copy, check it and remove it; never touches the database in use')
     .argument('<backup>', 'a file; or a folder or s3://bucket/prefix: its newest backup')
-    .action((from: string) => verify(io, from));
+    .action((from: string) => untilInterrupted(io, (stop) => verify(io, from, stop)));
   backup
     .command('restore')
     .description('restore a backup as a new folder, and a dump into the empty database of DATABASE_URL')
@@ -50,17 +53,48 @@ export function backupCommand(program: Command, io: Io): void {
       '--at <time>',
       'restore the state of a time, such as 2026-11-23T12:30:00Z, or latest; needs BACKUP_CONTINUOUS',
     )
-    .action((from: string, options: RestoreOptions) => restore(io, from, options));
+    .action((from: string, options: RestoreOptions) =>
+      untilInterrupted(io, (stop) => restore(io, from, options, stop)),
+    );
 }
 
-async function create(io: Io, { to, withSecretKey = false }: { to: string; withSecretKey?: boolean }): Promise<void> {
+/**
+ * Runs `work`, which SIGINT and SIGTERM stop. It then removes its copies and stops their servers. A second signal ends
+ * the command at once.
+ */
+async function untilInterrupted(io: Io, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  const stopping = new AbortController();
+  const ignoreSignals = () => {
+    for (const signal of ['SIGINT', 'SIGTERM']) io.signals?.off(signal, stop);
+  };
+  const stop = () => {
+    printLine(io.stderr, 'Stopping. A second Ctrl-C ends the command at once, and leaves what it has written.');
+    ignoreSignals();
+    stopping.abort(new CommandError('Stopped. What was written is removed.'));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) io.signals?.on(signal, stop);
+  try {
+    await work(stopping.signal);
+  } catch (error) {
+    // A broken connection, for example, is only the consequence of the stop.
+    throw stopping.signal.aborted ? stopping.signal.reason : error;
+  } finally {
+    ignoreSignals();
+  }
+}
+
+async function create(
+  io: Io,
+  { to, withSecretKey = false }: { to: string; withSecretKey?: boolean },
+  stop: AbortSignal,
+): Promise<void> {
   const config = readConfig(io.env);
   const database = await openExistingTarget(config, quietLog(io));
   const isStore = isBucket(to) || (await isFolder(to));
   const openStore = isStore ? await openBackupStore(config, to) : undefined;
   try {
     const source = await backupSource(config, database.target, { includesSecretKey: withSecretKey, version });
-    const backup = await createBackup(source, openStore?.store ?? backupFileAt(to), { isScheduled: false });
+    const backup = await createBackup(source, openStore?.store ?? backupFileAt(to), { isScheduled: false, stop });
     if (backup === undefined) throw new CommandError('Another backup of this database is running: wait for its end.');
     const { location, bytes } = backup;
     printLine(io.stdout, `Wrote ${location} (${megabytes(bytes)}).`);
@@ -74,23 +108,29 @@ async function create(io: Io, { to, withSecretKey = false }: { to: string; withS
 }
 
 /** Opens the place of a backup while `work` runs. */
-async function withBackup<T>(config: Config, from: string, work: (place: OpenBackupPlace) => Promise<T>): Promise<T> {
+async function withBackup<T>(
+  config: Config,
+  { from, stop }: { readonly from: string; readonly stop: AbortSignal },
+  work: (place: OpenBackupPlace) => Promise<T>,
+): Promise<T> {
   const place = await openBackupAt(config, from);
+  const store = { ...place.store, read: (name: string) => untilStopped(place.store.read(name), stop) };
   try {
-    return await work(place);
+    return await work({ ...place, store });
   } finally {
     await place.close();
   }
 }
 
-async function verify(io: Io, from: string): Promise<void> {
+async function verify(io: Io, from: string, stop: AbortSignal): Promise<void> {
   const config = readConfig(io.env);
-  await withBackup(config, from, async ({ store, name }) => {
+  await withBackup(config, { from, stop }, async ({ store, name }) => {
     const verified = await verifyBackup(store.read(name), {
       passphrase: config.BACKUP_PASSPHRASE?.reveal(),
       inFolder: existsSync(config.DATA_DIR) ? config.DATA_DIR : tmpdir(),
       dumps: dumpVerification(config),
       log: quietLog(io),
+      stop,
     });
     printLine(io.stdout, `${store.locate(name)} is good: ${describe(verified)}.`);
   });
@@ -107,12 +147,12 @@ interface RestoreOptions {
   readonly at?: string;
 }
 
-async function restore(io: Io, from: string, { to, at }: RestoreOptions): Promise<void> {
+async function restore(io: Io, from: string, { to, at }: RestoreOptions, stop: AbortSignal): Promise<void> {
   const config = readConfig(io.env);
   const target = resolve(to ?? config.DATA_DIR);
   const passphrase = config.BACKUP_PASSPHRASE?.reveal();
   const log = quietLog(io);
-  const { header, until } = await withBackup(config, from, async ({ store, name, isNamed }) => {
+  const { header, until } = await withBackup(config, { from, stop }, async ({ store, name, isNamed }) => {
     await refuseExisting(target);
     if (at !== undefined) {
       return restoreAt({ store, name: isNamed ? name : undefined, at: parseTime(at), passphrase, target, log });
@@ -121,7 +161,7 @@ async function restore(io: Io, from: string, { to, at }: RestoreOptions): Promis
     const restored =
       config.DATABASE_URL === undefined
         ? restoreFiles(backup, { target })
-        : restoreIntoDatabase(config, { backup, target, log });
+        : restoreIntoDatabase(config, { backup, target, log, stop });
     return { until: undefined, ...(await restored) };
   });
   const isDump = header.kind === 'dump';
@@ -146,11 +186,11 @@ async function restore(io: Io, from: string, { to, at }: RestoreOptions): Promis
 
 async function restoreIntoDatabase(
   config: Config,
-  { backup, target, log }: { backup: OpenBackup; target: string; log: Log },
+  { backup, target, log, stop }: { backup: OpenBackup; target: string; log: Log; stop: AbortSignal },
 ) {
   const open = await openTarget(config, log);
   try {
-    return await restoreDump(backup, { target, database: open.target, programs: config.BACKUP_PROGRAMS });
+    return await restoreDump(backup, { target, database: open.target, programs: config.BACKUP_PROGRAMS, stop });
   } finally {
     await open.close();
   }

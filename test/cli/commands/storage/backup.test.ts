@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -7,7 +7,8 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../../src/da
 import { migrate } from '../../../../src/database/migrate.js';
 import { query } from '../../../database/embedded-postern.js';
 import { accessKeyId, secretAccessKey, startStore } from '../../../delivery/storage/s3-fake.js';
-import { type Environment, runCommand, temporaryFolder } from '../../command.js';
+import { eventually } from '../../../support/eventually.js';
+import { type Environment, runCommand, startCommand, temporaryFolder } from '../../command.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const secretKey = 'a secret key of forty characters or more';
@@ -104,6 +105,21 @@ describe('postern backup', () => {
       / is good: the database \d+ of .+ PostgreSQL 18.+ \d+ files, \d+ tables, \d+ rows and \d+ intact indexes/,
     );
     expect((await readdir(dataDir)).filter((name) => name.startsWith('verify-'))).toEqual([]);
+  });
+
+  it.each([
+    ['verify', '', () => readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'data', 'postgres')))],
+    ['restore', '--to interrupted', () => readdirSync(folder.path).some((name) => name.includes('restoring'))],
+  ])('%s leaves nothing when it is interrupted', async (command, more, hasBegun) => {
+    const [before, beforeInData] = [readdirSync(folder.path), readdirSync(dataDir)];
+    const target = more.replace('interrupted', pathOf('interrupted'));
+    const running = startCommand(['backup', command, backup, ...target.split(' ').filter(Boolean)], env);
+    await eventually('a copy', async () => (hasBegun() ? true : undefined));
+    running.signal('SIGINT');
+    const { code, stderr } = await running.done;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Stopped. What was written is removed.')]);
+    expect([readdirSync(folder.path), readdirSync(dataDir)]).toEqual([before, beforeInData]);
+    expect(running.listeners()).toBe(0);
   });
 
   it('restore creates a folder with the rows, the image and the key, and names the next command', async () => {
