@@ -70,3 +70,10 @@ test('the braces of each template are balanced, and each block has an end', () =
     expect(count(/\{\{-? *end\b/g)).toBe(count(/\{\{-? *(?:if|range|with|define)\b/g));
   }
 });
+
+test('no Service that can be open to everybody has the port of the metrics', () => {
+  const services = templates.filter((text) => /^kind: Service$/m.test(text));
+  const open = services.filter((text) => text.includes('.Values.service.type'));
+  expect([open.length, services.length]).toEqual([1, 2]);
+  expect(open.filter((text) => text.includes('metrics'))).toEqual([]);
+});
