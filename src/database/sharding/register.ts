@@ -7,8 +7,11 @@ import { mainShard } from '../database.js';
 import type { ShardTarget } from '../open.js';
 import { bucketCount, fixedBucket } from './bucket.js';
 
-/** The key of an advisory lock in the directory: any fixed number. Instances that start together run one after the other. */
-const registrationLock = 7_203_415_002;
+/**
+ * The key of an advisory lock in the directory. Instances that start together run one after the other. No other lock uses this
+ * number.
+ */
+const registrationLock = 7_203_415_056;
 
 /** Milliseconds in which PostgreSQL ends connections. */
 const endMs = 10_000;

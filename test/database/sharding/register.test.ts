@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openClient } from '../../../src/database/connections/open-client.js';
 import { createServers } from '../../../src/database/connections/servers.js';
 import { UnfitDatabaseError } from '../../../src/database/connections/suitability.js';
 import { registerReturned, registerShards } from '../../../src/database/sharding/register.js';
@@ -64,6 +65,22 @@ test('an empty database is refused as a server that has users', async () => {
     message,
   );
   await register(places.directory, { east: places.east });
+});
+
+test('servers are registered while another instance creates the first key', async () => {
+  const [directory, east] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  databases = [...databases, directory, east];
+  const places = { directory: databases.length - 2, east: databases.length - 1 };
+  await register(places.directory, { east: places.east });
+  const other = await openClient(directory.target, { application_name: 'test', connectionTimeoutMillis: 10_000 });
+  try {
+    await other.query('begin');
+    // The lock of `ensureFirstKey`.
+    await other.query('select pg_advisory_xact_lock(7203415002)');
+    await register(places.directory, { east: places.east });
+  } finally {
+    await other.end();
+  }
 });
 
 test('a server that accepts no prepared transactions is refused, and no server is added', async () => {
