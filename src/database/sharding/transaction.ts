@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Problem } from '../../lib/problem.js';
 import { waitAtMost } from '../../lib/time-limit.js';
 import { completeTransaction, mainShard, type Transaction } from '../database.js';
-import { nextDeadline, type OpenTransaction, type Server } from '../server.js';
+import { MovedError, nextDeadline, type OpenTransaction, type Server } from '../server.js';
 import { compose, type Scope, type Statement, sql } from '../sql.js';
 import { commitWithOutcome, prepareName, rawStatement } from './outcomes.js';
 import {
@@ -107,8 +107,10 @@ async function attemptTransaction<T>(
   /**
    * The rows that any server finds. When one has found some, servers that hang leave the transaction, unless it has used them
    * before. So they do not delay users of other servers.
+   * @throws MovedError if no server has found a row, and the map of this process has changed meanwhile
    */
   async function queryAny<Row extends object>(servers: readonly Server[], statement: Statement<Row>): Promise<Row[]> {
+    const version = router.map.version();
     const used = new Set(branches.keys());
     const answers = servers.map((server) => queryOn(() => server, statement));
     const answered = new Set<Server>();
@@ -119,7 +121,10 @@ async function attemptTransaction<T>(
     await waitAtMost(slowAnswerMs, all);
     const hanging = servers.filter((server) => !answered.has(server) && !used.has(server));
     for (const server of hanging) leave(server);
-    return allFound(answers.filter((_, place) => !hanging.includes(servers[place] as Server)));
+    const rows = await allFound(answers.filter((_, place) => !hanging.includes(servers[place] as Server)));
+    if (rows.length > 0 || router.map.version() === version) return rows;
+    // A row may move to another server while the servers are read, and so be found on none.
+    throw new MovedError(new Error('users were moved while the servers were read'));
   }
 
   async function query<Row extends object>(statement: Statement<Row>): Promise<Row[]> {
