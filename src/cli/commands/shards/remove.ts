@@ -25,6 +25,12 @@ export async function remove(io: Io, [main, ...others]: readonly ShardTarget[], 
     if (server.buckets > 0) {
       throw new CommandError(`The server ${name} has ${server.buckets} buckets: move them to other servers first.`);
     }
+    const moves = await query('select from shard_moves where $1 in (source, target) limit 1', [name]);
+    if (moves.length > 0) {
+      throw new CommandError(
+        `A move from or to the server ${name} is not complete: run \`postern shards move\` again first.`,
+      );
+    }
     if (servers.length === 2) {
       throw new CommandError('The last further server cannot be removed: leave it in SHARDS, without buckets.');
     }

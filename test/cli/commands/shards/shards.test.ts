@@ -142,6 +142,12 @@ test('shards remove removes only a server without buckets', async () => {
   ]);
   // Moving thousands of buckets would take minutes.
   await onMain(`update shard_buckets set shard = 'east' where shard = 'west'`);
+  await onMain(`insert into shard_moves (bucket, source, target) values (0, 'west', 'main')`);
+  expect(await command('remove', 'west')).toMatchObject({
+    code: 1,
+    stderr: 'A move from or to the server west is not complete: run `postern shards move` again first.\n',
+  });
+  await onMain('delete from shard_moves');
   expect(await command('remove', 'west')).toMatchObject({
     code: 0,
     stdout: 'Removed west. Now remove it from SHARDS on all instances, and restart them.\n',
