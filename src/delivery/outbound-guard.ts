@@ -141,23 +141,46 @@ const resolveBySystem: Resolve = async (hostname) => {
 
 /** Leaves half of libuv's four threads to files, images and hashes while name servers do not respond. */
 const maxLookups = 2;
+/** The maximum number of names whose last look-up is remembered as failed. */
+const maxFailing = 1000;
 
-/** The system's resolver blocks a thread (getaddrinfo(3)): few look-ups run at a time, and one for each name. */
+/**
+ * The system's resolver blocks a thread (getaddrinfo(3)): few look-ups run at a time, and one for each name. Names whose last
+ * look-up failed take all places but one, so that names with a server that does not respond do not delay all others.
+ */
 function limitLookups(resolve: Resolve): Resolve {
   const running = new Map<string, Promise<readonly string[]>>();
-  const waiting: (() => void)[] = [];
-  let free = maxLookups;
+  const failing = new Set<string>();
+  const waiting: { readonly isFailing: boolean; readonly start: () => void }[] = [];
+  let [all, ofFailing] = [0, 0];
 
+  /** Takes a place if there is one. */
+  function mayStart(isFailing: boolean): boolean {
+    if (all >= maxLookups || (isFailing && ofFailing >= maxLookups - 1)) return false;
+    all += 1;
+    ofFailing += Number(isFailing);
+    return true;
+  }
+  function end(hostname: string, isFailing: boolean): void {
+    running.delete(hostname);
+    all -= 1;
+    ofFailing -= Number(isFailing);
+    const next = waiting.findIndex((lookup) => mayStart(lookup.isFailing));
+    if (next >= 0) for (const { start } of waiting.splice(next, 1)) start();
+  }
   async function resolveWhenFree(hostname: string): Promise<readonly string[]> {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((start) => waiting.push(start));
+    const isFailing = failing.has(hostname);
+    if (!mayStart(isFailing)) await new Promise<void>((start) => waiting.push({ isFailing, start }));
     try {
-      return await resolve(hostname);
+      const addresses = await resolve(hostname);
+      failing.delete(hostname);
+      return addresses;
+    } catch (error) {
+      if (failing.size >= maxFailing) failing.clear();
+      failing.add(hostname);
+      throw error;
     } finally {
-      running.delete(hostname);
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
+      end(hostname, isFailing);
     }
   }
 

@@ -195,6 +195,35 @@ describe('the limits', () => {
     answer('d.test');
     expect(await Promise.all(requests)).toEqual(Array(5).fill('blocked_target'));
   });
+
+  it('resolves a name while the name servers of several others do not respond, as soon as it knows these', async () => {
+    const failures = new Map<string, (error: Error) => void>();
+    const out = guarded({
+      connectTimeoutMs: NEVER_MS,
+      totalTimeoutMs: NEVER_MS,
+      resolve: async (name) =>
+        name === 'good.test' ? ['10.0.0.1'] : new Promise((_, fail) => failures.set(name, fail)),
+    });
+    const silent = ['a.test', 'b.test', 'c.test'];
+    const codesOf = (names: readonly string[]) =>
+      names.map((name) =>
+        out.request({ url: `https://${name}`, method: 'GET' }).catch(({ code }: OutboundError) => code),
+      );
+    const failNext = async () => {
+      const [name, fail] = await vi.waitUntil(() => [...failures][0]);
+      failures.delete(name);
+      fail(new Error('the name server does not respond'));
+    };
+    const first = codesOf(silent);
+    for (const _ of silent) await failNext();
+    expect(await Promise.all(first)).toEqual(['unreachable', 'unreachable', 'unreachable']);
+
+    const second = codesOf(silent);
+    await expect.poll(() => failures.size).toBe(1);
+    expect(await Promise.all(codesOf(['good.test']))).toEqual(['blocked_target']);
+    for (const _ of silent) await failNext();
+    expect(await Promise.all(second)).toEqual(['unreachable', 'unreachable', 'unreachable']);
+  });
 });
 
 describe('an unreachable target', () => {
