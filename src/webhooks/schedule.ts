@@ -40,8 +40,10 @@ export interface Outcome {
 export function outcomeOf(delivery: PendingDelivery, result: AttemptResult, random: number): Outcome {
   if (result.ok) return { state: 'delivered', isLate: delivery.isLate, delay: 0 };
   const planned = (delays[Math.min(delivery.attempts, delays.length - 1)] ?? 0) * (1 + random / 10);
-  const delay = Math.min(giveUpSeconds, Math.max(planned, result.retryAfter ?? 0));
-  if (delivery.age + delay > giveUpSeconds) return { state: 'failed', isLate: delivery.isLate, delay: 0 };
+  const remaining = giveUpSeconds - delivery.age;
+  if (planned > remaining) return { state: 'failed', isLate: delivery.isLate, delay: 0 };
+  // A long Retry-After leaves one more attempt.
+  const delay = Math.min(remaining, Math.max(planned, result.retryAfter ?? 0));
   return { state: 'pending', isLate: delivery.isLate || delivery.age >= holdSeconds, delay };
 }
 

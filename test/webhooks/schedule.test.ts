@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPace } from '../../src/webhooks/schedule.js';
+import { createPace, outcomeOf } from '../../src/webhooks/schedule.js';
 
 /** A pace whose clock stands still until `pass` moves it. */
 function createTestPace() {
@@ -42,4 +42,25 @@ test('one success ends the failure', () => {
   expect(beginStep(64)).toBe(64);
   fail(19);
   expect(isFailing()).toBe(false);
+});
+
+test.each([
+  [0, 100_000, 86_400],
+  [5, 86_400, 86_395],
+  [5, 3600, 3600],
+  [80_000, 10_000, 6400],
+])(
+  'an event that failed %d s after its first attempt waits for Retry-After, but at most until its last attempt',
+  (age, retryAfter, delay) => {
+    const result = { ok: false, status: 503, answer: '', error: 'busy', retryAfter, durationMs: 1 };
+    const outcome = outcomeOf({ attempts: age > 5 ? 20 : 1, isLate: false, age, dueIn: 0 }, result, 0);
+    expect(outcome).toMatchObject({ state: 'pending', delay });
+  },
+);
+
+test('an event whose next planned attempt is later than 24 hours is given up', () => {
+  const result = { ok: false, status: 503, answer: '', error: 'busy', retryAfter: undefined, durationMs: 1 };
+  expect(outcomeOf({ attempts: 25, isLate: true, age: 83_000, dueIn: 0 }, result, 0)).toMatchObject({
+    state: 'failed',
+  });
 });
