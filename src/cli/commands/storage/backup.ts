@@ -178,6 +178,12 @@ async function restore(io: Io, from: string, { to, at }: RestoreOptions, stop: A
   } else if (isDump) {
     printLine(io.stdout, `Set SECRET_KEY to the content of ${join(target, 'secret-key')}.`);
   }
+  if (until !== undefined) {
+    printLine(
+      io.stdout,
+      `If the secret key was rotated between ${header.created_at} and ${until}, it also needs the new key, before the others.`,
+    );
+  }
   if (imageFolderOf({ ...config, DATA_DIR: target }) !== join(target, 'images')) {
     printLine(io.stdout, `Then move the images from ${join(target, 'images')} to IMAGE_DIR.`);
   }

@@ -3,6 +3,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ArchiveEntry, readArchive, writeArchive } from '../../../../src/backups/container/archive.js';
+import { startArchiver } from '../../../../src/backups/log-archive/archiver.js';
+import { createBackupFolder } from '../../../../src/backups/places/folder.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../../src/database/embedded.js';
 import { migrate } from '../../../../src/database/migrate.js';
 import { query } from '../../../database/embedded-postern.js';
@@ -230,6 +232,25 @@ describe('postern backup', () => {
     expect(stderr).toContain('--at must be latest, or a time with its zone');
     const plain = await postern(`backup restore ${backup} --at latest --to ${pathOf('never')}`);
     expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining('made without BACKUP_CONTINUOUS') });
+  });
+
+  it('restore --at says that a later rotation needs a newer key than the backup', async () => {
+    const place = pathOf('continuous');
+    const archiver = startArchiver({
+      ...{ target: server.address, serverFolder: join(dataDir, 'postgres'), store: createBackupFolder(place) },
+      ...{ passphrase: undefined, log: silent, pauseMs: 20 },
+    });
+    try {
+      await eventually('the archive', async () => (existsSync(place) ? true : undefined));
+      expect(await postern(`backup create --to ${place}/ --with-secret-key`)).toMatchObject({ code: 0, stderr: '' });
+    } finally {
+      await archiver.stop();
+    }
+    const { code, stdout } = await postern(`backup restore ${place} --at latest --to ${pathOf('to-latest')}`);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/was rotated between \S+Z and \S+Z, it also needs the new key/),
+    ]);
   });
 
   it('create reports that there is no database', async () => {
