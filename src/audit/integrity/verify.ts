@@ -163,7 +163,7 @@ export async function verifyAudit(
     }
     from = to;
     // Expired events are deleted one by one, so some events of the oldest day may be deleted already.
-    if (day <= cutoff) return;
+    if (day === cutoff) return;
     const range = { fromAt, toAt: to.at };
     for (const id of await findMoved(others, missing, range)) missing.delete(id);
     for (const id of missing.keys()) report({ what: 'removed', day, id });
@@ -172,8 +172,14 @@ export async function verifyAudit(
   for (const { day, hash: sealedHash } of days) {
     const start: EventKey = { at: `${day} 00:00:00+00`, id: minId };
     const end: EventKey = { at: `${day} 23:59:59.999999+00`, id: maxId };
-    // The rows of an expired day may be deleted already.
-    if (day <= cutoff) from = start;
+    if (day < cutoff) {
+      // The events and parts of an expired day are deleted step by step, perhaps at this moment.
+      from = end;
+      hash = sealedHash;
+      continue;
+    }
+    // Some rows of the oldest day, and all rows of the days before it, may be deleted already.
+    if (day === cutoff) from = start;
     else await compare(day, start, []);
     let part = 0;
     let isIntact = true;
@@ -184,11 +190,8 @@ export async function verifyAudit(
       ({ hash, part } = next);
       await compare(day, { at: next.last_at, id: next.last_id }, readLeaves(next.leaves));
     }
-    // The parts of an expired day are deleted with its events.
-    if (part > 0 || day >= cutoff) {
-      if (!isIntact || !hash.equals(sealedHash)) report({ what: 'chain', day });
-      await compare(day, end, []);
-    }
+    if (!isIntact || !hash.equals(sealedHash)) report({ what: 'chain', day });
+    await compare(day, end, []);
     await reportAdded(day);
     from = end;
     hash = sealedHash;

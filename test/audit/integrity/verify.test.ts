@@ -247,6 +247,22 @@ describe('the check accepts', () => {
     );
     expect(await findings(anchors, age)).toContainEqual({ what: 'removed', day: dayOf(2), id: event?.id });
   });
+
+  it('an expired day while its digests are deleted', async () => {
+    await run(
+      `insert into events (user_id, id, type, actor, created_at)
+      select gen_random_uuid(), gen_random_uuid(), 'many', 'user', $1::timestamptz + n * interval '1 ms' from generate_series(1, 4001) n`,
+      [`${dayOf(9)} 12:00+00`],
+    );
+    await write(2);
+    const anchors = await seal();
+    const age = 5 * dayMs;
+    await runMaintenanceOnce(test.database, expiryTasks(age));
+    // A step of the task deletes only some of the parts of a long day.
+    expect(await run('delete from audit_parts where day = $1 and part = 1 returning part', [dayOf(9)])).toHaveLength(1);
+    expect(await run('select part from audit_parts where day = $1', [dayOf(9)])).toHaveLength(2);
+    expect(await findings(anchors, age)).toEqual([]);
+  });
 });
 
 it('the check reads events by their index', async () => {
