@@ -20,11 +20,21 @@ export async function addKeyToFile(source: SecretKeySource): Promise<string[]> {
   return keys.map(createKeyId);
 }
 
-/** Removes all keys but the current one from the file in DATA_DIR. @returns the ids of the removed keys */
-export async function removeOldKeysFromFile(source: SecretKeySource): Promise<string[]> {
-  const [current, ...old] = await needSecretKeys(source);
+/**
+ * Removes all keys but the current one from the file in DATA_DIR.
+ * @param checked the ids of the keys for which no value needs an old key
+ * @returns the ids of the removed keys
+ * @throws SecretKeyError if the keys have changed
+ */
+export async function removeOldKeysFromFile(source: SecretKeySource, checked: readonly string[]): Promise<string[]> {
+  const keys = await needSecretKeys(source);
+  const [current, ...old] = keys;
   if (source.SECRET_KEY !== undefined) {
     throw new SecretKeyError('SECRET_KEY is set: remove the keys after the first one there, on every instance.');
+  }
+  // The check may take minutes. After a rotation in this time, all values need a key that would be removed.
+  if (keys.map(createKeyId).join() !== checked.join()) {
+    throw new SecretKeyError('The keys were changed while the command ran, so it removed none: run it again.');
   }
   if (current !== undefined && old.length > 0) await writeKeys(source, [current]);
   return old.map(createKeyId);

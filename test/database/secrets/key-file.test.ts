@@ -23,16 +23,24 @@ describe('the keys in DATA_DIR', () => {
     expect(ids).toEqual(keys.map(createKeyId));
     expect((await stat(join(DATA_DIR, 'secret-key'))).mode & 0o777).toBe(0o600);
 
-    expect(await removeOldKeysFromFile({ DATA_DIR })).toEqual([createKeyId(old)]);
+    expect(await removeOldKeysFromFile({ DATA_DIR }, ids)).toEqual([createKeyId(old)]);
     expect(await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).toBe(`${keys[0]}\n`);
-    expect(await removeOldKeysFromFile({ DATA_DIR })).toEqual([]);
+    expect(await removeOldKeysFromFile({ DATA_DIR }, ids.slice(0, 1))).toEqual([]);
+  });
+
+  it('are not removed if they were rotated after the check of their values', async () => {
+    const checked = await addKeyToFile({ DATA_DIR });
+    await addKeyToFile({ DATA_DIR });
+    const before = await readFile(join(DATA_DIR, 'secret-key'), 'utf8');
+    await expect(removeOldKeysFromFile({ DATA_DIR }, checked)).rejects.toThrow('The keys were changed');
+    expect(await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).toBe(before);
   });
 
   it('are not changed if SECRET_KEY is set', async () => {
     const before = await readFile(join(DATA_DIR, 'secret-key'), 'utf8');
     const source = { DATA_DIR, SECRET_KEY: fromEnvironment };
     await expect(addKeyToFile(source)).rejects.toThrow('SECRET_KEY is set');
-    await expect(removeOldKeysFromFile(source)).rejects.toThrow('SECRET_KEY is set');
+    await expect(removeOldKeysFromFile(source, [])).rejects.toThrow('SECRET_KEY is set');
     expect(await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).toBe(before);
   });
 

@@ -48,9 +48,9 @@ async function status(io: Io): Promise<void> {
 }
 
 async function removeOld(io: Io): Promise<void> {
-  const { uses } = await readUses(io);
+  const { ids, uses } = await readUses(io);
   if (uses.length > 0) throw new CommandError(describeUses(uses));
-  const removedIds = await removeOldKeysFromFile(readConfig(io.env));
+  const removedIds = await removeOldKeysFromFile(readConfig(io.env), ids);
   printLine(
     io.stdout,
     removedIds.length === 0 ? 'There is no old key.' : `Removed ${removedIds.join(', ')}. Restart Postern.`,
