@@ -1,4 +1,4 @@
-import { everyoneStatement, type Statement, sql } from '../sql.js';
+import { directoryStatement, everyoneStatement, type Statement, sql } from '../sql.js';
 
 /** A part of a transaction over several servers that was prepared on the server `branch`. */
 export interface PreparedPart {
@@ -50,6 +50,12 @@ export const selectPrepared = everyoneStatement<{ age: number }, { name: string 
     select gid as name from pg_prepared_xacts
     where database = current_database() and gid like 'postern:%'
       and prepared < clock_timestamp() - ${p.age}::float8 * interval '1 millisecond'`,
+);
+
+/** The servers that the directory knows. */
+export const selectServers = directoryStatement<object, { name: string }>(
+  'outcome_servers',
+  () => sql`select name from shards`,
 );
 
 /**

@@ -13,6 +13,7 @@ import {
   prepareName,
   rawStatement,
   selectPrepared,
+  selectServers,
 } from './outcomes.js';
 
 /**
@@ -33,7 +34,7 @@ export function startRecovery(servers: ReadonlyMap<string, Server>, log: MapLog)
     const needed = await recover(servers, times.age);
     if (performance.now() - lastCleanUp < times.cleanUp) return;
     lastCleanUp = performance.now();
-    await Promise.all([...servers.values()].map((server) => queryOn(server, deleteOutcomes({ needed }))));
+    await cleanUp(servers, needed);
   };
   const run = () => {
     running ??= recoverAndCleanUp()
@@ -82,6 +83,18 @@ export async function recover(servers: ReadonlyMap<string, Server>, age: number)
   const failed = [...lists, ...completed].find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   return found.flatMap(({ parts }) => parts.map(({ id }) => id));
+}
+
+/**
+ * Deletes old outcomes, unless SHARDS of this process lacks a server: an instance that was not restarted yet does not see
+ * what is prepared there.
+ * @param needed the ids of outcomes that stay
+ */
+export async function cleanUp(servers: ReadonlyMap<string, Server>, needed: readonly string[]): Promise<void> {
+  const main = servers.get(mainShard);
+  const registered = main === undefined ? [] : await queryOn(main, selectServers({}));
+  if (registered.some(({ name }) => !servers.has(name))) return;
+  await Promise.all([...servers.values()].map((server) => queryOn(server, deleteOutcomes({ needed }))));
 }
 
 async function complete(servers: ReadonlyMap<string, Server>, server: Server, part: PreparedPart): Promise<void> {
