@@ -28,14 +28,20 @@ export interface WebPushFake extends Fake<Record<string, unknown>> {
   subscribe(): Browser;
 }
 
+/** A new pair of keys for VAPID, in base64url. Node.js leaves out zeros at the beginning of a private key, so it adds them. */
+export function newVapidKeys(): { readonly publicKey: string; readonly privateKey: string } {
+  const curve = createECDH('prime256v1');
+  const publicKey = curve.generateKeys('base64url');
+  const key = curve.getPrivateKey();
+  return { publicKey, privateKey: Buffer.concat([Buffer.alloc(32 - key.length), key]).toString('base64url') };
+}
+
 /** A push service (RFC 8030) that checks VAPID (RFC 8292), with browsers that decrypt (RFC 8291, RFC 8188). */
 export async function startWebPushService(): Promise<WebPushFake> {
   const received: Pushed<Record<string, unknown>>[] = [];
   const violations: string[] = [];
   const browsers = new Map<string, { ecdh: ReturnType<typeof createECDH>; auth: Buffer }>();
-  const vapid = createECDH('prime256v1');
-  vapid.generateKeys();
-  const publicKey = vapid.getPublicKey('base64url');
+  const { publicKey, privateKey } = newVapidKeys();
   const how = behaviours(accept);
   let origin = '';
 
@@ -66,7 +72,7 @@ export async function startWebPushService(): Promise<WebPushFake> {
   return {
     env: {
       VAPID_PUBLIC_KEY: publicKey,
-      VAPID_PRIVATE_KEY: vapid.getPrivateKey('base64url'),
+      VAPID_PRIVATE_KEY: privateKey,
       VAPID_SUBJECT: 'mailto:ops@example.com',
       ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
     },

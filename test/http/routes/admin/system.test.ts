@@ -1,25 +1,21 @@
-import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IssuedApiKey } from '../../../../src/contract/administration.js';
 import type { System } from '../../../../src/contract/operation/system.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { signInWithRole } from '../../../support/operators.js';
+import { newVapidKeys } from '../../../support/push-fakes/web-push.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, emailLogin } from '../../../support/users.js';
 
 const randomWord = () => randomBytes(18).toString('hex');
-const vapid = createECDH('prime256v1');
-do vapid.generateKeys();
-while (
-  // If the first byte of a key is zero, Node.js leaves it out, so the key would be too short.
-  vapid.getPrivateKey().length < 32
-);
+const vapid = newVapidKeys();
 const secrets = {
   smtp: randomWord(),
   webhookPath: randomWord(),
   webhookQuery: randomWord(),
-  vapid: vapid.getPrivateKey('base64url'),
+  vapid: vapid.privateKey,
   signing: randomBytes(24).toString('base64'),
   plugin: randomWord(),
 };
@@ -40,7 +36,7 @@ beforeAll(async () => {
       SESSION_TTL: '7m',
       CORS_ORIGINS: 'https://a.example,https://b.example',
     },
-    VAPID_PUBLIC_KEY: vapid.getPublicKey('base64url'),
+    VAPID_PUBLIC_KEY: vapid.publicKey,
     ...{ VAPID_PRIVATE_KEY: secrets.vapid, VAPID_SUBJECT: 'mailto:a@example.com' },
     ...{ APNS_KEY: apple.toString(), APNS_KEY_ID: 'ABCDE12345', APNS_TEAM_ID: 'ABCDE12345', APNS_TOPIC: 'com.example' },
     FCM_SERVICE_ACCOUNT: JSON.stringify({
