@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
-import type pg from 'pg';
+import pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
 import { createPlainPool, type Shard } from '../database/database.js';
 import { type PoolState, poolState, sumOfPools } from '../database/server.js';
@@ -45,8 +45,8 @@ export interface JobGroup {
 }
 
 /**
- * Milliseconds that a stop waits for running jobs and for connections to close, and for which workers may fail to fetch
- * jobs.
+ * Milliseconds that a stop waits for running jobs and for connections to close, and for which the server may refuse to give
+ * jobs to workers.
  */
 const timeouts = { jobs: 12_000, close: 2000, fetch: 3000 };
 
@@ -174,11 +174,16 @@ function keepRunning(group: JobGroup, shared: Shared): { stop(): Promise<void> }
 }
 
 /**
- * Stops workers that repeatedly fail to fetch jobs, so that they restart. The library reads the ids of its tasks only
- * once, at the start. If a slow connection prevents this, the group would never take a job.
+ * Stops workers that fail to fetch jobs, so that they restart under another name.
+ *
+ * - Without an answer of the server, at once: it may have locked a job for a worker that does not know of it. Such a job is
+ *   freed only when the name is gone.
+ * - After errors of the server, only if they repeat: the library reads the ids of its tasks only once, at the start. If a
+ *   slow connection prevents this, the group would never take a job.
  */
-function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
+function stopWhenFetchFails(events: WorkerEvents, log: QueueOptions['log']): void {
   let failingSince: number | undefined;
+  let isStopping = false;
   const onSuccess = () => {
     failingSince = undefined;
   };
@@ -187,9 +192,10 @@ function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
   events.on('worker:getJob:error', ({ worker, error }) => {
     const now = performance.now();
     failingSince ??= now;
-    if (now - failingSince < timeouts.fetch) return;
+    const hasAnswer = error instanceof pg.DatabaseError;
+    if (isStopping || (hasAnswer && now - failingSince < timeouts.fetch)) return;
+    isStopping = true;
     log.warn({ err: error }, 'the queue cannot fetch jobs');
-    failingSince = undefined;
     void Promise.resolve(worker.workerPool.gracefulShutdown()).catch(() => undefined);
   });
 }
@@ -205,7 +211,7 @@ function startRunner(
   events.on('job:start', ({ job }) =>
     onJobStarted?.(job.task_identifier, Math.max(0, (Date.now() - job.run_at.getTime()) / 1000)),
   );
-  stopWhenStuck(events, log);
+  stopWhenFetchFails(events, log);
   const taskList: TaskList = Object.fromEntries(
     Object.entries(group.tasks).map(([name, task]) => {
       running.set(name, 0);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Queue, startQueue } from '../../src/delivery/queue.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { startFaultyProxy } from '../support/fault-injection/proxy.js';
 import { testSql } from '../support/sql.js';
 
 let own: TestDatabase;
@@ -29,6 +30,34 @@ test('a group of jobs whose tasks cannot be read at the start takes jobs after t
   await database.everyone.query(testSql(`select graphile_worker.add_job('test.job', '{"is":"done"}')`));
   await eventually('the job', async () => done[0]);
   expect(done).toEqual([{ is: 'done' }]);
+});
+
+test('a job runs even if the answer that gave it to a worker was lost', async () => {
+  const { database, target } = own;
+  const { host, port } = target;
+  const proxy = await startFaultyProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+  onTestFinished(() => proxy.close());
+  const done: unknown[] = [];
+  const jobs = (where: string) =>
+    database.everyone.query(
+      testSql(`select from graphile_worker.jobs where task_identifier = 'test.answer' and ${where}`),
+    );
+  const started = await startQueue({
+    target: { ...target, host: '127.0.0.1', port: proxy.port },
+    log: { info: () => undefined, warn: () => undefined },
+    groups: [{ tasks: { 'test.answer': async (payload: unknown) => void done.push(payload) }, concurrency: 1 }],
+    connections: 1,
+  });
+  onTestFinished(() => started.stop());
+  await database.everyone.query(testSql(`select graphile_worker.add_job('test.answer', '{"nth":1}')`));
+  await eventually('the first job', async () => done[0]);
+
+  proxy.loseAnswer('"nth":2');
+  await database.everyone.query(testSql(`select graphile_worker.add_job('test.answer', '{"nth":2}')`));
+  await eventually('a lost answer', async () => (await jobs('locked_by is not null'))[0]);
+  expect(done).toEqual([{ nth: 1 }]);
+  await eventually('the second job', async () => done[1]);
+  expect(done).toEqual([{ nth: 1 }, { nth: 2 }]);
 });
 
 test('a job of a task that no running instance knows waits unchanged for an instance of a newer release', async () => {

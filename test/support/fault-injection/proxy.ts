@@ -9,6 +9,8 @@ export interface FaultyProxy {
   hang(): void;
   /** A firewall has forgotten the connections: the current ones hang forever, new ones work. */
   strand(): void;
+  /** On the current connections, an answer with this text is lost, and the connection with it. */
+  loseAnswer(text: string): void;
   /** Works again. Connections that hung continue where they stopped. */
   up(): void;
   close(): Promise<void>;
@@ -57,6 +59,13 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
       for (const pair of pairs) {
         part(pair);
         pair.stranded = true;
+      }
+    },
+    loseAnswer(text) {
+      for (const pair of pairs) {
+        pair.server.prependListener('data', (bytes: Buffer) => {
+          if (bytes.includes(text)) sever(pair);
+        });
       }
     },
     up() {
