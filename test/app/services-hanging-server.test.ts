@@ -1,19 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { startShardedApp } from '../support/app.js';
-import { startHangingProxy } from '../support/hanging-proxy.js';
-import { createTestShards } from '../support/shards.js';
+import { expect, test } from 'vitest';
+import { startAppWithProxy } from '../support/hanging-proxy.js';
 import { testSql } from '../support/sql.js';
 
 test('an instance is ready while a server of users hangs, and says so without waiting for that server', async () => {
-  const shards = await createTestShards(2);
-  const east = shards.databases.get('east');
-  if (east === undefined) throw new Error('there is no server east');
-  const proxy = await startHangingProxy(east.target);
-  const app = await startShardedApp(shards, { SHARDS: `east=${proxy.url}` });
-  onTestFinished(async () => {
-    proxy.stop();
-    await app.close();
-  });
+  const { app, proxy } = await startAppWithProxy();
   const readiness = async () => (await app.api('GET', '/readyz')).body;
   expect(await readiness()).toEqual({ status: 'ok' });
   proxy.hang();

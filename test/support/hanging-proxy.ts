@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { startShardedApp, type TestApp } from './app.js';
 import { connectionString, type TestTarget } from './database.js';
+import { createTestShards } from './shards.js';
 
 /** A proxy to PostgreSQL that can hang. */
 export interface HangingProxy {
@@ -45,4 +48,18 @@ export async function startHangingProxy(target: TestTarget): Promise<HangingProx
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** A service with users on `main` and on `east`, which it reaches through a proxy. Both end with the test. */
+export async function startAppWithProxy(): Promise<{ readonly app: TestApp; readonly proxy: HangingProxy }> {
+  const shards = await createTestShards(2);
+  const east = shards.databases.get('east');
+  if (east === undefined) throw new Error('there is no server east');
+  const proxy = await startHangingProxy(east.target);
+  const app = await startShardedApp(shards, { SHARDS: `east=${proxy.url}` });
+  onTestFinished(async () => {
+    proxy.stop();
+    await app.close();
+  });
+  return { app, proxy };
 }

@@ -30,6 +30,11 @@ afterAll(async () => {
 const dayMs = 86_400_000;
 const sealOn = (shard: Shard) => runMaintenanceOnce(shard, [sealTask(365 * dayMs, () => undefined, shard.name)]);
 
+function newIdOn(shard: Shard): string {
+  const id = randomUUID();
+  return database.shardOf(id) === shard ? id : newIdOn(shard);
+}
+
 async function hasSealed({ everyone }: Shard): Promise<true | undefined> {
   return (await everyone.query(testSql('select from audit_days where hash is not null'))).length > 0 || undefined;
 }
@@ -37,11 +42,7 @@ async function hasSealed({ everyone }: Shard): Promise<true | undefined> {
 test('a user moves only after the former server has sealed the days that the new server has sealed, so no event counts as added', async () => {
   const [, east, west] = database.shards;
   if (east === undefined || west === undefined) throw new Error('there are not three servers');
-  const newId = (): string => {
-    const id = randomUUID();
-    return database.shardOf(id) === east ? id : newId();
-  };
-  const userId = newId();
+  const userId = newIdOn(east);
   for (const { everyone } of [east, west]) {
     await everyone.query(
       testSql(
@@ -143,11 +144,7 @@ test('each server seals its days and names itself in the webhook event, and audi
 test('a move that is interrupted while it waits for hashes ends, and leaves nothing', async () => {
   const [, east, west] = database.shards;
   if (east === undefined || west === undefined) throw new Error('there are not three servers');
-  const newId = (): string => {
-    const id = randomUUID();
-    return database.shardOf(id) === east ? id : newId();
-  };
-  const userId = newId();
+  const userId = newIdOn(east);
   await east.everyone.query(
     testSql(
       `insert into events (user_id, id, type, actor, created_at)

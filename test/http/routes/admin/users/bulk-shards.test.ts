@@ -1,19 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { startShardedApp } from '../../../../support/app.js';
-import { startHangingProxy } from '../../../../support/hanging-proxy.js';
-import { createTestShards } from '../../../../support/shards.js';
+import { expect, test } from 'vitest';
+import { startAppWithProxy } from '../../../../support/hanging-proxy.js';
 import { createUser } from '../../../../support/users.js';
 
 test('a bulk action changes the users of all servers but the one that is down, and reports that it is incomplete', async () => {
-  const shards = await createTestShards(2);
-  const east = shards.databases.get('east');
-  if (east === undefined) throw new Error('there is no server east');
-  const proxy = await startHangingProxy(east.target);
-  const app = await startShardedApp(shards, { SHARDS: `east=${proxy.url}` });
-  onTestFinished(async () => {
-    proxy.stop();
-    await app.close();
-  });
+  const { app, proxy } = await startAppWithProxy();
   const users = new Map<string, string[]>([
     ['main', []],
     ['east', []],
