@@ -9,8 +9,8 @@ export interface FaultyProxy {
   hang(): void;
   /** A firewall has forgotten the connections: the current ones hang forever, new ones work. */
   strand(): void;
-  /** On the current connections, an answer with this text is lost, and the connection with it. */
-  loseAnswer(text: string): void;
+  /** On the current connections, an answer with this text is lost, and the connection with it. Resolves when it is lost. */
+  loseAnswer(text: string): Promise<void>;
   /** Works again. Connections that hung continue where they stopped. */
   up(): void;
   close(): Promise<void>;
@@ -62,11 +62,15 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
       }
     },
     loseAnswer(text) {
-      for (const pair of pairs) {
-        pair.server.prependListener('data', (bytes: Buffer) => {
-          if (bytes.includes(text)) sever(pair);
-        });
-      }
+      return new Promise((resolve) => {
+        for (const pair of pairs) {
+          pair.server.prependListener('data', (bytes: Buffer) => {
+            if (!bytes.includes(text)) return;
+            sever(pair);
+            resolve();
+          });
+        }
+      });
     },
     up() {
       state = 'up';
