@@ -62,6 +62,25 @@ test('names change with a proof, by keyboard, and the focus returns', async () =
   await expectNoErrorsOrSidewaysScroll();
 });
 
+test('a change is shown that the user begins as the dialog of the former one closes', async () => {
+  const user = await createUser(pages.app);
+  const shown = await accountOf(user, { attributes: { sections: 'profile' } });
+  await press(shown, 'Change: Username');
+  await shown.page.getByRole('dialog').waitFor();
+  // A browser reports that a dialog has closed in a later task, and runs a click first.
+  await shown.page.evaluate(`{
+    const { shadowRoot } = element;
+    shadowRoot.querySelector('dialog .row button').click();
+    shadowRoot.querySelector('[data-key=name]').click();
+  }`);
+  await fill(shown, 'Name (optional)', 'Grace');
+  await press(shown, 'Save');
+  await shown.page.getByText('Grace').waitFor();
+  await isSaved(shown);
+  expect(await changes(shown)).toEqual([{ operation: 'update' }]);
+  await shown.expectNoErrorsOrSidewaysScroll();
+});
+
 test('a password and a PIN are set, and another device is signed out', async () => {
   const user = await createUser(pages.app);
   const shown = await accountOf(user);

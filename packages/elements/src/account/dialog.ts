@@ -28,14 +28,18 @@ export function createDialog(words: AccountTexts, signal: AbortSignal, report: (
     footer,
   );
   let onClose: () => void = () => undefined;
-  node.addEventListener('close', () => onClose());
+  // The event comes in a later task, when the dialog may already show something else.
+  node.addEventListener('close', () => node.open || onClose());
   signal.addEventListener('abort', () => node.close());
 
   function show(text: string, content: readonly Child[], onCancel: () => void): void {
     title.textContent = text;
     replaceContent(body, ...content);
+    if (!node.open) {
+      onClose();
+      node.showModal();
+    }
     onClose = onCancel;
-    if (!node.open) node.showModal();
     const firstControl = body.querySelector<HTMLElement>('input, form button, button');
     firstControl?.focus();
   }
