@@ -59,6 +59,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
   const pool = createPlainPool(target, options.connections + options.groups.length, (error) =>
     log.warn({ err: error }, 'a queue connection broke'),
   );
+  allowSecondRelease(pool);
   const names = await keepWorkerNames(target, log);
   const running = new Map<string, number>();
   const groups = options.groups.map((group) =>
@@ -72,6 +73,27 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
       await waitAtMost(timeouts.close, Promise.all([names.end(), pool.end()]));
     },
   };
+}
+
+/**
+ * Ignores a second release of a connection. The library releases the connection of its listener twice if it breaks during a
+ * stop, and the error of the pool would end the process.
+ */
+function allowSecondRelease(pool: pg.Pool): void {
+  const connect: pg.Pool['connect'] = pool.connect.bind(pool);
+  type Callback = Parameters<typeof connect>[0];
+  const connectOnce = (callback?: Callback) => {
+    if (callback === undefined) return connect();
+    return connect((error, client, release) => {
+      let isReleased = false;
+      const releaseOnce = (reason?: Error | boolean) => {
+        if (!isReleased) release(reason);
+        isReleased = true;
+      };
+      callback(error, client, client === undefined ? release : releaseOnce);
+    });
+  };
+  pool.connect = connectOnce as typeof connect;
 }
 
 /** Milliseconds between two attempts to start the queue of a server of SHARDS. */

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type Queue, startQueue } from '../../src/delivery/queue.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -79,4 +80,38 @@ test('a job of a task that no running instance knows waits unchanged for an inst
   onTestFinished(() => newer.stop());
   await eventually('the other job', async () => done[1]);
   expect(done).toEqual(['test.known', 'test.unknown']);
+});
+
+test('a queue that stops while the connection of its listener breaks does not end the process', async () => {
+  const rejected = vi.fn();
+  process.on('unhandledRejection', rejected);
+  onTestFinished(() => void process.off('unhandledRejection', rejected));
+  const { query } = pg.Client.prototype;
+  let breakListener: (() => void) | undefined;
+  const ends: unknown[] = [];
+  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args) {
+    const text = String(args[0]);
+    if (text.startsWith('LISTEN')) {
+      return new Promise((_, reject) => {
+        breakListener = () => reject(new Error('the connection broke'));
+      }) as never;
+    }
+    const result: unknown = Reflect.apply(query, this, args);
+    if (text.startsWith('UNLISTEN')) ends.push(result);
+    return result as never;
+  });
+  onTestFinished(() => spy.mockRestore());
+  const log = { info: () => undefined, warn: () => undefined };
+  const groups = [{ tasks: { 'test.none': async () => undefined }, concurrency: 1 }];
+  const started = await startQueue({ target: own.target, log, groups, connections: 1 });
+  const breakNow = await eventually('the listener', async () => breakListener);
+
+  const stopped = started.stop();
+  await expect.poll(() => ends).toHaveLength(1);
+  await Promise.allSettled(ends);
+  breakNow();
+  await expect.poll(() => ends).toHaveLength(2);
+  await Promise.allSettled(ends);
+  await stopped;
+  expect(rejected).not.toHaveBeenCalled();
 });
