@@ -10,6 +10,7 @@ import { inTransaction } from '../../../../src/database/sharding/moving/guard.js
 import { packLuggage } from '../../../../src/database/sharding/moving/luggage.js';
 import { MoveError } from '../../../../src/database/sharding/moving/move-options.js';
 import { sql, userStatement } from '../../../../src/database/sql.js';
+import { keepWorkerNames, type WorkerNames } from '../../../../src/delivery/worker-names.js';
 import { startShardedApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { allOn, moveUsers, remainsOfMoves, rowsOfUsers } from '../../../support/moves.js';
@@ -19,11 +20,19 @@ import { createUser, newEmail, newPhone, signIn, smsLogin } from '../../../suppo
 
 let shards: TestShards;
 let app: TestApp;
+let workerNames: WorkerNames | undefined;
 beforeAll(async () => {
   shards = await createTestShards(2);
   app = await startShardedApp(shards, { LOGIN_LIMIT_PER_ADDRESS: '0', NOTICES: 'sms' });
+  // The service frees the jobs of workers that do not hold their names.
+  const main = shards.databases.get('main')?.target;
+  if (main !== undefined) workerNames = await keepWorkerNames(main, { warn: () => undefined });
+  workerNames?.lock('a worker of the test');
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await workerNames?.end();
+  await app.close();
+});
 
 /** The server of a user by the map in the directory. */
 async function serverOf({ id }: { readonly id: string }): Promise<string> {
@@ -67,7 +76,7 @@ const waitForAttemptToStop = () =>
 async function addRunningJob({ id }: User): Promise<() => Promise<unknown>> {
   const add = `select graphile_worker.add_job('test', json_build_object('user_id', $1::text))`;
   await onServer('main').query(testSql(add, [id]));
-  const lock = `update graphile_worker._private_jobs set locked_at = now(), locked_by = 'a worker that is gone'
+  const lock = `update graphile_worker._private_jobs set locked_at = now(), locked_by = 'a worker of the test'
                 where payload->>'user_id' = $1`;
   await onServer('main').query(testSql(lock, [id]));
   const unlock = `update graphile_worker._private_jobs set locked_at = null, locked_by = null where payload->>'user_id' = $1`;
