@@ -3,6 +3,7 @@ import type { ShardTarget } from '../open.js';
 import { createServer, nextDeadline, type Server, type ServerOptions, sumOfPools } from '../server.js';
 import type { Scope, Statement } from '../sql.js';
 import { traceStatements } from '../traced.js';
+import { refuseWhileHanging } from './hanging.js';
 import type { ShardMap } from './map.js';
 import { closeServer, openWhenBack, type ReturnLog } from './returning.js';
 import {
@@ -42,7 +43,7 @@ export function createShardedDatabase(options: ShardedOptions): ShardedDatabase 
   const stops: (() => Promise<void>)[] = [];
   const servers = new Map<string, Server>();
   for (const shard of targets) {
-    const server = createServer({ ...poolOptions, tracing, target: shard.target }, map);
+    const server = refuseWhileHanging(createServer({ ...poolOptions, tracing, target: shard.target }, map));
     if (directoryTarget !== undefined && away.has(shard)) {
       const closed = closeServer(server);
       stops.push(openWhenBack(directoryTarget, shard, closed, log));

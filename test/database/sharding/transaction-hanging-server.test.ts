@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createServers } from '../../../src/database/connections/servers.js';
 import type { Database, Shard } from '../../../src/database/database.js';
 import { migrateAll, openDatabase } from '../../../src/database/sharding/open.js';
+import { partOn } from '../../../src/database/sharding/routing.js';
 import { directoryStatement, spanningStatement, sql } from '../../../src/database/sql.js';
+import { eventually } from '../../support/eventually.js';
 import { type HangingProxy, startHangingProxy } from '../../support/hanging-proxy.js';
 import { createTestShards, type TestShards } from '../../support/shards.js';
 
@@ -56,4 +58,21 @@ test('transactions that find a row on another server do not wait for a server th
   // Its connections are free again.
   expect(await eastShard().everyone.query(now({}))).toHaveLength(1);
   expect(await database.spanning.transaction((tx) => tx.query(onBoth({})))).toHaveLength(2);
+});
+
+test('transactions that wait for a server that hangs do not use up the connections of another server', async () => {
+  const useBoth = () =>
+    database.spanning.transaction(async (tx) => {
+      await tx.query(now({}));
+      return partOn(tx, eastShard()).query(now({}));
+    });
+  expect(await useBoth()).toHaveLength(1);
+  proxy.hang();
+  // Twice as many as the pool has connections.
+  const refused = Promise.allSettled(Array.from({ length: 8 }, useBoth));
+  expect(await database.directory.query(now({}))).toHaveLength(1);
+  expect(new Set((await refused).map(({ status }) => status))).toEqual(new Set(['rejected']));
+  // Those of the hanging server time out too, so that it can be used again.
+  proxy.answer();
+  expect(await eventually('an answer of the server', () => useBoth().catch(() => undefined))).toHaveLength(1);
 });
