@@ -10,6 +10,7 @@ import { serverField } from '../database/sharding/routing.js';
 import { type JobGroup, type Queue, startQueues } from '../delivery/queue.js';
 import { repeatClaim } from '../devices/push-devices.js';
 import { type Claim, completeClaim } from '../devices/push-token-claims.js';
+import { createConcurrencyLimiter } from '../lib/concurrency-limiter.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
@@ -26,16 +27,14 @@ import type { Domains } from './services.js';
 
 /** The maximum number of concurrent jobs that wait for no provider. */
 const maxOtherJobs = 4;
+/** With several servers, the maximum number of concurrent jobs that wait for all of them: for each server, and in total. */
+const maxSpreadJobs = 2;
 
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */
 export async function startBackgroundWork(base: Base, domains: Domains): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, database, keys, statistics, tracing } = base;
   const { messaging, push, notifications, webhooks, backups } = domains;
-  const jobGroups = [
-    { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
-    ...messaging.jobGroups(resources.jobs),
-    ...push.jobGroups,
-  ];
+  const jobGroups = [...otherGroups(base, domains), ...messaging.jobGroups(resources.jobs), ...push.jobGroups];
   const onJobStarted = (task: string, waitSeconds: number) => {
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waitSeconds);
@@ -87,25 +86,36 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
   return { queue };
 }
 
-/** The jobs that wait for no provider. */
-function otherTasks({ config, database, signals }: Base, domains: Domains): JobGroup['tasks'] {
-  const {
-    services,
-    messaging,
-    notifications: { storage },
-  } = domains;
-  const { notifications, pinRecoveries } = services;
-  const hide: RemoveImageFrom = (tx, id) => notifications.change(tx, id, { image_id: null });
+/** The jobs that wait for no provider. With several servers, no other job waits for those that need all of them. */
+function otherGroups(base: Base, domains: Domains): JobGroup[] {
+  const { config, database, resources } = base;
+  const { services, messaging } = domains;
+  const tasks: JobGroup['tasks'] = {
+    'user.next_pin': (job) => services.pinRecoveries.apply((job as { user_id: string }).user_id),
+    ...messaging.noticeTasks(showNotice(config.APP_NAME, domains)),
+  };
+  const concurrency = Math.min(maxOtherJobs, resources.jobs);
+  if (database.shards.length === 1) return [{ tasks: { ...tasks, ...spreadTasks(base, domains) }, concurrency }];
+  const spreadConcurrency = Math.min(maxSpreadJobs, resources.jobs);
+  return [
+    { tasks, concurrency },
+    { tasks: spreadTasks(base, domains), concurrency: spreadConcurrency },
+  ];
+}
+
+/** The jobs that need all servers. */
+function spreadTasks({ database, signals }: Base, { services, notifications }: Domains): JobGroup['tasks'] {
+  const hide: RemoveImageFrom = (tx, id) => services.notifications.change(tx, id, { image_id: null });
+  // A job with a claim holds a connection of the directory's server while it waits for the other servers.
+  const limit = createConcurrencyLimiter({ concurrency: maxSpreadJobs, maxWaiting: Number.POSITIVE_INFINITY });
   return {
     async 'user.erase'(job) {
       const { user_id: userId } = job as { user_id: string };
       await eraseUser(database, userId, notificationTables, (id) => anonymiseActor(database, id, signals.send));
-      await eraseImagesOf({ database, storage, hide }, userId);
+      await eraseImagesOf({ database, storage: notifications.storage, hide }, userId);
     },
-    'push.claim': (job) => completeClaim(database, job as Claim),
-    'push.claim_again': (job) => repeatClaim(database, job as Claim),
-    'user.next_pin': (job) => pinRecoveries.apply((job as { user_id: string }).user_id),
-    ...messaging.noticeTasks(showNotice(config.APP_NAME, domains)),
+    'push.claim': (job) => limit(() => completeClaim(database, job as Claim)),
+    'push.claim_again': (job) => limit(() => repeatClaim(database, job as Claim)),
   };
 }
 

@@ -51,12 +51,14 @@ export async function startHangingProxy(target: TestTarget): Promise<HangingProx
 }
 
 /** A service with users on `main` and on `east`, which it reaches through a proxy. Both end with the test. */
-export async function startAppWithProxy(): Promise<{ readonly app: TestApp; readonly proxy: HangingProxy }> {
+export async function startAppWithProxy(
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly app: TestApp; readonly proxy: HangingProxy }> {
   const shards = await createTestShards(2);
   const east = shards.databases.get('east');
   if (east === undefined) throw new Error('there is no server east');
   const proxy = await startHangingProxy(east.target);
-  const app = await startShardedApp(shards, { SHARDS: `east=${proxy.url}` });
+  const app = await startShardedApp(shards, { SHARDS: `east=${proxy.url}`, ...env });
   onTestFinished(async () => {
     proxy.stop();
     await app.close();
