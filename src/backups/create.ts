@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
 import { encryptAge } from '../lib/crypto/age.js';
 import { countRows, nextTransaction } from './base/contents.js';
+import { ownerOf, readInstallation } from './base/installation.js';
 import {
   currentArchive,
   lockBackups,
@@ -68,7 +69,8 @@ export interface WrittenBackup {
   readonly name: string;
   readonly location: string;
   readonly bytes: number;
-  readonly systemId: string;
+  /** The owner in the name. */
+  readonly owner: string;
   /** The id of the archive of the write-ahead log that continues the backup. */
   readonly archive: string | null;
 }
@@ -100,7 +102,8 @@ export function createBackup(
       await refuseSpreadUsers(client);
       if (!(await lockBackups(client)) || (await isWanted?.(client)) === false) return undefined;
       const header = await describe(client, source);
-      const name = backupName(header.system_id, header.created_at, source.passphrase !== undefined);
+      const owner = ownerOf(header);
+      const name = backupName(owner, header.created_at, source.passphrase !== undefined);
       const row = {
         id: header.id,
         startedAt: header.created_at,
@@ -117,7 +120,7 @@ export function createBackup(
         const content = contentOf(client, { source, header, row, program });
         const bytes = await place.write(name, untilStopped(paced(content), stop));
         await client.query('update backups set finished_at = db_now(), bytes = $2 where id = $1', [row.id, bytes]);
-        return { id: row.id, name, location: row.location, bytes, systemId: header.system_id, archive: row.archive };
+        return { id: row.id, name, location: row.location, bytes, owner, archive: row.archive };
       } catch (error) {
         // A stop of the process is no failure: the next start repeats the backup.
         if (stop?.aborted !== true) await recordFailure(source.target, row, error);
@@ -129,7 +132,10 @@ export function createBackup(
 }
 
 async function describe(client: pg.Client, source: BackupSource): Promise<BackupHeader> {
-  const isDump = source.serverFolder === undefined;
+  const { serverFolder } = source;
+  const isDump = serverFolder === undefined;
+  // A restored dump has another number, so it needs no id.
+  const installation = isDump ? undefined : await readInstallation(serverFolder);
   const { rows } = await client.query<{
     system: string;
     version: string;
@@ -155,6 +161,7 @@ async function describe(client: pg.Client, source: BackupSource): Promise<Backup
     postern_version: source.version,
     postgres_version: server.version,
     system_id: server.system,
+    ...(installation !== undefined && { installation }),
     secret_key_ids: source.secretKeys.map(({ id }) => id),
     has_secret_key: source.includesSecretKey,
     ...(server.archive !== null && { archive: { id: server.archive, lsn: server.lsn } }),

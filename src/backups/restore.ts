@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { type EmbeddedInstallation, findEmbeddedInstallation } from '../database/embedded.js';
 import { extract, Manifest, refuseExisting, withNewFolder } from './base/extract.js';
+import { writeInstallation } from './base/installation.js';
 import { type OpenBackup, openBackup } from './base/open.js';
 import { BackupError } from './container/error.js';
 import type { BackupHeader } from './container/header.js';
@@ -69,6 +70,7 @@ export async function restoreFiles(
     const { account } = installation;
     const manifest = await extract(entries, staging, { allowedPath, schema: FilesManifest, account });
     await checkSystem(header, join(staging, 'postgres'));
+    await writeInstallation(staging);
     await finish?.({ header, manifest, folder: staging, account });
     return { header, manifest };
   });

@@ -23,6 +23,8 @@ const Header = Type.Object({
    * follow.
    */
   system_id: Type.String(),
+  /** The id of a restored installation. Without it, the backup is of an installation that was not restored. */
+  installation: Type.Optional(Type.String()),
   /** The ids of the secret keys that the values in the database need. */
   secret_key_ids: Type.Array(Type.String()),
   has_secret_key: Type.Boolean(),

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { DatabaseTarget } from '../../database/connections/target.js';
 import type { Log } from '../../database/embedded/membership.js';
 import { ageEncryption } from '../../lib/crypto/age.js';
+import { ownerOf, readInstallation } from '../base/installation.js';
 import { lockArchiving, readTime, slotPrefix, timeText, withSession } from '../base/session.js';
 import type { BackupStore } from '../places/place.js';
 import { archiveFolder, listParts, type Part, removeContained, writePart } from './parts.js';
@@ -91,7 +92,10 @@ interface OpenLogArchive {
 async function openArchive(client: pg.Client, options: ArchiverOptions): Promise<OpenLogArchive> {
   const { serverFolder, store, passphrase } = options;
   const { archive, from, segmentBytes, systemId } = await openSlot(client, store.locate(''));
-  const folder = archiveFolder(systemId, archive);
+  const folder = archiveFolder(
+    ownerOf({ system_id: systemId, installation: await readInstallation(serverFolder) }),
+    archive,
+  );
   const parts = await removeContained(store, await listParts(store, folder));
   const archivedEnd = parts.reduce((end, part) => Math.max(end, part.end), 0);
   if (archivedEnd > (await readLogEnd(client)).flushed) {

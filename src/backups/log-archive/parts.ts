@@ -8,7 +8,7 @@ import { BackupError } from '../container/error.js';
 import type { BackupStore } from '../places/place.js';
 
 // A part is a range of bytes of the write-ahead log in a file of its own: a tar archive as a backup, with its checksum at the
-// end. No part crosses the end of a segment. The folder of all parts is named after the database and the log archive.
+// end. No part crosses the end of a segment. The folder of all parts is named after its owner and the log archive.
 
 const PartHeader = Type.Object({
   format: Type.Literal(1),
@@ -33,7 +33,7 @@ const headerPath = 'postern-log.json';
 const contentPath = 'log';
 
 /** The folder of an archive's parts. */
-export const archiveFolder = (systemId: string, archive: string): string => `wal-${systemId}-${archive}`;
+export const archiveFolder = (owner: string, archive: string): string => `wal-${owner}-${archive}`;
 
 const digits = (position: number) => position.toString(16).toUpperCase().padStart(16, '0');
 

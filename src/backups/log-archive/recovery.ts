@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Log } from '../../database/embedded/membership.js';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from '../../database/embedded.js';
 import { type AgeDecryption, ageDecryption } from '../../lib/crypto/age.js';
+import { ownerOf } from '../base/installation.js';
 import { BackupError } from '../container/error.js';
 import { type BackupStore, listStored, parseBackupName } from '../places/place.js';
 import { type ExtractedBackup, type RestoredBackup, restoreBackup } from '../restore.js';
@@ -69,7 +70,7 @@ async function replay(
     throw new TooEarlyError('The backup ended after this time: name an older backup or a later time.');
   }
   const server = join(folder, 'postgres');
-  const { last, isCut } = await addLog(store, archiveFolder(header.system_id, header.archive.id), {
+  const { last, isCut } = await addLog(store, archiveFolder(ownerOf(header), header.archive.id), {
     from: parseLsn(manifest.stop_lsn),
     logFolder: join(server, 'pg_wal'),
     account,

@@ -10,22 +10,24 @@ import { parseLsn } from './positions.js';
  */
 export async function removeOldParts(
   store: BackupStore,
-  { systemId, current, passphrase }: { systemId: string; current: string | null; passphrase: string | undefined },
+  { owner, current, passphrase }: { owner: string; current: string | null; passphrase: string | undefined },
 ): Promise<void> {
   const needed = new Map<string, number>();
-  for (const name of await listStored(store, systemId)) {
+  for (const name of await listStored(store, owner)) {
     const { header, entries } = await openBackup(store.read(name), passphrase);
     await entries.return(undefined);
     if (header.archive === undefined) continue;
-    const folder = archiveFolder(systemId, header.archive.id);
+    const folder = archiveFolder(owner, header.archive.id);
     needed.set(folder, Math.min(needed.get(folder) ?? Number.POSITIVE_INFINITY, parseLsn(header.archive.lsn)));
   }
   // A bucket lists the names of all parts. A folder lists only the names of its subfolders.
-  const names = await store.list(archiveFolder(systemId, ''));
+  const names = await store.list(archiveFolder(owner, ''));
   for (const folder of new Set(names.map((name) => name.split('/')[0] ?? name))) {
+    // The names of the folders of a restored copy also begin with the owner of the original.
+    if (folder.slice(archiveFolder(owner, '').length).includes('-')) continue;
     await store.removeAbandoned(`${folder}/`);
     const from = needed.get(folder);
-    if (from === undefined && current !== null && folder === archiveFolder(systemId, current)) continue;
+    if (from === undefined && current !== null && folder === archiveFolder(owner, current)) continue;
     const parts = await listParts(store, folder);
     for (const { name, end } of parts) if (end <= (from ?? Number.POSITIVE_INFINITY)) await store.remove(name);
     if (from === undefined) await store.remove(folder);

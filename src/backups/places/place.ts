@@ -26,52 +26,69 @@ export interface BackupStore extends BackupPlace {
 /** The beginning of the names of all backups. */
 export const backupPrefix = 'postern-';
 
-const backupNames = /^postern-(\d+(?:\.\d+)?)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.tar(?:\.age)?$/;
+const backupNames =
+  /^postern-((\d+(?:\.\d+)?)(?:-[0-9a-f]{8})?)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.tar(?:\.age)?$/;
 
 /** The name of a backup. It contains the time, so names sort by age. */
-export function backupName(systemId: string, createdAt: string, isEncrypted: boolean): string {
-  return `${backupPrefix}${systemId}-${createdAt.replaceAll(/[-:]/g, '')}.tar${isEncrypted ? '.age' : ''}`;
+export function backupName(owner: string, createdAt: string, isEncrypted: boolean): string {
+  return `${backupPrefix}${owner}-${createdAt.replaceAll(/[-:]/g, '')}.tar${isEncrypted ? '.age' : ''}`;
 }
 
 /**
- * The parts of the name of a backup: the identifier of the database, and the start in milliseconds since 1970.
- * Undefined for other names.
+ * The parts of the name of a backup: its owner, the identifier of the database, and the start in milliseconds since
+ * 1970. Undefined for other names.
  */
-export function parseBackupName(name: string): { readonly systemId: string; readonly startedAt: number } | undefined {
-  const [, systemId, ...digits] = backupNames.exec(name) ?? [];
-  if (systemId === undefined) return undefined;
+export function parseBackupName(
+  name: string,
+): { readonly owner: string; readonly systemId: string; readonly startedAt: number } | undefined {
+  const [, owner, systemId, ...digits] = backupNames.exec(name) ?? [];
+  if (owner === undefined || systemId === undefined) return undefined;
   const [year = 0, month = 1, ...rest] = digits.map(Number);
-  return { systemId, startedAt: Date.UTC(year, month - 1, ...rest) };
+  return { owner, systemId, startedAt: Date.UTC(year, month - 1, ...rest) };
 }
 
 /**
- * The backups of one database in a store, the oldest first.
- * @param systemId undefined: the store must have backups of one database only
- * @throws BackupError if there is none, or several databases have some
+ * The backups of one owner in a store, the oldest first.
+ * @param owner undefined: the store must have backups of one owner only
+ * @throws BackupError if there is none, or several owners have some
  */
-export async function listStored(store: BackupStore, systemId?: string): Promise<string[]> {
+export async function listStored(store: BackupStore, owner?: string): Promise<string[]> {
   const names = (await store.list(backupPrefix)).filter((name) => {
     const parsed = parseBackupName(name);
-    return parsed !== undefined && (systemId === undefined || parsed.systemId === systemId);
+    return parsed !== undefined && (owner === undefined || parsed.owner === owner);
   });
   if (names.length === 0) throw new BackupError(`There is no backup in ${store.locate('')}.`);
-  // The names sort by system, and then by time. With several systems, the last name is not the newest backup.
-  if (new Set(names.map((name) => parseBackupName(name)?.systemId)).size > 1) {
-    throw new BackupError(`${store.locate('')} has backups of several databases: name the file.`);
+  // The names sort by owner, and then by time. With several owners, the last name is not the newest backup.
+  if (new Set(names.map((name) => parseBackupName(name)?.owner)).size > 1) {
+    throw new BackupError(
+      `${store.locate('')} has backups of several databases, or of a database and its restored copy: name the file.`,
+    );
   }
   return names;
 }
 
 /**
- * Deletes all backups of a database except the newest ones.
+ * The backups of the original or of other restored copies of a database. They are not backups of `owner`, because both
+ * may have changed since the restore.
+ */
+export async function listRelated(store: BackupStore, owner: string): Promise<string[]> {
+  const [systemId] = owner.split('-');
+  return (await store.list(backupPrefix)).filter((name) => {
+    const parsed = parseBackupName(name);
+    return parsed?.systemId === systemId && parsed?.owner !== owner;
+  });
+}
+
+/**
+ * Deletes all backups of an owner except the newest ones.
  * @param now milliseconds since 1970
  * @returns the names of the deleted backups
  */
 export async function removeOldBackups(
   store: BackupStore,
-  { systemId, keep, now }: { readonly systemId: string; readonly keep: number; readonly now: number },
+  { owner, keep, now }: { readonly owner: string; readonly keep: number; readonly now: number },
 ): Promise<string[]> {
-  const names = await listStored(store, systemId);
+  const names = await listStored(store, owner);
   // The names of the future were given while the clock was ahead. If they counted as the newest ones, each new backup
   // would be deleted at once.
   const isAhead = (name: string) => (parseBackupName(name)?.startedAt ?? 0) > now;

@@ -5,7 +5,7 @@ import type { Schedule } from '../../lib/scheduling/schedule.js';
 import { type BackupOptions, type BackupSource, createBackup } from '../create.js';
 import { removeOldParts } from '../log-archive/retention.js';
 import { untilArchiveBegins } from '../log-archive/slot.js';
-import { type BackupStore, backupPrefix, removeOldBackups } from '../places/place.js';
+import { type BackupStore, backupPrefix, listRelated, removeOldBackups } from '../places/place.js';
 import { type BackupTimes, markRemoved, readBackupTimes, recordVerification } from '../state.js';
 import { type DumpVerification, verifyBackup } from '../verify.js';
 
@@ -87,16 +87,23 @@ export async function makeBackup(options: ScheduledBackupOptions, how: BackupOpt
   const written = await createBackup(source, store, how);
   if (written === undefined) return false;
   await verifyRecorded(options, written, how.stop);
-  const { systemId, archive: current } = written;
+  const { owner, archive: current } = written;
   const { now } = await readBackupTimes(handle);
-  const removed = await removeOldBackups(store, { systemId, keep, now });
+  const removed = await removeOldBackups(store, { owner, keep, now });
   await markRemoved(
     handle,
     removed.map((name) => store.locate(name)),
   );
-  await removeOldParts(store, { systemId, current, passphrase: source.passphrase }).catch((error: unknown) =>
+  await removeOldParts(store, { owner, current, passphrase: source.passphrase }).catch((error: unknown) =>
     log.warn({ err: error }, 'old parts of the log archive could not be removed'),
   );
+  const related = await listRelated(store, owner);
+  if (related.length > 0) {
+    log.warn(
+      { location: store.locate(''), backups: related.length },
+      'BACKUP_TO has backups of the original or of a restored copy of this database, which are not deleted',
+    );
+  }
   log.info({ location: written.location, bytes: written.bytes }, 'made and verified a backup');
   return true;
 }

@@ -228,7 +228,7 @@ describe('a log archive', () => {
 
   it('keeps the parts that a backup needs, and a new archive begins after archiving was stopped', async () => {
     const system = await systemId();
-    const keep = { systemId: system, current: (await slot()).slice('postern_archive_'.length), passphrase };
+    const keep = { owner: system, current: (await slot()).slice('postern_archive_'.length), passphrase };
     const before = await listParts(store, await currentArchiveFolder());
     // A process that was killed while it wrote a part leaves such a file.
     const abandoned = join(pathTo('backups'), await currentArchiveFolder(), '.0000.tar.0123.part');

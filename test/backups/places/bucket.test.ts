@@ -41,7 +41,7 @@ describe('backups in a bucket', () => {
     const names = [1, 2, 3, 4, 5].map((day) => `postern-7-2026010${day}T000000Z.tar`);
     for (const name of [...names, 'postern-8-20200101T000000Z.tar', 'notes.txt']) await store.write(name, text(name));
     expect(await store.list('postern-7-')).toEqual(names);
-    await removeOldBackups(store, { systemId: '7', keep: 2, now: Date.UTC(2026, 1) });
+    await removeOldBackups(store, { owner: '7', keep: 2, now: Date.UTC(2026, 1) });
     expect([...objects.keys()].sort()).toEqual(
       ['notes.txt', ...names.slice(3), 'postern-8-20200101T000000Z.tar'].map((name) => `a/${name}`),
     );

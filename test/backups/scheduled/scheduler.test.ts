@@ -3,7 +3,8 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
-import { backupName } from '../../../src/backups/places/place.js';
+import { backupName, listStored } from '../../../src/backups/places/place.js';
+import { restoreBackup } from '../../../src/backups/restore.js';
 import { backUpIfDue, isDue } from '../../../src/backups/scheduled/scheduler.js';
 import { listBackups, readBackupTimes } from '../../../src/backups/state.js';
 import { createDatabase, type Database } from '../../../src/database/database.js';
@@ -42,24 +43,30 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const options = (imageFolder = pathTo('images')) => ({
+/** An installation whose backups go to the same folder as all others. */
+const optionsOf = (
+  installation: { server: EmbeddedPostgres; database: Database; dataDir: string },
+  imageFolder: string,
+) => ({
   source: async () => ({
-    target: server.address,
-    serverFolder: join(pathTo('data'), 'postgres'),
+    target: installation.server.address,
+    serverFolder: join(installation.dataDir, 'postgres'),
     imageFolder,
     secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
     ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase: undefined, version: '0.0.0' },
   }),
-  handle: database.everyone,
+  handle: installation.database.everyone,
   store: createBackupFolder(pathTo('backups')),
   isContinuous: false,
-  ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: pathTo('data'), log: silent },
+  ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: installation.dataDir, log: silent },
   dumps: { programs: undefined, server: undefined },
 });
+const options = (imageFolder = pathTo('images')) =>
+  optionsOf({ server, database, dataDir: pathTo('data') }, imageFolder);
 
 /** Moves the recorded backups into the past by this interval. */
-const ageBackups = (interval: string) =>
-  database.everyone.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
+const ageBackups = (interval: string, of = database) =>
+  of.everyone.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
 
 describe('a backup is due', () => {
   const schedule = scheduleOf('6h');
@@ -205,5 +212,50 @@ describe('scheduled backups', () => {
     expect(await made).toBe(true);
     expect((await readBackupTimes(database.everyone)).is_continued).toBe(true);
     await archiver.stop();
+  });
+
+  it('of a restored copy leave the backups and the log of the original, and the other way round', async () => {
+    const store = createBackupFolder(pathTo('shared'));
+    const shared = { store, keep: 1, isContinuous: true };
+    const archive = (target: EmbeddedPostgres['address'], dataDir: string) =>
+      startArchiver({
+        ...{ target, serverFolder: join(dataDir, 'postgres'), store, passphrase: undefined, log: silent, pauseMs: 20 },
+      });
+    const archiver = archive(server.address, pathTo('data'));
+    await ageBackups('7 hours');
+    expect(await backUpIfDue({ ...options(), ...shared }, never)).toBe(true);
+    await archiver.stop();
+    const ofOriginal = await readdir(pathTo('shared'));
+    expect(ofOriginal.map((name) => name.slice(0, 3))).toEqual(['pos', 'wal']);
+
+    const dataDir = pathTo('restored');
+    await restoreBackup(store.read(ofOriginal[0] ?? ''), { target: dataDir, passphrase: undefined });
+    const restored = await startEmbeddedPostgres({ dataDir, log: silent });
+    const copy = createDatabase({ target: restored.address, size: 4, onConnectionError: () => undefined });
+    onTestFinished(async () => {
+      await copy.close();
+      await restored.stop();
+    });
+    const warnings: object[] = [];
+    const ofCopy = {
+      ...optionsOf({ server: restored, database: copy, dataDir }, join(dataDir, 'images')),
+      ...{ ...shared, log: { ...silent, warn: (details: object) => void warnings.push(details) } },
+    };
+    const archiverOfCopy = archive(restored.address, dataDir);
+    for (let made = 0; made < 2; made += 1) {
+      await ageBackups('7 hours', copy);
+      expect(await backUpIfDue(ofCopy, never)).toBe(true);
+    }
+    await archiverOfCopy.stop();
+    const both = await readdir(pathTo('shared'));
+    expect(both).toEqual(expect.arrayContaining(ofOriginal));
+    const added = both.filter((name) => !ofOriginal.includes(name));
+    expect(added.map((name) => name.slice(0, 3))).toEqual(['pos', 'wal']);
+    expect(warnings.at(-1)).toEqual({ location: pathTo('shared'), backups: 1 });
+    await expect(listStored(store)).rejects.toThrow('a database and its restored copy: name the file');
+
+    await ageBackups('7 hours');
+    expect(await backUpIfDue({ ...options(), ...shared, isContinuous: false }, never)).toBe(true);
+    expect(await readdir(pathTo('shared'))).toEqual(expect.arrayContaining(added));
   });
 });
