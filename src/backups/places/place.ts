@@ -49,22 +49,20 @@ export function parseBackupName(
 
 /**
  * The backups of one owner in a store, the oldest first.
- * @param owner undefined: the store must have backups of one owner only
- * @throws BackupError if there is none, or several owners have some
+ * @param owner undefined: the backups of the original and its restored copies, which must be the only ones
+ * @throws BackupError if there is none, or several databases have some
  */
 export async function listStored(store: BackupStore, owner?: string): Promise<string[]> {
-  const names = (await store.list(backupPrefix)).filter((name) => {
+  const found = (await store.list(backupPrefix)).flatMap((name) => {
     const parsed = parseBackupName(name);
-    return parsed !== undefined && (owner === undefined || parsed.owner === owner);
+    return parsed !== undefined && (owner === undefined || parsed.owner === owner) ? [{ name, ...parsed }] : [];
   });
-  if (names.length === 0) throw new BackupError(`There is no backup in ${store.locate('')}.`);
-  // The names sort by owner, and then by time. With several owners, the last name is not the newest backup.
-  if (new Set(names.map((name) => parseBackupName(name)?.owner)).size > 1) {
-    throw new BackupError(
-      `${store.locate('')} has backups of several databases, or of a database and its restored copy: name the file.`,
-    );
+  if (found.length === 0) throw new BackupError(`There is no backup in ${store.locate('')}.`);
+  if (new Set(found.map(({ systemId }) => systemId)).size > 1) {
+    throw new BackupError(`${store.locate('')} has backups of several databases: name the file.`);
   }
-  return names;
+  // Not by name, because the names sort by owner first.
+  return found.sort((a, b) => a.startedAt - b.startedAt).map(({ name }) => name);
 }
 
 /**
