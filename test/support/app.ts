@@ -5,7 +5,7 @@ import { type Config, readConfig } from '../../src/config/config.js';
 import type { Database } from '../../src/database/database.js';
 import type { App } from '../../src/http/requests/route.js';
 import type { Services } from '../../src/http/routes/routes.js';
-import { createConformance, type OpenApi } from './conformance.js';
+import { type Conformance, createConformance, type OpenApi } from './conformance.js';
 import { fastHashes } from './fast-hashes.js';
 import { createSpreadStorage, createTestStorage, type TestShards, type TestStorage } from './shards.js';
 
@@ -120,7 +120,7 @@ async function startInstance(
     databaseEnv: { DATABASE_URL, SHARDS },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
-    api: createApi(url, JSON.parse(JSON.stringify(app.swagger())) as OpenApi),
+    api: createApi(url, conformanceOf(app)),
     another: (more = {}) => startInstance({ ...env, ...more }, openDatabase, async () => undefined, options),
     async close() {
       await postern.close();
@@ -129,9 +129,22 @@ async function startInstance(
   };
 }
 
-/** A client of plain fetch that checks every answer against a document. */
-export function createApi(url: string, document: OpenApi): Api {
-  const conforms = createConformance(document);
+/** By the routes of a service. Only requests depend on other settings, and the checks of answers do not read their schemas. */
+const conformances = new Map<string, Conformance>();
+
+/**
+ * The checks of the document of a service. To generate a document and to compile its schemas takes longer than the rest of a
+ * start, so services with the same routes share the checks.
+ */
+function conformanceOf(app: App): Conformance {
+  const routes = app.printRoutes({ commonPrefix: false });
+  const conforms = conformances.get(routes) ?? createConformance(JSON.parse(JSON.stringify(app.swagger())) as OpenApi);
+  conformances.set(routes, conforms);
+  return conforms;
+}
+
+/** A client of plain fetch that checks every answer. */
+export function createApi(url: string, conforms: Conformance): Api {
   return async <Body>(method: string, path: string, options: ApiOptions = {}) => {
     const { body, bearer, basic } = options;
     const headers: Record<string, string> = { ...options.headers };

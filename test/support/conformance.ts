@@ -48,8 +48,11 @@ const furtherForms: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** @throws Error if the answer is not in the document */
+export type Conformance = (answer: SeenAnswer) => void;
+
 /** Checks answers strictly against the OpenAPI document: undocumented statuses, members and headers are errors. */
-export function createConformance(document: OpenApi): (answer: SeenAnswer) => void {
+export function createConformance(document: OpenApi): Conformance {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formatsPlugin.default(ajv);
   ajv.addSchema({ $id: 'document', components: closeObjects(document.components) });

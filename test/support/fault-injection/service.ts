@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Api, createApi } from '../app.js';
-import type { OpenApi } from '../conformance.js';
+import { createConformance, type OpenApi } from '../conformance.js';
 import { type ServiceProcess, startProcess } from '../process.js';
 
 /** The short form runs with all tests. The long form (`npm run test:faults`) waits as long as the docs promise. */
@@ -50,7 +50,7 @@ export async function createInstallation(env: Readonly<Record<string, string>> =
     async start(more = {}) {
       const service = await startProcess({ cwd, env: { ...shared, ...more } });
       const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
-      return { ...service, api: createApi(service.url, document), adminKey };
+      return { ...service, api: createApi(service.url, createConformance(document)), adminKey };
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
