@@ -20,7 +20,9 @@ export interface TestDatabase {
  * @param options of `create database`. The default copies the template of the tests. With other options, the database is
  *   empty
  */
-export async function createTestDatabase(options = `template ${inject('template')}`): Promise<TestDatabase> {
+export async function createTestDatabase(
+  options = `template ${inject('template')} strategy file_copy`,
+): Promise<TestDatabase> {
   const server = inject('server');
   const name = `postern_test_${randomBytes(6).toString('hex')}`;
   await runInPostgresDatabase(server, `create database ${name} ${options}`);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -53,6 +53,23 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
   await admin.end();
 }
 
+/**
+ * Where the data of the embedded server is: in memory if there is room, because a test database is created and dropped for
+ * every test file. On a disk, this takes up to seconds. TMPDIR chooses another folder.
+ */
+async function dataFolder(): Promise<string> {
+  const memory = '/dev/shm';
+  if (process.env.TMPDIR !== undefined) return tmpdir();
+  try {
+    await access(memory, constants.W_OK);
+    const { bavail, bsize } = await statfs(memory);
+    return bavail * bsize >= 4 * 1024 ** 3 ? memory : tmpdir();
+  } catch {
+    // Not Linux, or a container without this folder.
+    return tmpdir();
+  }
+}
+
 /** Users on several databases need prepared transactions. A server allows them only after it was started again. */
 async function startWithPreparedTransactions(dataDir: string): Promise<EmbeddedPostgres> {
   const first = await startEmbeddedPostgres({ dataDir, log: quiet });
@@ -76,7 +93,7 @@ async function openServer(
       stop: async () => undefined,
     };
   }
-  const dataDir = await mkdtemp(join(tmpdir(), 'postern-test-'));
+  const dataDir = await mkdtemp(join(await dataFolder(), 'postern-test-'));
   const embedded = await startWithPreparedTransactions(dataDir);
   const { host, port, user } = embedded.address;
   return {
