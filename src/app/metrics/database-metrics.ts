@@ -2,7 +2,6 @@ import { readBackupTimes } from '../../backups/state.js';
 import type { Config } from '../../config/config.js';
 import { type Database, mainShard } from '../../database/database.js';
 import { readMetricsOfAll } from '../../database/sharding/state.js';
-import { compose, sql } from '../../database/sql.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
 import { queueJobs } from './process-metrics.js';
@@ -15,18 +14,17 @@ export async function readFromDatabase(
   database: Pick<Database, 'everyone' | 'shards'>,
   { BACKUP_TO }: Pick<Config, 'BACKUP_TO'>,
 ): Promise<Family[]> {
-  const others = await Promise.all(
-    database.shards
-      .filter(({ name }) => name !== mainShard)
-      .map(async (shard): Promise<Sample> => {
-        const answer = shard.everyone.query(compose('everyone', sql`select 1`));
-        const value = await answer.then(
-          () => 1,
-          () => 0,
-        );
-        return { labels: { shard: shard.name }, value };
-      }),
-  );
+  const [metrics, backups, webhooks] = await Promise.allSettled([
+    readMetricsOfAll(database),
+    readBackupTimes(database.everyone),
+    readWebhookStates(database.everyone),
+  ]);
+  const others = database.shards
+    .filter(({ name }) => name !== mainShard)
+    .map(({ name: shard }): Sample => {
+      const isUp = metrics.status === 'fulfilled' && !metrics.value.missing.includes(shard);
+      return { labels: { shard }, value: isUp ? 1 : 0 };
+    });
   const upGauge = (value: 0 | 1) =>
     gauge(
       'postern_database_up',
@@ -34,37 +32,35 @@ export async function readFromDatabase(
       [...singleSample(value), ...others],
       { aggregator: 'min' },
     );
-  try {
-    const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = await readMetricsOfAll(database);
-    const { now, verified } = await readBackupTimes(database.everyone);
-    const webhooks = await readWebhookStates(database.everyone);
-    return [
-      upGauge(1),
-      queueJobs(jobs.map(({ task, state, count }) => ({ labels: { task, state }, value: count }))),
-      gauge(
-        'postern_queue_oldest_job_seconds',
-        'Seconds for which the oldest job has been due.',
-        singleSample(oldestJob),
-      ),
-      gauge(
-        'postern_maintenance_lag_seconds',
-        'How late the most delayed maintenance task is, in seconds.',
-        singleSample(maintenanceLag),
-      ),
-      gauge(
-        'postern_backup_age_seconds',
-        'Seconds since the start of the last verified backup. Without one: +Inf with BACKUP_TO, otherwise no value.',
-        backupAge(now, verified, BACKUP_TO !== undefined),
-      ),
-      gauge(
-        'postern_webhooks',
-        'Webhooks by state. disabled: by Postern. paused: by an operator.',
-        webhooks.map(([state, value]) => ({ labels: { state }, value })),
-      ),
-    ];
-  } catch {
+  if (metrics.status === 'rejected' || backups.status === 'rejected' || webhooks.status === 'rejected') {
     return [upGauge(0)];
   }
+  const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = metrics.value;
+  const { now, verified } = backups.value;
+  return [
+    upGauge(1),
+    queueJobs(jobs.map(({ task, state, count }) => ({ labels: { task, state }, value: count }))),
+    gauge(
+      'postern_queue_oldest_job_seconds',
+      'Seconds for which the oldest job has been due.',
+      singleSample(oldestJob),
+    ),
+    gauge(
+      'postern_maintenance_lag_seconds',
+      'How late the most delayed maintenance task is, in seconds.',
+      singleSample(maintenanceLag),
+    ),
+    gauge(
+      'postern_backup_age_seconds',
+      'Seconds since the start of the last verified backup. Without one: +Inf with BACKUP_TO, otherwise no value.',
+      backupAge(now, verified, BACKUP_TO !== undefined),
+    ),
+    gauge(
+      'postern_webhooks',
+      'Webhooks by state. disabled: by Postern. paused: by an operator.',
+      webhooks.value.map(([state, value]) => ({ labels: { state }, value })),
+    ),
+  ];
 }
 
 function backupAge(now: number, verified: number | null, isScheduled: boolean): Sample[] {
