@@ -1,4 +1,4 @@
-import { readBackupTimes } from '../../backups/state.js';
+import { readBackupTimes, readLogArchive } from '../../backups/state.js';
 import type { Config } from '../../config/config.js';
 import { type Database, mainShard } from '../../database/database.js';
 import { readMetricsOfAll } from '../../database/sharding/state.js';
@@ -8,15 +8,17 @@ import { queueJobs } from './process-metrics.js';
 
 /**
  * Reads the metrics of the database. One process of an instance does so. If it fails, `postern_database_up` is 0.
- * @param config with BACKUP_TO, a missing backup is infinitely old, so that the alert rule for old backups fires
+ * @param config with BACKUP_TO, a missing backup is infinitely old, so that the alert rule for old backups fires. With
+ *   BACKUP_CONTINUOUS, so is a missing log archive
  */
 export async function readFromDatabase(
   database: Pick<Database, 'everyone' | 'shards'>,
-  { BACKUP_TO }: Pick<Config, 'BACKUP_TO'>,
+  { BACKUP_TO, BACKUP_CONTINUOUS }: Pick<Config, 'BACKUP_TO' | 'BACKUP_CONTINUOUS'>,
 ): Promise<Family[]> {
-  const [metrics, backups, webhooks] = await Promise.allSettled([
+  const [metrics, backups, archive, webhooks] = await Promise.allSettled([
     readMetricsOfAll(database),
     readBackupTimes(database.everyone),
+    BACKUP_CONTINUOUS ? readLogArchive(database.everyone) : undefined,
     readWebhookStates(database.everyone),
   ]);
   const others = database.shards
@@ -32,7 +34,12 @@ export async function readFromDatabase(
       [...singleSample(value), ...others],
       { aggregator: 'min' },
     );
-  if (metrics.status === 'rejected' || backups.status === 'rejected' || webhooks.status === 'rejected') {
+  if (
+    metrics.status === 'rejected' ||
+    backups.status === 'rejected' ||
+    archive.status === 'rejected' ||
+    webhooks.status === 'rejected'
+  ) {
     return [upGauge(0)];
   }
   const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = metrics.value;
@@ -54,6 +61,11 @@ export async function readFromDatabase(
       'postern_backup_age_seconds',
       'Seconds since the start of the last verified backup. Without one: +Inf with BACKUP_TO, otherwise no value.',
       backupAge(now, verified, BACKUP_TO !== undefined),
+    ),
+    gauge(
+      'postern_log_archive_age_seconds',
+      'Seconds since the end of the log archive. Without one: +Inf with BACKUP_CONTINUOUS, otherwise no value.',
+      BACKUP_CONTINUOUS ? singleSample(archive.value?.age ?? Number.POSITIVE_INFINITY) : [],
     ),
     gauge(
       'postern_webhooks',

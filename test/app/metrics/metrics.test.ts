@@ -46,10 +46,10 @@ test('the answer is the text format of Prometheus, and other paths and methods a
   expect((await postern.api('GET', '/metrics')).status).toBe(404);
 });
 
-const ageWith = async (BACKUP_TO: string | undefined) => {
-  const families = await readFromDatabase(postern.database, { BACKUP_TO });
-  return families.find(({ name }) => name === 'postern_backup_age_seconds')?.values;
-};
+const readGauge = async (gauge: string, config: Parameters<typeof readFromDatabase>[1]) =>
+  (await readFromDatabase(postern.database, config)).find(({ name }) => name === gauge)?.values;
+const ageWith = (BACKUP_TO: string | undefined) =>
+  readGauge('postern_backup_age_seconds', { BACKUP_TO, BACKUP_CONTINUOUS: false });
 
 test('the age of the last backup is infinite if backups are configured and there is none', async () => {
   expect(await ageWith(undefined)).toEqual([]);
@@ -71,6 +71,25 @@ test('the age of the last backup is counted from the last verified one', async (
     expect(hours).toEqual([5]);
   } finally {
     await everyone.query(testSql('delete from backups'));
+  }
+});
+
+test('the age of the log archive is counted from the time at which the archive ends, and is infinite without one', async () => {
+  const archiveAge = (BACKUP_CONTINUOUS: boolean) =>
+    readGauge('postern_log_archive_age_seconds', { BACKUP_TO: '/backups', BACKUP_CONTINUOUS });
+  expect(await archiveAge(true)).toEqual([{ labels: {}, value: Number.POSITIVE_INFINITY }]);
+  const { everyone } = postern.database;
+  await everyone.query(
+    testSql(`insert into backup_archive (archive, location, started_at, archived_at, error)
+             values ('a', '/backups', '2020-01-01', db_now() - interval '5 hours', 'the disk is full')`),
+  );
+  try {
+    const [sample] = (await archiveAge(true)) ?? [];
+    expect(Math.floor(Number(sample && 'value' in sample && sample.value) / 3600)).toBe(5);
+    // The row stays when the archive is turned off.
+    expect(await archiveAge(false)).toEqual([]);
+  } finally {
+    await everyone.query(testSql('delete from backup_archive'));
   }
 });
 
