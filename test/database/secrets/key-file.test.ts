@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -42,6 +43,24 @@ describe('the keys in DATA_DIR', () => {
     await expect(addKeyToFile(source)).rejects.toThrow('SECRET_KEY is set');
     await expect(removeOldKeysFromFile(source, [])).rejects.toThrow('SECRET_KEY is set');
     expect(await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).toBe(before);
+  });
+
+  it('include the new key of each of several rotations at the same time', async () => {
+    const before = (await readSecretKeys({ DATA_DIR })).map(createKeyId);
+    const rotations = await Promise.all(Array.from({ length: 3 }, () => addKeyToFile({ DATA_DIR })));
+    const ids = (await readSecretKeys({ DATA_DIR })).map(createKeyId);
+    expect(ids.slice(3)).toEqual(before);
+    expect(ids.slice(0, 3).toSorted()).toEqual(rotations.map(([added]) => added).toSorted());
+    expect(existsSync(join(DATA_DIR, 'secret-key.lock'))).toBe(false);
+  });
+
+  it('are not changed while another command changes them', async () => {
+    const before = await readFile(join(DATA_DIR, 'secret-key'), 'utf8');
+    const lock = join(DATA_DIR, 'secret-key.lock');
+    await writeFile(lock, '');
+    await expect(addKeyToFile({ DATA_DIR })).rejects.toThrow(`${lock} exists`);
+    expect(await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).toBe(before);
+    await rm(lock);
   });
 
   it('are not created by a rotation', async () => {
