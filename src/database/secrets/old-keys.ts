@@ -6,10 +6,16 @@ import { castFromText, type EncryptedKind, encryptedKinds, iterate } from './unr
 
 const recordKey = everyoneStatement<{ id: string }>(
   'secret_keys_record',
-  (p) => sql`insert into secret_keys (id, current_since) values (${p.id}, db_now()) on conflict (id) do nothing`,
+  (p) => sql`
+    insert into secret_keys (id, current_since) values (${p.id}, db_now())
+    on conflict (id) do update set current_since = excluded.current_since
+      where exists (select from secret_keys other where other.current_since > secret_keys.current_since)`,
 );
 
-/** Stores since when the current key is used. */
+/**
+ * Stores since when the current key is used. If another key was used in between, the time begins again: what was written
+ * with that key must count as older.
+ */
 export async function recordCurrentKey(handle: Queryable<'everyone'>, keys: SecretKeys): Promise<void> {
   await handle.query(recordKey({ id: keys.ids[0] ?? '' }));
 }

@@ -75,4 +75,27 @@ describe('a rotation of the secret key', () => {
     const stored = await run('select secret from totp where secret = $1', [foreign]);
     expect(stored).toHaveLength(1);
   });
+
+  it('counts the recovery codes and the processes of a key that was used between two uses of the current one', async () => {
+    const { everyone } = test.database;
+    const counts = async (keys: typeof before) =>
+      (await countOldKeyUses(test.database, keys)).filter(({ kind }) => /recovery|processes/.test(kind));
+    const again = createSecretKeys([oldKey, newKey]);
+    await run('delete from recovery_codes');
+    await run(`insert into recovery_codes (user_id, digest, created_at) values (gen_random_uuid(), '\\x00', now())`);
+    await run(`insert into instances (id, host, process_id, version, node, streams, flushes, started_at, seen_at)
+      values (gen_random_uuid(), 'here', 1, '1', '20', 0, 1, now(), now())`);
+    expect(await counts(during)).toEqual([]);
+    await recordCurrentKey(everyone, again);
+    const expected = [
+      { kind: 'recovery codes', count: 1 },
+      { kind: 'running processes, which you must restart', count: 1 },
+    ];
+    expect(await counts(again)).toEqual(expected);
+    // A further start with the same key changes nothing.
+    const since = () => run('select id, current_since from secret_keys order by id');
+    const recorded = await since();
+    await recordCurrentKey(everyone, again);
+    expect(await since()).toEqual(recorded);
+  });
 });
