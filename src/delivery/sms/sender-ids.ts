@@ -23,7 +23,9 @@ export interface SenderRule {
  */
 export function senderFor({ fallback, rules }: SenderIds, provider: string, to: string): string | undefined {
   if (rules.length === 0) return fallback;
-  const region = parsePhoneNumberFromString(to)?.country;
+  const number = parsePhoneNumberFromString(to);
+  // The country of a number is known only if the number is in use. The first possible one is the main country of the code.
+  const region = number?.country ?? number?.getPossibleCountries()[0];
   const find = (name: string | undefined, country: string | undefined) =>
     rules.find((rule) => rule.provider === name && rule.region === country)?.sender;
   const ofCountry = (name: string | undefined) => (region === undefined ? undefined : find(name, region));

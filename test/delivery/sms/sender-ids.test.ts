@@ -24,6 +24,9 @@ test.each([
   ['vonage', '+447400123456', 'ExampleGB'],
   // Canada shares the calling code of the United States.
   ['twilio', '+15062345678', '+15550000000'],
+  // Numbers that are not in use yet, or only in examples, have the main country of their calling code.
+  ['twilio', '+15551234567', '+12025550100'],
+  ['twilio', '+447700900123', 'Example'],
   ['twilio', 'junk', '+15550000000'],
 ])('%s sends to %s from %s', (provider, to, sender) => {
   expect(senderFor(senders, provider, to)).toBe(sender);
