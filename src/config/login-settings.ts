@@ -151,7 +151,7 @@ export const limitSettings = {
     parse: rate,
     fallback: '0',
     about:
-      'Requests of one client address, such as 100/10s: 100 requests may come at once, and the limit refills evenly in 10 seconds. Each process counts for itself. All addresses of an IPv6 network /64 count as one. Probes, and requests with API keys, do not count. 0: no limit.',
+      'Requests of one client address, such as 100/10s: 100 requests may come at once, and the limit refills evenly in 10 seconds. A number alone, such as 600, is per minute. Each process counts for itself. All addresses of an IPv6 network /64 count as one. Probes, and requests with API keys, do not count. 0: no limit.',
   },
   REQUEST_LIMIT_PER_SESSION: {
     parse: rate,

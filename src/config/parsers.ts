@@ -99,14 +99,16 @@ export const orZero =
     const parsed = parse(text);
     return 'error' in parsed ? invalid(`${parsed.error}, or 0`) : parsed;
   };
-/** A number of requests in a time, such as 100/10s. `0`: no limit. */
+/** A number of requests in a time, such as 100/10s. A number alone is per minute. `0`: no limit. */
 export function rate(text: string): Parsed<{ readonly size: number; readonly windowMs: number } | undefined> {
   if (text === '0') return ok(undefined);
-  const [, size = '', window = ''] = /^(\d{1,7})\/(\w+)$/.exec(text) ?? [];
+  const [, size = '', window = '1m'] = /^(\d{1,7})(?:\/(\w+))?$/.exec(text) ?? [];
   const parsed = duration('1s', '1d')(window);
   return Number(size) > 0 && 'value' in parsed
     ? ok({ size: Number(size), windowMs: parsed.value })
-    : invalid('must be a number of requests in a time from 1s to 1d, such as 100/10s, or 0');
+    : invalid(
+        'must be a number of requests in a time from 1s to 1d, such as 100/10s, or a number of requests per minute, or 0',
+      );
 }
 export const url =
   (...protocols: readonly string[]) =>

@@ -16,6 +16,24 @@ test('a former name of a setting is read with a warning', () => {
   expect(readConfig({ HOST: '0.0.0.0', ALLOW_CONSOLE_SMS: 'true' }).ALLOW_CONSOLE_CODES).toBe(true);
 });
 
+test('a request limit without a time is per minute', () => {
+  const config = readConfig({ REQUEST_LIMIT_PER_ADDRESS: '600', REQUEST_LIMIT_PER_SESSION: '50/10s' });
+  expect(config).toMatchObject({
+    REQUEST_LIMIT_PER_ADDRESS: { size: 600, windowMs: 60_000 },
+    REQUEST_LIMIT_PER_SESSION: { size: 50, windowMs: 10_000 },
+  });
+  expect(readConfig({ REQUEST_LIMIT_PER_ADDRESS: '0' }).REQUEST_LIMIT_PER_ADDRESS).toBeUndefined();
+});
+
+test.each(['-1', '1.5', '/10s', '100/', '100/10', '0/10s', '100/2d'])(
+  'REQUEST_LIMIT_PER_ADDRESS=%s is refused',
+  (text) => {
+    expect(errorsOf({ REQUEST_LIMIT_PER_ADDRESS: text })).toEqual([
+      expect.stringMatching(/ must be a number of requests /),
+    ]);
+  },
+);
+
 test('a current name gives no warning', () => {
   expect(readConfig({ DATABASE_BATCHING: 'false', VERIFY_BATCHING: '' }).warnings).toEqual([]);
 });
