@@ -10,6 +10,7 @@ const code = await run(process.argv.slice(2), {
   stderr,
   isTerminal: stdout.isTTY === true,
   signals: process,
+  startedAt: performance.timeOrigin,
 });
 // `process.exitCode` is not enough: a handle that a library left open would keep the process running.
 process.exit(code);

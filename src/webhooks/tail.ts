@@ -4,13 +4,16 @@ import { everyoneStatement, literal, sql } from '../database/sql.js';
 import { nilId } from '../lib/ids.js';
 import type { StoredEvent } from './relay-queries.js';
 
-/** The events that are recorded from now on. */
+/** The events that are recorded from a time on. */
 export interface EventTail {
   /** The events since the last call, oldest first. */
   next(): Promise<StoredEvent[]>;
 }
 
-const selectNow = everyoneStatement<object, { now: string }>('webhook_tail_now', () => sql`select db_now() as now`);
+const selectStart = everyoneStatement<{ ageMs: number }, { start: string }>(
+  'webhook_tail_start',
+  (p) => sql`select db_now() - ${p.ageMs}::float8 * interval '1 millisecond' as start`,
+);
 
 /** Events that one statement reads. */
 const pageSize = 20_000;
@@ -43,8 +46,9 @@ interface Place {
 /**
  * Follows the events of all users, for the command line. The first call starts it. It leaves out a server that does not
  * answer, unless no server answers, and continues there later.
+ * @param ageMs how long before the first call the events begin
  */
-export function tailEvents(database: Pick<Database, 'shards'>): EventTail {
+export function tailEvents(database: Pick<Database, 'shards'>, ageMs = 0): EventTail {
   const places = new Map<Shard, Place>();
 
   async function eventsSince(shard: Shard, since: Since): Promise<StoredEvent[]> {
@@ -59,7 +63,7 @@ export function tailEvents(database: Pick<Database, 'shards'>): EventTail {
     const { everyone } = shard;
     let place = places.get(shard);
     if (place === undefined) {
-      const start = (await everyone.query(selectNow({})))[0]?.now ?? '';
+      const start = (await everyone.query(selectStart({ ageMs })))[0]?.start ?? '';
       place = { start, last: start, seenIds: new Set() };
     }
     const { start, last } = place;

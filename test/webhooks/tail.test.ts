@@ -19,6 +19,13 @@ const record = (count: number, type: string) =>
     ),
   );
 
+test('the tail begins as long before its first call as it is told', async () => {
+  await record(1, 'user.locked');
+  expect(await tailEvents(db.database).next()).toEqual([]);
+  const events = await tailEvents(db.database, 60_000).next();
+  expect(events.map(({ type }) => type)).toEqual(['user.locked']);
+});
+
 test('the tail shows each event once, also after more events at one time than it reads in a step', async () => {
   const tail = tailEvents(db.database);
   expect(await tail.next()).toEqual([]);

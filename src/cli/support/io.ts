@@ -11,6 +11,8 @@ export interface Io {
   readonly isTerminal: boolean;
   /** Emits SIGTERM, SIGINT and SIGUSR2. */
   readonly signals?: Pick<EventEmitter, 'on' | 'off'>;
+  /** When the process started, in milliseconds since 1970. */
+  readonly startedAt?: number;
 }
 
 /** A stream for text. */

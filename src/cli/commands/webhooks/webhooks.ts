@@ -67,7 +67,9 @@ export function webhooksCommand(program: Command, io: Io, exitWith: (code: numbe
     .action((id: string, options: ReplayOptions) => replay(io, id, options));
   webhooks
     .command('tail')
-    .description('print new events until it is interrupted; they are recorded only while there is a webhook')
+    .description(
+      'print events from the start of the command until it is interrupted; they are recorded only while there is a webhook',
+    )
     .option('--json', 'print each event as a line of JSON')
     .action((options: { json?: true }) => tail(io, options.json === true));
 }
@@ -169,7 +171,7 @@ async function tail(io: Io, json: boolean): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM']) io.signals?.on(signal, stop);
   try {
     await withDatabase(io, async (database) => {
-      const events: EventTail = tailEvents(database);
+      const events: EventTail = tailEvents(database, Date.now() - (io.startedAt ?? Date.now()));
       while (!interruption.signal.aborted) {
         for (const event of await events.next()) {
           const { created_at, type, user_id, sequence, data } = event;
