@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, NullableString, NullableTime, Text, Time } from './common.js';
+import { Id, IdInput, NullableString, NullableTime, Text, Time } from './common.js';
 
 /** The types of events that webhooks deliver. */
 export const webhookEventTypes = [
@@ -30,8 +30,8 @@ export const webhookEventTypes = [
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
 const webhookPayloads = ['thin', 'full'] as const;
-const webhookDisabledReasons = ['operator', 'gone', 'failing'] as const;
-const webhookDeliveryStates = ['pending', 'delivered', 'failed'] as const;
+export const webhookDisabledReasons = ['operator', 'gone', 'failing'] as const;
+export const webhookDeliveryStates = ['pending', 'delivered', 'failed'] as const;
 
 const input = {
   url: Type.String({
@@ -203,7 +203,7 @@ export const WebhookReplayRequest = Type.Object(
     from: Type.Optional(Type.String({ maxLength: 64, description: 'Events from this time on.' })),
     to: Type.Optional(Type.String({ maxLength: 64, description: 'Events before this time. The default is now.' })),
     delivery_ids: Type.Optional(
-      Type.Array(Type.String({ format: 'uuid' }), {
+      Type.Array(IdInput, {
         minItems: 1,
         maxItems: 1000,
         uniqueItems: true,

@@ -1,5 +1,11 @@
 import { recordServiceEvent } from '../audit/events.js';
-import type { WebhookDelivery, WebhookReplay, WebhookReplayRequest } from '../contract/webhooks.js';
+import {
+  type WebhookDelivery,
+  type WebhookReplay,
+  type WebhookReplayRequest,
+  webhookDeliveryStates,
+  webhookEventTypes,
+} from '../contract/webhooks.js';
 import type { Database, Queryable } from '../database/database.js';
 import type { ListRequest, Page } from '../database/listing.js';
 import { onEveryPart } from '../database/sharding/every-shard.js';
@@ -33,8 +39,8 @@ export const deliveryFilterFields: FilterFields = {
   id: { kind: 'id' },
   event_id: { kind: 'id' },
   user_id: { kind: 'id' },
-  type: { kind: 'key' },
-  state: { kind: 'key' },
+  type: { kind: 'enum', values: webhookEventTypes },
+  state: { kind: 'enum', values: webhookDeliveryStates },
   status: { kind: 'integer' },
   created_at: { kind: 'time' },
 };
@@ -135,7 +141,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
         });
       }
       const [clock] = await database.directory.query(selectNow({}));
-      const range = readRange(from, to ?? clock?.now);
+      const range = readRange(from, to, clock?.now);
       const counts = await allRows(database.shards.map(({ everyone }) => everyone.query(countEvents(range))));
       await database.directory.transaction(async (tx) => {
         await keep(tx, endpointId);
@@ -159,12 +165,15 @@ function conflict(): Problem {
   return new Problem('validation_failed', { errors: [{ field: 'delivery_ids', code: 'conflicting_fields', params }] });
 }
 
-function readRange(from: string | undefined, to: string | undefined): { from: string; until: string } {
+function readRange(from: string | undefined, to: string | undefined, now = ''): { from: string; until: string } {
   const errors: FieldError[] = [];
   if (from === undefined) errors.push({ field: 'from', code: 'required' });
-  const [start, until] = [parseTime(from ?? ''), parseTime(to ?? '')];
+  const [start, until] = [parseTime(from ?? ''), parseTime(to ?? now)];
   if (from !== undefined && start === undefined) errors.push({ field: 'from', code: 'invalid_time' });
   if (until === undefined) errors.push({ field: 'to', code: 'invalid_time' });
+  if (to !== undefined && start !== undefined && until !== undefined && start >= until) {
+    errors.push({ field: 'to', code: 'not_later', params: { field: 'from' } });
+  }
   throwIfErrors(errors);
   return { from: start ?? '', until: until ?? '' };
 }

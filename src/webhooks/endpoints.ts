@@ -6,6 +6,7 @@ import {
   type Webhook,
   type WebhookChange,
   type WebhookPublicKey,
+  webhookDisabledReasons,
   webhookEventTypes,
 } from '../contract/webhooks.js';
 import { type Database, mainShard, type Queryable } from '../database/database.js';
@@ -60,7 +61,7 @@ export const webhookListFields: FilterFields = {
   url: { kind: 'string', like: true },
   description: { kind: 'string', like: true },
   enabled: { kind: 'enum', values: ['true', 'false'] },
-  disabled_reason: { kind: 'key' },
+  disabled_reason: { kind: 'enum', values: webhookDisabledReasons },
   created_at: { kind: 'time' },
   updated_at: { kind: 'time' },
 };

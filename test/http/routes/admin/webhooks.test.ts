@@ -104,6 +104,21 @@ describe('webhooks', () => {
     expect((await replay({ from: 'yesterday' })).errors).toEqual([['from', 'invalid_time']]);
     const both = { from: '2026-01-01T00:00:00Z', delivery_ids: [randomUUID()] };
     expect((await replay(both)).errors).toEqual([['delivery_ids', 'conflicting_fields']]);
+    const unknown = await replay({ delivery_ids: [randomUUID(), 'no-id'] });
+    expect(unknown).toEqual({ status: 422, errors: [['delivery_ids.1', 'invalid_format']] });
+    const backwards = { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' };
+    expect(await replay(backwards)).toEqual({ status: 422, errors: [['to', 'not_later']] });
+    await end();
+  });
+
+  test('a filter with a value that no delivery and no webhook has is refused', async () => {
+    const { webhook, end } = await subscribe();
+    const deliveries = `/webhooks/${webhook.id}/deliveries`;
+    for (const list of [`${deliveries}?filter=state:sent`, `${deliveries}?filter=type:user.moved`]) {
+      expect(await refused('GET', list)).toEqual({ status: 422, errors: [['filter', 'invalid_filter_value']] });
+    }
+    const webhooks = await refused('GET', '/webhooks?filter=disabled_reason:unknown');
+    expect(webhooks).toEqual({ status: 422, errors: [['filter', 'invalid_filter_value']] });
     await end();
   });
 
