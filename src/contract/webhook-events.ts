@@ -12,8 +12,8 @@ const common = {
   user_id: { ...id, description: 'All zeros for an event that concerns no user.' },
   sequence: {
     type: 'integer',
-    minimum: 1,
-    description: 'Counts the events of the user, or those that concern no user.',
+    minimum: 0,
+    description: 'Counts the events of the user, or those that concern no user. 0 in a test event.',
   },
   changed_fields: { type: 'array', items: { type: 'string' } },
   actor: { ...nullable('string'), description: 'Who caused the event. Null: it was not recorded.' },

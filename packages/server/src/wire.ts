@@ -4,7 +4,7 @@
 export interface CommonEventData {
   /** All zeros for an event that concerns no user. */
   readonly user_id: string;
-  /** Counts the events of the user, or those that concern no user. */
+  /** Counts the events of the user, or those that concern no user. 0 in a test event. */
   readonly sequence: number;
   readonly changed_fields: readonly string[];
   /** Who caused the event. Null: it was not recorded. */

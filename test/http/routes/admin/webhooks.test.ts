@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createReplaySet, createWebhookVerifier } from '@postern/server';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Event, IssuedApiKey } from '../../../../src/contract/administration.js';
+import { webhookEventSchema } from '../../../../src/contract/webhook-events.js';
 import type {
   IssuedWebhook,
   Webhook,
@@ -231,6 +233,11 @@ describe('deliveries', () => {
     });
     const event = await receiver.wait(path, 'the test');
     expect(event).toMatchObject({ type: 'login.approved', data: { is_test: true, sequence: 0 } });
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    expect([ajv.validate(webhookEventSchema('login.approved'), JSON.parse(event.text)), ajv.errors]).toEqual([
+      true,
+      null,
+    ]);
     const message = { headers: event.headers as Record<string, string>, body: event.text };
     for (const secret of [webhook.secret, rotated.body.secret]) {
       expect((await createWebhookVerifier({ secrets: [secret] })(message)).id).toBe(event.id);
