@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createServers } from './connections/servers.js';
-import type { DatabaseTarget } from './connections/target.js';
+import { type DatabaseTarget, serversOf } from './connections/target.js';
 import { replacementOf } from './embedded/data-directory.js';
 import type { Log } from './embedded/membership.js';
 import { type EmbeddedPostgres, EmbeddedPostgresError, startEmbeddedPostgres } from './embedded.js';
@@ -83,7 +83,12 @@ async function open(
   return { target: embedded.address, shards: [], close: () => embedded.stop() };
 }
 
-/** Opens the configured database for a command. It must exist, and have the major version of this release. @throws EmbeddedPostgresError, `no_database` where there is none */
+/**
+ * Opens the configured database for a command. It must exist, and have the major version of this release. If a server
+ * has several hosts, searches for the primary, because a command does not repeat its first statement.
+ * @throws EmbeddedPostgresError, `no_database` where there is none
+ * @throws NoPrimaryError
+ */
 export async function openExistingTarget(source: TargetSource, log: Log): Promise<OpenTarget> {
   const { DATABASE_URL, DATA_DIR } = source;
   const path = join(DATA_DIR, 'postgres');
@@ -96,5 +101,15 @@ export async function openExistingTarget(source: TargetSource, log: Log): Promis
       `There is no database in ${resolve(DATA_DIR)}: check DATA_DIR, or run \`postern serve\` once, which creates it.`,
     );
   }
-  return open(source, log, (dataDir) => startEmbeddedPostgres({ dataDir, log }));
+  const opened = await open(source, log, (dataDir) => startEmbeddedPostgres({ dataDir, log }));
+  // A server of SHARDS may be down.
+  const searchesOfShards = Promise.allSettled(opened.shards.map(({ target }) => serversOf(target).locate()));
+  try {
+    await serversOf(opened.target).locate();
+    await searchesOfShards;
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
