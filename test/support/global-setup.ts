@@ -63,7 +63,8 @@ async function dataFolder(): Promise<string> {
   try {
     await access(memory, constants.W_OK);
     const { bavail, bsize } = await statfs(memory);
-    return bavail * bsize >= 4 * 1024 ** 3 ? memory : tmpdir();
+    // A container may have less memory than its /dev/shm.
+    return Math.min(bavail * bsize, process.availableMemory()) >= 4 * 1024 ** 3 ? memory : tmpdir();
   } catch {
     // Not Linux, or a container without this folder.
     return tmpdir();

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 4111605ecbe63e88794dad23eabad555708111e7fed82816f660ad8c861a60b8
+// sha256 of the document: b376a8caa8bc798f88116ca2c20ef4a2e4f35004d48f0eb03b6534536b3c45e5
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
