@@ -1,10 +1,9 @@
-import { access, constants, mkdtemp, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
 import { migrate } from '../../src/database/migrate.js';
+import { createDataFolder } from './data-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
 export interface TestServer {
@@ -53,24 +52,6 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
   await admin.end();
 }
 
-/**
- * Where the data of the embedded server is: in memory if there is room, because a test database is created and dropped for
- * every test file. On a disk, this takes up to seconds. TMPDIR chooses another folder.
- */
-async function dataFolder(): Promise<string> {
-  const memory = '/dev/shm';
-  if (process.env.TMPDIR !== undefined) return tmpdir();
-  try {
-    await access(memory, constants.W_OK);
-    const { bavail, bsize } = await statfs(memory);
-    // A container may have less memory than its /dev/shm.
-    return Math.min(bavail * bsize, process.availableMemory()) >= 4 * 1024 ** 3 ? memory : tmpdir();
-  } catch {
-    // Not Linux, or a container without this folder.
-    return tmpdir();
-  }
-}
-
 /** Users on several databases need prepared transactions. A server allows them only after it was started again. */
 async function startWithPreparedTransactions(dataDir: string): Promise<EmbeddedPostgres> {
   const first = await startEmbeddedPostgres({ dataDir, log: quiet });
@@ -94,7 +75,7 @@ async function openServer(
       stop: async () => undefined,
     };
   }
-  const dataDir = await mkdtemp(join(await dataFolder(), 'postern-test-'));
+  const dataDir = await createDataFolder();
   const embedded = await startWithPreparedTransactions(dataDir);
   const { host, port, user } = embedded.address;
   return {
