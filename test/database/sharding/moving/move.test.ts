@@ -93,6 +93,7 @@ async function whileTransactionIsOpen(user: User, work: () => Promise<unknown>):
     return (await onServer('main').query(testSql(text))).at(0);
   });
   await onServer('main').transaction(async (tx) => {
+    await tx.query(testSql('set local idle_in_transaction_session_timeout = 0'));
     await tx.query(testSql(`update users set name = 'changed in time' where id = $1`, [user.id]));
     await endJob();
     await waitForAttemptToStop();

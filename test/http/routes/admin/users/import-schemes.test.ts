@@ -43,6 +43,11 @@ const create = (password_hash: string | undefined, bearer = postern.adminKey, co
     bearer,
     body: { phone, password_hash },
   });
+/** As `create`. A request that waits too long for others is answered with 503, and is sent again. */
+const createInTurn: typeof create = async (...request) => {
+  const answer = await create(...request);
+  return answer.status === 503 ? createInTurn(...request) : answer;
+};
 const importUsers = async (
   hashes: readonly (string | undefined)[],
   bearer = postern.adminKey,
@@ -127,7 +132,7 @@ describe('a new scheme', () => {
         await postern.database.everyone.query(testSql('delete from password_schemes'));
         const hashes = [...expensive, '$pbkdf2$1300000'].map((name) => dummyHashFor(name));
         const answers = await Promise.all(
-          hashes.flatMap((hash) => [create(hash), create(hash, undefined, other), create(hash)]),
+          hashes.flatMap((hash) => [createInTurn(hash), createInTurn(hash, undefined, other), createInTurn(hash)]),
         );
         expect(answers.filter(({ status }) => ![201, 422].includes(status))).toEqual([]);
         expect(answers.filter(({ status }) => status === 201)).toHaveLength(6);
