@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { codeOf, createUser, newPhone } from '../support/users.js';
 import { root } from './markdown.js';
 
@@ -72,10 +72,7 @@ describe('an example plug-in', () => {
 
 test('badge-receiver.js answers only requests with a valid signature', async () => {
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
-  const free = createServer();
-  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
-  const port = String((free.address() as AddressInfo).port);
-  await new Promise((resolve) => free.close(resolve));
+  const port = String(await freePort());
   const receiver = spawn(process.execPath, [join(root, 'docs/examples/badge-receiver.js')], {
     env: { PORT: port, BADGE_SECRET: secret },
     stdio: 'inherit',

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -11,6 +10,7 @@ import { fencesOf } from '../docs/markdown.js';
 import { createTestDatabase } from '../support/database.js';
 import { type EventStream, openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { BUILD_TIMEOUT, buildService, type ServiceProcess, startProcess } from '../support/process.js';
 import { sendSingle } from '../support/single-request.js';
 
@@ -21,14 +21,6 @@ const temporaryFolder = async (name: string) => {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** nginx with the configuration of the page, which sends requests to the given instances. */
 async function startNginx(instances: () => readonly string[]) {

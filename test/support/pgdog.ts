@@ -7,7 +7,7 @@ import { pgdogConfig } from '../../src/cli/commands/shards/pgdog.js';
 import { readConfig } from '../../src/config/config.js';
 import { openClient } from '../../src/database/connections/open-client.js';
 import { eventually } from './eventually.js';
-import { freePort } from './fault-injection/postgres.js';
+import { freePort } from './free-port.js';
 
 /** A PgDog between services and their servers. */
 export interface PgDog {

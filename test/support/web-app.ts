@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fencesOf } from '../docs/markdown.js';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 /** The code block of docs/web-apps.md that contains this text. */
 export function codeOfPage(name: string): string {
@@ -46,12 +46,4 @@ export async function startWebApp(postern: string): Promise<WebApp> {
       await rm(folder, { recursive: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

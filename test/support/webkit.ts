@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClientBrowser, ClientTab } from './client-scenarios.js';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 /** Debian's places of the browser, for each architecture. */
 const browsers = ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/webkit2gtk-4.1/MiniBrowser`);
@@ -93,16 +94,6 @@ async function firstLine(child: ChildProcess): Promise<string> {
       if (line !== undefined && rest !== undefined) resolve(line);
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('There is no port.');
-  return address.port;
 }
 
 type Send = <T>(method: 'GET' | 'POST', path: string, body?: object) => Promise<T>;

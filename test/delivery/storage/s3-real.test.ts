@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -15,6 +14,7 @@ import { createS3Bucket } from '../../../src/delivery/storage/s3-client.js';
 import { runCommand } from '../../cli/command.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { freePort } from '../../support/free-port.js';
 import { createImageFolder, plain } from '../../support/image-fixtures.js';
 import { problemOf } from '../../support/inbox.js';
 import { BUILD_TIMEOUT, buildService } from '../../support/process.js';
@@ -31,14 +31,6 @@ interface Store {
   /** The keys of the objects. */
   keys(): Promise<string[]>;
   close(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 async function startStore(): Promise<Store> {

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openClient } from '../../../src/database/connections/open-client.js';
 import { eventually } from '../eventually.js';
-import { freePort, type PostgresServer, type ServerFolder } from './postgres.js';
+import { freePort } from '../free-port.js';
+import type { PostgresServer, ServerFolder } from './postgres.js';
 
 /** A PgBouncer in front of the database `postern` of one server. */
 export interface PgBouncer {

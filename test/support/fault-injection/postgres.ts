@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { eventually } from '../eventually.js';
+import { freePort } from '../free-port.js';
 
 /** The programs of the distribution's oldest PostgreSQL. */
 function programs(): string {
@@ -63,14 +63,6 @@ export interface PostgresServer {
   kill(): void;
   /** Starts it again, on the same port. */
   restart(): Promise<PostgresServer>;
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /** Creates and starts a primary. @param settings of its command line */
