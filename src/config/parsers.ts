@@ -106,9 +106,7 @@ export function rate(text: string): Parsed<{ readonly size: number; readonly win
   const parsed = duration('1s', '1d')(window);
   return Number(size) > 0 && 'value' in parsed
     ? ok({ size: Number(size), windowMs: parsed.value })
-    : invalid(
-        'must be a number of requests in a time from 1s to 1d, such as 100/10s, or a number of requests per minute, or 0',
-      );
+    : invalid('must be a number of requests per minute, or in a time from 1s to 1d (such as 100/10s), or 0');
 }
 export const url =
   (...protocols: readonly string[]) =>
