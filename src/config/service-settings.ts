@@ -156,7 +156,7 @@ export const storageSettings = {
     parse: pattern(/^[^\s/]{3,128}$/, 'must be the id of an access key'),
     about: 'The access key of the store. It must be allowed to read, write, delete and list objects of the bucket.',
   },
-  IMAGE_S3_SECRET_ACCESS_KEY: { parse: secret(8), about: 'The secret of the access key of the store.' },
+  IMAGE_S3_SECRET_ACCESS_KEY: { parse: secret(1), about: 'The secret of the access key of the store.' },
   IMAGE_S3_READS: {
     parse: choice('proxy', 'redirect'),
     fallback: 'proxy',
@@ -233,7 +233,7 @@ export const backupSettings = {
     parse: pattern(/^[^\s/]{3,128}$/, 'must be the id of an access key'),
     about: 'The access key of the store. It must be allowed to read, write, delete and list objects of the bucket.',
   },
-  BACKUP_S3_SECRET_ACCESS_KEY: { parse: secret(8), about: 'The secret of the access key of the store.' },
+  BACKUP_S3_SECRET_ACCESS_KEY: { parse: secret(1), about: 'The secret of the access key of the store.' },
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const administrationSettings = {

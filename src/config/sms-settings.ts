@@ -82,7 +82,7 @@ export const smsSettings = {
     parse: pattern(/^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hexadecimal digits'),
     about: 'The account of Twilio.',
   },
-  TWILIO_AUTH_TOKEN: { parse: secret(16), about: 'The auth token of the account of Twilio.' },
+  TWILIO_AUTH_TOKEN: { parse: secret(1), about: 'The auth token of the account of Twilio.' },
   TWILIO_URL: { parse: url('http:', 'https:'), fallback: 'https://api.twilio.com', about: 'The API of Twilio.' },
   VONAGE_APPLICATION_ID: {
     parse: pattern(/^[0-9a-fA-F-]{36}$/, 'must be a UUID'),
@@ -102,10 +102,10 @@ export const smsSettings = {
     about: 'The region of Amazon SNS.',
   },
   SNS_ACCESS_KEY_ID: {
-    parse: pattern(/^[A-Za-z0-9_]{16,128}$/, 'must be the id of an access key'),
+    parse: pattern(/^[^\s/]{3,128}$/, 'must be the id of an access key'),
     about: 'The access key of AWS, with the permission sns:Publish.',
   },
-  SNS_SECRET_ACCESS_KEY: { parse: secret(16), about: 'The secret of the access key of AWS.' },
+  SNS_SECRET_ACCESS_KEY: { parse: secret(1), about: 'The secret of the access key of AWS.' },
   SNS_URL: {
     parse: url('http:', 'https:'),
     about: 'The API of Amazon SNS. The default is that of the region.',

@@ -126,6 +126,13 @@ describe('IMAGE_STORAGE', () => {
     ]);
   });
 
+  test('accepts short keys, as stores for development have', () => {
+    const short = { IMAGE_S3_ACCESS_KEY_ID: 'test', IMAGE_S3_SECRET_ACCESS_KEY: 'test' };
+    expect(errorsOf({ IMAGE_STORAGE: 's3://my-bucket', ...short })).toEqual([]);
+    const backup = { BACKUP_S3_ACCESS_KEY_ID: 'test', BACKUP_S3_SECRET_ACCESS_KEY: 'test' };
+    expect(errorsOf({ BACKUP_TO: 's3://my-bucket', ...backup })).toEqual([]);
+  });
+
   test.each(['my-bucket', 's3://', 's3://My-Bucket', 's3://bucket//a', 's3://bucket/a b', 's3://bucket/?x', '/images'])(
     'refuses %j',
     (IMAGE_STORAGE) => {

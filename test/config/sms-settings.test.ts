@@ -38,6 +38,13 @@ describe('the providers of SMS', () => {
     expect(readConfig({ SMS_PROVIDER: 'none' }).SMS_PROVIDER).toEqual([]);
   });
 
+  test('accept keys of any length that providers issue', () => {
+    const short = { SNS_REGION: 'eu-west-1', SNS_ACCESS_KEY_ID: 'test', SNS_SECRET_ACCESS_KEY: 'test' };
+    expect(errorsOf({ SMS_PROVIDER: 'sns', ...short })).toEqual([]);
+    const token = { ...twilio, TWILIO_AUTH_TOKEN: 'token', SMS_SENDER: '+15551234567' };
+    expect(errorsOf({ SMS_PROVIDER: 'twilio', ...token })).toEqual([]);
+  });
+
   test('need their settings', () => {
     expect(errorsOf({ SMS_PROVIDER: 'twilio,sns,vonage', ...sns })).toEqual([
       'TWILIO_ACCOUNT_SID is required with SMS_PROVIDER=twilio',
