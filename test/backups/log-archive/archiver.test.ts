@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type BackupSource, createBackup, type WrittenBackup } from '../../../src/backups/create.js';
@@ -234,7 +234,12 @@ describe('a log archive', () => {
     const abandoned = join(pathTo('backups'), await currentArchiveFolder(), '.0000.tar.0123.part');
     await writeFile(abandoned, 'the beginning');
     await utimes(abandoned, new Date(0), new Date(0));
+    // A restored copy with the same place has such a folder.
+    const ofCopy = `wal-${system}-0a1b2c3d-${'0'.repeat(16)}/0000000000000000-0000000001000000.tar`;
+    await mkdir(dirname(pathTo(join('backups', ofCopy))));
+    await writeFile(pathTo(join('backups', ofCopy)), 'a part');
     await removeOldParts(store, keep);
+    expect(await store.list(`${dirname(ofCopy)}/`)).toEqual([ofCopy]);
     expect(existsSync(abandoned)).toBe(false);
     const [oldest] = await listParts(store, await currentArchiveFolder());
     expect(before).toContainEqual(oldest);

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { type BackupBucket, createBackupBucket } from '../../../src/backups/places/bucket.js';
-import { removeOldBackups } from '../../../src/backups/places/place.js';
+import { listRelated, listStored, removeOldBackups } from '../../../src/backups/places/place.js';
 
 /** A bucket in memory that lists two keys at a time. */
 function bucketOf(objects: Map<string, Buffer>): BackupBucket {
@@ -45,6 +45,17 @@ describe('backups in a bucket', () => {
     expect([...objects.keys()].sort()).toEqual(
       ['notes.txt', ...names.slice(3), 'postern-8-20200101T000000Z.tar'].map((name) => `a/${name}`),
     );
+  });
+
+  it('of a restored copy are not those of the original, and without an owner they sort by time', async () => {
+    const store = createBackupBucket(bucketOf(new Map()), { name: 'bucket', prefix: 'a/' });
+    const [original, copy] = ['postern-7-20260101T000000Z.tar', 'postern-7-0a1b2c3d-20260102T000000Z.tar'];
+    for (const name of [original, copy]) await store.write(name, text(name));
+    expect(await listStored(store, '7')).toEqual([original]);
+    expect(await listStored(store, '7-0a1b2c3d')).toEqual([copy]);
+    expect([await listRelated(store, '7'), await listRelated(store, '7-0a1b2c3d')]).toEqual([[copy], [original]]);
+    // The names sort in another order.
+    expect(await listStored(store)).toEqual([original, copy]);
   });
 
   it('are never overwritten, and a missing one is an error with its address', async () => {

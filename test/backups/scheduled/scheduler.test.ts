@@ -1,9 +1,9 @@
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
-import { backupName, listStored } from '../../../src/backups/places/place.js';
+import { backupName } from '../../../src/backups/places/place.js';
 import { restoreBackup } from '../../../src/backups/restore.js';
 import { backUpIfDue, isDue } from '../../../src/backups/scheduled/scheduler.js';
 import { listBackups, readBackupTimes } from '../../../src/backups/state.js';
@@ -43,30 +43,24 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** An installation whose backups go to the same folder as all others. */
-const optionsOf = (
-  installation: { server: EmbeddedPostgres; database: Database; dataDir: string },
-  imageFolder: string,
-) => ({
+const options = (imageFolder = pathTo('images')) => ({
   source: async () => ({
-    target: installation.server.address,
-    serverFolder: join(installation.dataDir, 'postgres'),
+    target: server.address,
+    serverFolder: join(pathTo('data'), 'postgres'),
     imageFolder,
     secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
     ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase: undefined, version: '0.0.0' },
   }),
-  handle: installation.database.everyone,
+  handle: database.everyone,
   store: createBackupFolder(pathTo('backups')),
   isContinuous: false,
-  ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: installation.dataDir, log: silent },
+  ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: pathTo('data'), log: silent },
   dumps: { programs: undefined, server: undefined },
 });
-const options = (imageFolder = pathTo('images')) =>
-  optionsOf({ server, database, dataDir: pathTo('data') }, imageFolder);
 
 /** Moves the recorded backups into the past by this interval. */
-const ageBackups = (interval: string, of = database) =>
-  of.everyone.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
+const ageBackups = (interval: string) =>
+  database.everyone.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
 
 describe('a backup is due', () => {
   const schedule = scheduleOf('6h');
@@ -108,7 +102,11 @@ describe('scheduled backups', () => {
   });
 
   it('replace the oldest ones, and leave all other files', async () => {
-    const others = ['notes.txt', 'postern-1234-20200101T000000Z.tar', 'postern-copy.tar'];
+    const [own = ''] = await readdir(pathTo('backups'));
+    const others = [
+      ...['notes.txt', 'postern-1234-20200101T000000Z.tar', 'postern-copy.tar'],
+      own.replace(/-(?=\d{8}T)/, '-0a1b2c3d-'),
+    ];
     for (const name of others) await writeFile(join(pathTo('backups'), name), 'mine');
     const [first = ''] = (await readdir(pathTo('backups'))).filter((name) => !others.includes(name));
     // Two older backups of this database.
@@ -214,49 +212,27 @@ describe('scheduled backups', () => {
     await archiver.stop();
   });
 
-  it('of a restored copy leave the backups and the log of the original, and the other way round', async () => {
-    const store = createBackupFolder(pathTo('shared'));
-    const shared = { store, keep: 1, isContinuous: true };
-    const archive = (target: EmbeddedPostgres['address'], dataDir: string) =>
-      startArchiver({
-        ...{ target, serverFolder: join(dataDir, 'postgres'), store, passphrase: undefined, log: silent, pauseMs: 20 },
-      });
-    const archiver = archive(server.address, pathTo('data'));
-    await ageBackups('7 hours');
-    expect(await backUpIfDue({ ...options(), ...shared }, never)).toBe(true);
-    await archiver.stop();
-    const ofOriginal = await readdir(pathTo('shared'));
-    expect(ofOriginal.map((name) => name.slice(0, 3))).toEqual(['pos', 'wal']);
-
-    const dataDir = pathTo('restored');
-    await restoreBackup(store.read(ofOriginal[0] ?? ''), { target: dataDir, passphrase: undefined });
-    const restored = await startEmbeddedPostgres({ dataDir, log: silent });
-    const copy = createDatabase({ target: restored.address, size: 4, onConnectionError: () => undefined });
-    onTestFinished(async () => {
-      await copy.close();
-      await restored.stop();
+  it('of a restored copy have its id in their names, and leave the backups of the original', async () => {
+    const { store } = options();
+    const read = async () => (await readdir(pathTo('backups'))).toSorted();
+    const before = await read();
+    const newest = (await listBackups(database.everyone)).find((backup) => backup.verified_at !== null);
+    await restoreBackup(store.read(basename(newest?.location ?? '')), {
+      ...{ target: pathTo('restored'), passphrase: undefined },
     });
-    const warnings: object[] = [];
-    const ofCopy = {
-      ...optionsOf({ server: restored, database: copy, dataDir }, join(dataDir, 'images')),
-      ...{ ...shared, log: { ...silent, warn: (details: object) => void warnings.push(details) } },
-    };
-    const archiverOfCopy = archive(restored.address, dataDir);
-    for (let made = 0; made < 2; made += 1) {
-      await ageBackups('7 hours', copy);
-      expect(await backUpIfDue(ofCopy, never)).toBe(true);
-    }
-    await archiverOfCopy.stop();
-    const both = await readdir(pathTo('shared'));
-    expect(both).toEqual(expect.arrayContaining(ofOriginal));
-    const added = both.filter((name) => !ofOriginal.includes(name));
-    expect(added.map((name) => name.slice(0, 3))).toEqual(['pos', 'wal']);
-    expect(warnings.at(-1)).toEqual({ location: pathTo('shared'), backups: 1 });
-    const [first, second] = [...ofOriginal, ...added].filter((name) => name.startsWith('postern'));
-    expect(await listStored(store)).toEqual([first, second]);
-
+    const id = (await readFile(join(pathTo('restored'), 'installation'), 'utf8')).trim();
+    // From now on, the original is the copy.
+    await copyFile(join(pathTo('restored'), 'installation'), join(pathTo('data'), 'installation'));
+    onTestFinished(() => rm(join(pathTo('data'), 'installation')));
     await ageBackups('7 hours');
-    expect(await backUpIfDue({ ...options(), ...shared, isContinuous: false }, never)).toBe(true);
-    expect(await readdir(pathTo('shared'))).toEqual(expect.arrayContaining(added));
+    const warnings: object[] = [];
+    const log = { ...silent, warn: (details: object) => void warnings.push(details) };
+    expect(await backUpIfDue({ ...options(), keep: 1, log }, never)).toBe(true);
+    const added = (await read()).filter((name) => !before.includes(name));
+    expect(added).toEqual([expect.stringMatching(new RegExp(`^postern-\\d+-${id}-\\d{8}T\\d{6}Z\\.tar$`))]);
+    expect(await read()).toEqual([...before, ...added].toSorted());
+    const [, system] = basename(newest?.location ?? '').split('-');
+    const ofOriginal = before.filter((name) => name.startsWith(`postern-${system}-`));
+    expect(warnings).toEqual([{ location: pathTo('backups'), backups: ofOriginal.length }]);
   });
 });
