@@ -1,5 +1,8 @@
 {{- define "postern.name" -}}
-{{- if contains "postern" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-postern{{ end -}}
+{{- $name := printf "%s-postern" .Release.Name -}}
+{{- if contains "postern" .Release.Name }}{{ $name = .Release.Name }}{{ end -}}
+{{- /* A Service has at most 63 characters, and "-metrics" follows in one of them. */ -}}
+{{- $name | trunc 55 | trimSuffix "-" -}}
 {{- end }}
 
 {{- define "postern.selector" -}}
