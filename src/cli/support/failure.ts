@@ -73,6 +73,7 @@ function describeCode(error: Error): string | undefined {
     case 'ENOENT':
     case 'EPERM':
     case 'ENOSPC':
+    case 'ENOTDIR':
     case 'EROFS':
       return messageOf(error);
     case '3D000': // invalid_catalog_name

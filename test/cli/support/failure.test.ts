@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { describeFailure } from '../../../src/cli/support/failure.js';
+import { runCommand } from '../command.js';
 
 test('a command that has lost its connection says that the database refuses the connection or does not answer', async () => {
   const client = new pg.Client({ ...inject('server'), database: 'postgres' });
@@ -12,4 +13,10 @@ test('a command that has lost its connection says that the database refuses the 
   const next = await client.query('select 1').catch((error: unknown) => error);
   expect(describeFailure(ending)).toMatch(/^The database refuses the connection, see DATABASE_URL: /);
   expect(describeFailure(next)).toMatch(/^The database does not answer, see DATABASE_URL: /);
+});
+
+test('a command whose DATA_DIR is a file names its path, without a stack', async () => {
+  const DATA_DIR = import.meta.filename;
+  const stderr = `ENOTDIR: not a directory, open '${DATA_DIR}/secret-key'\n`;
+  expect(await runCommand(['secret', 'rotate'], { DATA_DIR })).toEqual({ code: 1, stdout: '', stderr });
 });
