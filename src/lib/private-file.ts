@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
@@ -20,7 +20,8 @@ export async function createPrivateFolder(path: string): Promise<void> {
 
 /**
  * Writes a file that only its owner can read. It gets its name when it is complete and on disk, so a reader never sees a part
- * of it, not even after a crash. Creates missing folders, which only their owner can enter.
+ * of it, not even after a crash. Creates missing folders, which only their owner can enter. If root replaces a file, its
+ * owner stays, so that a service under another account can still read it.
  *
  * @param options.replace whether to replace an existing file
  * @returns false if the file exists and was not replaced
@@ -35,6 +36,7 @@ export async function writePrivateFile(
   try {
     const file = await open(temporaryPath, 'wx', 0o600);
     try {
+      if (options.replace) await keepOwner(file, path);
       await file.writeFile(content);
       await file.sync();
     } finally {
@@ -49,4 +51,10 @@ export async function writePrivateFile(
   } finally {
     await rm(temporaryPath, { force: true });
   }
+}
+
+async function keepOwner(file: FileHandle, path: string): Promise<void> {
+  if (process.getuid?.() !== 0 || !existsSync(path)) return;
+  const { uid, gid } = await stat(path);
+  await file.chown(uid, gid);
 }

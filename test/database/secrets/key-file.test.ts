@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,6 +27,16 @@ describe('the keys in DATA_DIR', () => {
     expect(await removeOldKeysFromFile({ DATA_DIR }, ids)).toEqual([createKeyId(old)]);
     expect(await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).toBe(`${keys[0]}\n`);
     expect(await removeOldKeysFromFile({ DATA_DIR }, ids.slice(0, 1))).toEqual([]);
+  });
+
+  it('keep their owner if root rotates and removes them', async () => {
+    const path = join(DATA_DIR, 'secret-key');
+    if (process.getuid?.() === 0) await chown(path, 65534, 65534);
+    const { uid, gid } = await stat(path);
+    const ids = await addKeyToFile({ DATA_DIR });
+    expect(await stat(path)).toMatchObject({ uid, gid });
+    await removeOldKeysFromFile({ DATA_DIR }, ids);
+    expect(await stat(path)).toMatchObject({ uid, gid });
   });
 
   it('are not removed if they were rotated after the check of their values', async () => {
