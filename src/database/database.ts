@@ -230,28 +230,7 @@ export function createPlainPool(target: DatabaseTarget, size: number, onError: (
     client.on('error', onError);
     closeOnTimeout(client);
   });
-  allowSecondRelease(pool);
   return pool;
-}
-
-/**
- * Ignores a second release of a connection. If the server hangs while graphile-worker stops, the library releases its
- * listening connection twice, and the error would end the process.
- */
-function allowSecondRelease(pool: pg.Pool): void {
-  pool.connect = new Proxy(pool.connect, {
-    apply(connect, self, [callback]: Parameters<pg.Pool['connect']> | []) {
-      if (callback === undefined) return Reflect.apply(connect, self, []);
-      const connected: typeof callback = (error, client, release) => {
-        let isReleased = false;
-        callback(error, client, (reason) => {
-          if (!isReleased) release(reason);
-          isReleased = true;
-        });
-      };
-      return Reflect.apply(connect, self, [connected]);
-    },
-  });
 }
 
 /**

@@ -1,10 +1,10 @@
 import { createHandles, type Database, mainShard, type ScopedDatabase, type Shard } from '../database.js';
-import { refuseWhileHanging } from '../hanging.js';
 import type { ShardTarget } from '../open.js';
 import { createServer, nextDeadline, type Server, type ServerOptions, sumOfPools } from '../server.js';
 import type { Scope, Statement } from '../sql.js';
 import { traceStatements } from '../traced.js';
 import type { ShardMap } from './map.js';
+import { refuseWhileHanging } from './outages/hanging.js';
 import { closeServer, openWhenBack, type ReturnLog } from './returning.js';
 import {
   divide,

@@ -1,9 +1,9 @@
 import { setImmediate as afterArrivals } from 'node:timers/promises';
 import pg from 'pg';
-import { Problem } from '../lib/problem.js';
-import { waitAtMost } from '../lib/time-limit.js';
-import { isStorageFailure } from './database.js';
-import type { OpenTransaction, Server } from './server.js';
+import { Problem } from '../../../lib/problem.js';
+import { waitAtMost } from '../../../lib/time-limit.js';
+import { isStorageFailure } from '../../database.js';
+import type { OpenTransaction, Server } from '../../server.js';
 
 /** Milliseconds without any answer after which a server hangs, if a transaction waits to begin. */
 const silenceMs = 1500;
