@@ -46,7 +46,7 @@ export async function readMergedPage<Item extends { readonly id: string }, PageR
 export async function readAgainIfMoved<T>(
   { mapVersion }: Pick<Database, 'mapVersion'>,
   read: () => Promise<T>,
-): Promise<readonly T[]> {
+): Promise<readonly [T, ...T[]]> {
   const version = mapVersion();
   const result = await read();
   const laterVersion = mapVersion();
@@ -84,13 +84,35 @@ export async function answersOf<T>(shards: readonly Shard[], read: (shard: Shard
   return { values, missing, failure };
 }
 
-/** Reads one page of a table with rows of all users, as `readPage` does. */
-export function readPageOfAll<Row extends { readonly id: string }>(
-  database: Pick<Database, 'shards' | 'mapVersion'>,
+/**
+ * Reads one page of a table with rows of all users, as `readPage` does. If the filter names one user, reads only the server
+ * of this user, so another server that hangs does not delay the page.
+ */
+export async function readPageOfAll<Row extends { readonly id: string }>(
+  database: Pick<Database, 'shards' | 'shardOf' | 'mapVersion'>,
   source: ListSource<'everyone'>,
   request: ListRequest,
 ): Promise<Page<Row>> {
-  return readMergedPage(database, request, (shard, part) => readPage<Row, 'everyone'>(shard.everyone, source, part));
+  const read = (shard: Shard, part: ListRequest) => readPage<Row, 'everyone'>(shard.everyone, source, part);
+  const userId = userOf(request);
+  if (userId === undefined) return readMergedPage(database, request, read);
+  const readFromUser = () => {
+    const shard = database.shardOf(userId);
+    return read(shard, request).catch((error: unknown) => {
+      if (database.shards.length === 1 || !isStorageFailure(error)) throw error;
+      return withoutShards<Row>({ items: [], total: 0, totalIsExact: false, hasMore: false }, [shard.name]);
+    });
+  };
+  const [last] = await readAgainIfMoved(database, readFromUser);
+  return last;
+}
+
+/** The user of all rows that a filter selects; undefined if they may have several. */
+function userOf({ filter }: ListRequest): string | undefined {
+  const clause = filter.find(
+    ({ name, operator, values }) => name === 'user_id' && operator === 'eq' && values.length === 1,
+  );
+  return clause?.values[0];
 }
 
 /** @param readings the pages of the servers, each from the start of the list or from the anchor. The last reading is first */

@@ -174,6 +174,17 @@ test('a server that does not answer is missing in lists, and requests about its 
     expect(list.body.map(({ id }) => id)).toEqual(others.map(({ id }) => id));
     expect((await get('/admin/v1/events')).headers['postern-missing-shards']).toBe('east');
     expect((await get('/admin/v1/outbox')).headers['postern-missing-shards']).toBe('east');
+    const [other] = others;
+    for (const list of ['events', 'outbox']) {
+      const ofUser = (user: User | undefined) => get<object[]>(`/admin/v1/${list}?filter=user_id:${user?.id}`);
+      expect(await ofUser(down)).toMatchObject({
+        status: 200,
+        body: [],
+        headers: { 'postern-missing-shards': 'east' },
+      });
+      expect((await ofUser(other)).headers).not.toHaveProperty('postern-missing-shards');
+    }
+    expect((await get<Event[]>(`/admin/v1/events?filter=user_id:${other?.id}`)).body).toHaveLength(1);
     const refused = await get(`/admin/v1/users/${down?.id}`);
     expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect((await get('/readyz')).body).toEqual({ status: 'ok', missing_shards: ['east'] });
