@@ -184,6 +184,9 @@ describe('scheduled backups', () => {
     const counts: number[] = [];
     for (const isBad of [true, true, false]) {
       await ageBackups('7 hours');
+      // The names of backups have the second.
+      const second = Math.floor(Date.now() / 1000);
+      await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(second);
       const verifyIn = isBad ? pathTo('notes') : pathTo('data');
       if (isBad) await writeFile(verifyIn, 'no folder');
       await backUpIfDue({ ...options(), verifyIn }, never).catch(() => undefined);

@@ -150,7 +150,7 @@ describe('postern backup', () => {
     expect(await postern(`backup create --to ${pathOf('folder')}`)).toMatchObject({ code: 0 });
     const { stdout } = await postern(`backup restore ${pathOf('folder')} --to ${pathOf('without-key')}`);
     expect(stdout).toMatch(/no secret key\. It needs the key with the id [0-9a-f]{8}: copy it to .+secret-key/);
-    expect(await readdir(pathOf('without-key'))).toEqual(['images', 'postgres']);
+    expect(await readdir(pathOf('without-key'))).toEqual(['images', 'installation', 'postgres']);
   });
 
   it('create encrypts with BACKUP_PASSPHRASE, and verify and restore need it', async () => {
