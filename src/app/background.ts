@@ -8,7 +8,7 @@ import { startMaintenance } from '../database/maintenance/tasks.js';
 import { reencryptionTask } from '../database/secrets/old-keys.js';
 import { serverField } from '../database/sharding/routing.js';
 import { type JobGroup, type Queue, startQueues } from '../delivery/queue.js';
-import { claimTokensOfLogin } from '../devices/push-devices.js';
+import { repeatClaim } from '../devices/push-devices.js';
 import { type Claim, completeClaim } from '../devices/push-token-claims.js';
 import { createConcurrencyLimiter } from '../lib/concurrency-limiter.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
@@ -91,7 +91,6 @@ function otherGroups(base: Base, domains: Domains): JobGroup[] {
   const { config, database, resources } = base;
   const { services, messaging } = domains;
   const tasks: JobGroup['tasks'] = {
-    'push.claim_again': (job) => claimTokensOfLogin(database, job as Claim),
     'user.next_pin': (job) => services.pinRecoveries.apply((job as { user_id: string }).user_id),
     ...messaging.noticeTasks(showNotice(config.APP_NAME, domains)),
   };
@@ -116,6 +115,7 @@ function spreadTasks({ database, signals }: Base, { services, notifications }: D
       await eraseImagesOf({ database, storage: notifications.storage, hide }, userId);
     },
     'push.claim': (job) => limit(() => completeClaim(database, job as Claim)),
+    'push.claim_again': (job) => limit(() => repeatClaim(database, job as Claim)),
   };
 }
 

@@ -1,10 +1,9 @@
-import type { LoginDevice } from '../contract/authentication.js';
 import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contract/push.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { bound, compose, sql, userStatement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { orderedId } from '../lib/ids.js';
-import { beginClaim, type Claim, queueClaim, queueClaimOfLogin, withoutLater } from './push-token-claims.js';
+import { beginClaim, type Claim, queueClaim, queueRepetition, withoutLater } from './push-token-claims.js';
 
 /** A device of a user, and the channel that reaches it. */
 export interface PushDevice {
@@ -194,24 +193,27 @@ export async function claimPushTokens(
 const newClaim = (user_id: string, device_id: string) => ({ user_id, device_id, claim: orderedId() });
 
 /**
- * Approves a login. With several servers, the transaction adds a job that claims the tokens which the approval stores with the
- * device: if the process claimed them after the approval and died before, another device would keep them.
- * @param approve its result is undefined if the login was not approved
+ * Claims the tokens that the approval of a login has stored with the device. If this fails with several servers, a job
+ * repeats it: the server of the directory may be down, and until then another device has the tokens too.
  */
-export async function approveWithClaim<T>(
-  database: Pick<Database, 'shards' | 'user'>,
+export async function claimTokensOfLogin(
+  database: Pick<Database, 'shards' | 'spanningFor' | 'user'>,
   userId: string,
-  { id, apn_device_token, gcm_device_token }: LoginDevice,
-  approve: (handle: Queryable<'user'>) => Promise<T | undefined>,
-): Promise<T | undefined> {
-  const handle = database.user(userId);
-  const [apn, gcm] = [apn_device_token || null, gcm_device_token || null];
-  if (database.shards.length === 1 || (apn === null && gcm === null)) return approve(handle);
-  return handle.transaction(async (tx) => {
-    const approved = await approve(tx);
-    if (approved !== undefined) await queueClaimOfLogin(tx, { ...newClaim(userId, id), apn, gcm, endpoint: null });
-    return approved;
-  });
+  deviceId: string,
+  tokens: Pick<PushTokens, 'apn_device_token' | 'gcm_device_token'>,
+): Promise<void> {
+  if (database.shards.length === 1) return void (await claimPushTokens(database, userId, deviceId, tokens));
+  const [apn, gcm] = [tokens.apn_device_token || null, tokens.gcm_device_token || null];
+  const claim = { ...newClaim(userId, deviceId), apn, gcm, endpoint: null };
+  try {
+    await database.spanningFor(userId).transaction(async (tx) => {
+      await beginClaim(tx, claim);
+      await claimStored(tx, claim);
+    });
+  } catch (error) {
+    await queueRepetition(database.user(userId), claim);
+    throw error;
+  }
 }
 
 async function claimStored(tx: Transaction<'user' | 'directory'>, claim: Claim): Promise<void> {
@@ -229,10 +231,10 @@ const selectTokens = userStatement<{ user_id: string; device_id: string }, Pick<
 );
 
 /**
- * Claims the tokens of a login. It leaves out tokens that the device does not have any more, or that another device has
+ * Repeats the claim of a login. It leaves out tokens that the device does not have any more, or that another device has
  * claimed since.
  */
-export async function claimTokensOfLogin(database: Pick<Database, 'spanningFor'>, claim: Claim): Promise<void> {
+export async function repeatClaim(database: Pick<Database, 'spanningFor'>, claim: Claim): Promise<void> {
   await database.spanningFor(claim.user_id).transaction(async (tx) => {
     await beginClaim(tx, claim);
     const [stored] = await tx.query(selectTokens(claim));

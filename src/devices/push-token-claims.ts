@@ -12,8 +12,8 @@ export interface ClaimedTokens {
 }
 
 /**
- * A claim of tokens by a device. A job with it removes the tokens from the devices on other servers, or makes the claim of a
- * login.
+ * A claim of tokens by a device. A job with it removes the tokens from the devices on other servers, or repeats a claim
+ * that has failed.
  */
 export interface Claim extends ClaimedTokens {
   readonly user_id: string;
@@ -111,11 +111,8 @@ export async function queueClaim(
   await tx.query(queueJob({ task: 'push.claim', userId, ...claim }));
 }
 
-/** Queues the claim of a login. Call it in the transaction that approves the login. */
-export async function queueClaimOfLogin(
-  handle: Queryable<'user'>,
-  { user_id: userId, ...claim }: Claim,
-): Promise<void> {
+/** Queues the repetition of a claim that has failed. */
+export async function queueRepetition(handle: Queryable<'user'>, { user_id: userId, ...claim }: Claim): Promise<void> {
   await handle.query(queueJob({ task: 'push.claim_again', userId, ...claim }));
 }
 

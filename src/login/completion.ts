@@ -4,7 +4,7 @@ import type { PinPolicy } from '../credentials/pins/pin-check.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { Database } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
-import { claimPushTokens } from '../devices/push-devices.js';
+import { claimTokensOfLogin } from '../devices/push-devices.js';
 import { type AccountUser, lockProblem } from '../identities/accounts.js';
 import type { Counters } from '../statistics/counters.js';
 import type { AuthenticationRecord, NewAuthentication } from './authentications.js';
@@ -71,14 +71,11 @@ const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
 export function createLoginCompletion(options: LoginCompletionOptions): LoginCompletion {
   const { database, pins, pinPolicy, enrolPin, onUnfinished, counters } = options;
 
-  /**
-   * Moves the device's push tokens to this user: the device may have belonged to another user before. With several servers, a
-   * job does so (see `approveWithClaim`).
-   */
+  /** Moves the device's push tokens to this user: the device may have belonged to another user before. */
   async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
     const { apn_device_token, gcm_device_token } = device;
-    if (database.shards.length > 1 || (!apn_device_token && !gcm_device_token)) return;
-    await claimPushTokens(database, userId, device.id, { apn_device_token, gcm_device_token });
+    if (!apn_device_token && !gcm_device_token) return;
+    await claimTokensOfLogin(database, userId, device.id, { apn_device_token, gcm_device_token });
   }
 
   /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */

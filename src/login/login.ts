@@ -1,7 +1,6 @@
 import type { TokenRequest } from '../contract/authentication.js';
 import type { Challenge, CodeMessage } from '../credentials/challenge.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
-import { approveWithClaim } from '../devices/push-devices.js';
 import { type Identity, identityDigest, maskAddress } from '../identities/identity.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
@@ -89,9 +88,7 @@ export function createLogin(options: LoginOptions): Login {
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
     const issued = { digest, lifetimeMs: options.tokenLifetimeMs, noticeChannels: options.noticeChannels };
     const approved = await guess.approve((takenGuess) =>
-      approveWithClaim(database, user.userId, login.device, (handle) =>
-        insertApprovedAuthentication(handle, login, issued, takenGuess),
-      ),
+      insertApprovedAuthentication(database.user(user.userId), login, issued, takenGuess),
     );
     // The user was changed between look-up and approval, so the secret no longer counts.
     if (approved === undefined) return reject(login);

@@ -4,7 +4,6 @@ import { codeDigest, codeMatches } from '../credentials/codes.js';
 import type { SecondFactors } from '../credentials/factors/second-factor.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
-import { approveWithClaim } from '../devices/push-devices.js';
 import { type AccountUser, getAccount } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
@@ -156,9 +155,7 @@ export function createSecondStep(
     const issued = { digest, lifetimeMs: options.tokenLifetimeMs, noticeChannels: options.noticeChannels };
     const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
     const approved = await guess.approve((takenGuess) =>
-      approveWithClaim(database, user.userId, open.device, (handle) =>
-        approveAuthentication(handle, open, { issued, approval, origin, guess: takenGuess }),
-      ),
+      approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: takenGuess }),
     );
     if (approved === undefined) throw countAndReject(open.id);
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
