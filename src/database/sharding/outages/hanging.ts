@@ -51,7 +51,11 @@ export function refuseWhileHanging(server: Server): Server {
       isPending = false;
     });
     const ended = settled.catch(() => undefined);
-    await waitAtMost(silenceMs, ended);
+    const end = performance.now() + silenceMs;
+    // A timer fires early if the process was busy when it was set.
+    for (let left = silenceMs; isPending && left > 0; left = end - performance.now()) {
+      await waitAtMost(Math.ceil(left), ended);
+    }
     // If this process itself was slow, answers have arrived that it has not read yet.
     if (isPending && hangs()) await afterArrivals();
     if (!isPending || !hangs()) return settled;
