@@ -19,7 +19,7 @@ const record = (count: number, type: string) =>
     ),
   );
 
-test('the tail begins as long before its first call as it is told', async () => {
+test('the tail starts with events that are older than its first call by the given age', async () => {
   await record(1, 'user.locked');
   expect(await tailEvents(db.database).next()).toEqual([]);
   const events = await tailEvents(db.database, 60_000).next();

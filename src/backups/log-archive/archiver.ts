@@ -154,7 +154,7 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
   };
 }
 
-/** Reads the position up to which the log is on disk, and the timeline of the log. */
+/** Reads where the part of the log that is on disk ends, and the timeline of the log. */
 async function readLogEnd(client: pg.Client): Promise<{ readonly flushed: number; readonly timeline: number }> {
   const { rows } = await client.query<{ flushed: string; file: string }>(
     `select lsn::text as flushed, pg_walfile_name(lsn) as file from pg_current_wal_flush_lsn() lsn`,
