@@ -45,10 +45,10 @@ export interface JobGroup {
 }
 
 /**
- * Milliseconds that a stop waits for running jobs and for connections to close, and for which the server may refuse to give
- * jobs to workers.
+ * Milliseconds that a stop waits for running jobs and for connections to close, for which the server may refuse to give jobs
+ * to workers, and in which workers without jobs must end.
  */
-const timeouts = { jobs: 12_000, close: 2000, fetch: 3000 };
+const timeouts = { jobs: 12_000, close: 2000, fetch: 3000, end: 6000 };
 
 /**
  * Runs graphile-worker on its own connection pool, so that requests and jobs do not compete for connections. It restarts
@@ -163,7 +163,7 @@ interface Shared {
 function keepRunning(group: JobGroup, shared: Shared): { stop(): Promise<void> } {
   const { names, log } = shared;
   let stopping = false;
-  let runner: Runner | undefined;
+  let runner: EndingRunner | undefined;
 
   const supervision = (async () => {
     for (let failures = 0; !stopping; failures += 1) {
@@ -175,7 +175,7 @@ function keepRunning(group: JobGroup, shared: Shared): { stop(): Promise<void> }
         });
         failures = 0;
         if (stopping) await runner.stop();
-        await runner.promise;
+        await runner.ended;
       } catch (error) {
         if (!stopping) log.warn({ err: error }, 'the queue could not run');
       }
@@ -222,25 +222,42 @@ function stopWhenFetchFails(events: WorkerEvents, log: QueueOptions['log']): voi
   });
 }
 
+interface EndingRunner extends Runner {
+  /**
+   * Settles when the runner has ended. If several jobs ended at different times while the database was away, the library
+   * waits for ever when it stops. So this also resolves some seconds after the last job.
+   */
+  readonly ended: Promise<unknown>;
+}
+
+const lastEvents = [
+  'pool:gracefulShutdown:complete',
+  'pool:forcefulShutdown:complete',
+  'pool:forcefulShutdown:error',
+] as const;
+
 /** @param onCreated called with the name that locks the runner's jobs, before the runner takes jobs */
-function startRunner(
+async function startRunner(
   group: JobGroup,
   { pool: pgPool, log, running, onJobStarted, tracing }: Shared,
   onCreated: (name: string) => void,
-): Promise<Runner> {
+): Promise<EndingRunner> {
   const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => onCreated(workerPool.id));
   events.on('job:start', ({ job }) =>
     onJobStarted?.(job.task_identifier, Math.max(0, (Date.now() - job.run_at.getTime()) / 1000)),
   );
   stopWhenFetchFails(events, log);
+  const withoutJobs = new Promise<void>((resolve) => {
+    for (const event of lastEvents) events.once(event, () => resolve());
+  });
   const taskList: TaskList = Object.fromEntries(
     Object.entries(group.tasks).map(([name, task]) => {
       running.set(name, 0);
       return [name, (payload: unknown) => countWhile(running, name, () => runTraced(tracing, name, task, payload))];
     }),
   );
-  return run({
+  const runner = await run({
     pgPool,
     taskList,
     events,
@@ -255,6 +272,8 @@ function startRunner(
       if (level === 'error') log.warn({ from: 'queue' }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
     }),
   });
+  const { promise } = runner;
+  return { ...runner, ended: Promise.race([promise, withoutJobs.then(() => waitAtMost(timeouts.end, promise))]) };
 }
 
 /**

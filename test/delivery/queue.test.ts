@@ -57,6 +57,50 @@ test('a job runs even if the answer that gave it to a worker was lost', async ()
   expect(done).toEqual([{ nth: 1 }, { nth: 2 }]);
 });
 
+test('jobs run again although several ended at different times while the database was away', async () => {
+  const { database, target } = own;
+  const { host, port } = target;
+  const proxy = await startFaultyProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+  onTestFinished(() => proxy.close());
+  const ends = new Map<number, () => void>();
+  let runs = 0;
+  const run = ({ nth }: { nth: number }) => {
+    runs += 1;
+    return new Promise<void>((resolve) => ends.set(nth, resolve));
+  };
+  const lost: string[] = [];
+  const log = { info: () => undefined, warn: (_fields: object, message: string) => void lost.push(message) };
+  const started = await startQueue({
+    target: { ...target, host: '127.0.0.1', port: proxy.port },
+    log,
+    groups: [{ tasks: { 'test.away': (job) => run(job as { nth: number }) }, concurrency: 4 }],
+    connections: 4,
+  });
+  onTestFinished(() => started.stop());
+  await database.everyone.query(
+    testSql(
+      `select graphile_worker.add_job('test.away', json_build_object('nth', nth)) from generate_series(1, 4) nth`,
+    ),
+  );
+  await eventually('all jobs', async () => (ends.size === 4 ? true : undefined));
+
+  proxy.down();
+  const failures = () => lost.filter((message) => message.startsWith('Failed to complete jobs')).length;
+  for (const [count, end] of [...ends.values()].entries()) {
+    end();
+    await expect.poll(failures).toBe(count + 1);
+  }
+  proxy.up();
+  await eventually('the repetition of the jobs', async () => (runs >= 8 ? true : undefined));
+  for (const end of ends.values()) end();
+  await eventually('their end', async () => {
+    const left = await database.everyone.query(
+      testSql(`select from graphile_worker.jobs where task_identifier = 'test.away'`),
+    );
+    return left.length === 0 || undefined;
+  });
+});
+
 test('a job of a task that no running instance knows waits unchanged for an instance of a newer release', async () => {
   const { database, target } = own;
   const log = { info: () => undefined, warn: () => undefined };
