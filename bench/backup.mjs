@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ownersOf } from './generate.mjs';
 import { closedLoop } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
 import { operations, sample } from './operations.mjs';
@@ -16,7 +17,7 @@ import { withFilledPostern } from './service.mjs';
 
 const [rounds = 3, seconds = 12] = process.argv.slice(2).map(Number);
 const sizes = { users: 20_000, notifications: 100_000, inbox: 25_000 };
-const owners = (sizes.notifications - sizes.inbox) / 20;
+const owners = ownersOf(sizes);
 const databaseBytes = 1e9;
 const program = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
 const run = promisify(execFile);

@@ -10,8 +10,13 @@ import { openPostgres } from './service.mjs';
 /** The password of every generated user. */
 export const password = 'a battery of horses';
 
-/** The number of notifications of each user who has notifications, except the first user. */
+/** The number of notifications of each user who has notifications but no large inbox. */
 const each = 20;
+
+/** @returns the number of users with `each` notifications. Their numbers follow those of the users with large inboxes. */
+export function ownersOf({ notifications, inbox, inboxes = 1 }) {
+  return (notifications - inbox * inboxes) / each;
+}
 
 /**
  * Ids look random, so that neighbouring rows of a table are far apart in its indexes. In the real service, all ids
@@ -33,8 +38,8 @@ const helpers = `
     return bench.token('psa_', bench.payload('authentication', n));`;
 
 /**
- * The statement that fills each table. `$users`, `$notifications`, `$inbox`, `$each` are the sizes, `$hash` is the hash
- * of the password.
+ * The statement that fills each table. `$users`, `$notifications`, `$inbox`, `$inboxes`, `$each` are the sizes, `$hash`
+ * is the hash of the password.
  */
 const fills = {
   users: `select bench.id('user', n), 'user' || n, null, null, 'User ' || n, null, 'active', 'user', null, null, null, 0,
@@ -57,30 +62,38 @@ const fills = {
       (array['payment', 'pool', 'request'])[1 + (hashint8(n) & 65535) % 3], null, bench.id('object', n), round(n % 1000 / 10.0, 1),
       '', 'Grace Hopper paid you for the tickets to concert number ' || n, null, at, at
     from generate_series(0, $notifications - 1) n,
-      lateral (select $notifications / $inbox as every, now() - interval '365 days' + n * interval '1 ms' as at),
-      lateral (select n % every = 0 as is_first, n - n / every - 1 as k, ($notifications - $inbox) / $each as owners),
-      lateral (select case when is_first then 1 else 2 + k % owners end as owner,
-                      case when is_first then n / every + 1 else 1 + k / owners end as place)`,
+      lateral (select $notifications / ($inbox * $inboxes) as every, now() - interval '365 days' + n * interval '1 ms' as at),
+      lateral (select n % every = 0 as is_large, n - n / every - 1 as k, $owners as owners),
+      lateral (select case when is_large then 1 + n / every % $inboxes else 1 + $inboxes + k % owners end as owner,
+                      case when is_large then 1 + n / every / $inboxes else 1 + k / owners end as place)`,
   inboxes: `select bench.id('user', n), total, at, total, 0, total / 1024
     from generate_series(1, $users) n,
-      lateral (select case when n = 1 then $inbox when n < 2 + ($notifications - $inbox) / $each then $each else 0 end as total,
-                      case when n < 2 + ($notifications - $inbox) / $each then now() else '-infinity' end as at)`,
+      lateral (select case when n <= $inboxes then $inbox when n <= $inboxes + $owners then $each else 0 end as total,
+                      case when n <= $inboxes + $owners then now() else '-infinity' end as at)`,
 };
 
-/** The counts of full blocks, which only the first user has. Runs after the rows are inserted. */
+/** The counts of full blocks, which only large inboxes have. Runs after the rows are inserted. */
 const blocks = `select user_id, sequence / 1024, notification_type, count(*) from notifications
-  where user_id = bench.id('user', 1) and sequence / 1024 < $inbox / 1024 group by 1, 2, 3`;
+  where user_id in (select bench.id('user', n) from generate_series(1, $inboxes) n) and sequence / 1024 < $inbox / 1024
+  group by 1, 2, 3`;
 
 /**
  * @param {import('pg').Pool} pool
- * @param {{ users: number, notifications: number, inbox: number }} sizes `inbox`: the number of notifications of the
- *   first user
+ * @param {{ users: number, notifications: number, inbox: number, inboxes?: number }} sizes `inbox`: the number of
+ *   notifications of each of the first `inboxes` users (1)
  */
 export async function generate(pool, sizes, report = (_line) => undefined) {
-  const { users, notifications, inbox } = sizes;
-  const owners = (notifications - inbox) / each;
-  assert(notifications % inbox === 0 && Number.isInteger(owners) && owners < users, 'sizes must divide evenly');
-  const values = { ...sizes, each, hash: await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }) };
+  const { users, notifications, inbox, inboxes = 1 } = sizes;
+  const owners = ownersOf(sizes);
+  assert(notifications % (inbox * inboxes) === 0 && Number.isInteger(owners), 'sizes must divide evenly');
+  assert(inboxes + owners < users, 'some users must have no notifications');
+  const values = {
+    ...sizes,
+    inboxes,
+    owners,
+    each,
+    hash: await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }),
+  };
   const since = performance.now();
   await pool.query(helpers);
   await inBulk(pool, async () => {

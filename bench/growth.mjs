@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { generate } from './generate.mjs';
+import { generate, ownersOf } from './generate.mjs';
 import { lists } from './lists.mjs';
 import { closedLoop } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
@@ -17,8 +17,8 @@ import { openPostgres, startBare, startPostern } from './service.mjs';
 const rounds = 5;
 const seconds = 1.5;
 const connections = 16;
-const small = { users: 100_000, notifications: 100_000, inbox: 10_000 };
-const large = { users: 10_000_000, notifications: 10_000_000, inbox: 1_000_000 };
+const small = { users: 100_000, notifications: 100_000, inbox: 10_000, inboxes: 5 };
+const large = { users: 10_000_000, notifications: 10_000_000, inbox: 1_000_000, inboxes: 5 };
 const gigabytes = 40;
 /** The maximum cost of an operation at the large size, relative to the small size. */
 const wanted = 1.5;
@@ -88,14 +88,14 @@ async function main() {
   }
   if (only.length > 0) return;
   say('pages');
-  const pages = await lists({ ...after, rows: large.inbox, rounds });
+  const pages = await lists({ ...after, users: large.inboxes, rows: large.inbox, rounds });
   const text = `${shownSizes(small)}; and ${shownSizes(large)}. Medians of ${rounds} rounds of ${seconds} s each with ${connections} connections, after one round to warm up. The rounds of the two databases alternate.
 ${after.filled}
 "Cost" is the rate on the small database divided by the rate on the large one: the median of the ratios of all rounds. 1 means equal cost. CPU is the time of the service and PostgreSQL together for each request.
 
 ${table([['Operation', 'a second, small', 'large', 'cost', `< ${wanted}`, 'p50 ms, small', 'large', 'CPU µs, small', 'large', 'cost in CPU'], ...rows])}
 
-### Pages of the inbox with ${large.inbox.toLocaleString('en')} of the ${large.notifications.toLocaleString('en')} notifications
+### Pages of ${large.inboxes} inboxes with ${large.inbox.toLocaleString('en')} of the ${large.notifications.toLocaleString('en')} notifications each
 
 ${pages.text}`;
   console.log(text);
@@ -121,7 +121,7 @@ async function open(name, sizes) {
   stops.unshift(() => postern.stop());
   const bare = await startBare(dataDir);
   stops.unshift(() => bare.stop());
-  const owners = (sizes.notifications - sizes.inbox) / 20;
+  const owners = ownersOf(sizes);
   return { dataDir, pool, postern, bare, filled, ops: operations(postern, await sample(pool, { ...sizes, owners })) };
 }
 

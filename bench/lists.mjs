@@ -1,5 +1,6 @@
-// Pages of one large inbox, near the top and far down: by links, by page number, by type and by a part of a text, one request
-// at a time. Also the query plans.
+// Pages of large inboxes, near the top and far down: by links, by page number, by type and by a part of a text, one request
+// at a time. The users take turns, because Postern limits the time that expensive lists of one user take. Also the query
+// plans.
 import { encodeCursor } from '../dist/notifications/inbox/cursor.js';
 import { listStatement } from '../dist/notifications/inbox/list-queries.js';
 import { askOnce, closedLoop, request } from './load.mjs';
@@ -23,17 +24,27 @@ const explanation =
   '"found by" says how a page is requested: by the `link` of the page before, or by its `number`. "OFFSET and count" is a route for comparison. CPU time is counted in steps of 10 ms, so it is inexact in rows with few requests.';
 
 /**
- * @param {{ postern: object, naive?: object, pool: import('pg').Pool, dataDir: string, rows: number, rounds: number }} options
- *   rows: the number of notifications of the first user
+ * @param {{ postern: object, naive?: object, pool: import('pg').Pool, dataDir: string, users: number, rows: number, rounds: number }} options
+ *   users: the number of users with a large inbox; rows: the number of notifications of each of them
  * @returns a page of Markdown, and the figures of each cell
  */
-export async function lists({ postern, naive, pool, dataDir, rows, rounds }) {
-  const { rows: users } = await pool.query("select bench.session_token(1) as token, bench.id('user', 1) as id");
-  const [{ token, id }] = users;
-  const authorization = `Bearer ${token}`;
+export async function lists({ postern, naive, pool, dataDir, users, rows, rounds }) {
+  const { rows: readers } = await pool.query(
+    `select bench.id('user', n) as id, 'Bearer ' || bench.session_token(n) as authorization
+     from generate_series(1, $1) n`,
+    [users],
+  );
+  const [{ id, authorization }] = readers;
   const contenders = [];
+  /** Each page is read by each reader in turn. */
   const add = (name, target, pages) => {
-    const requests = pages.map((url) => request('GET', url, target === postern ? { authorization } : {}));
+    const requests = pages.flatMap((page) =>
+      readers.map((reader) =>
+        target === postern
+          ? request('GET', page, { authorization: reader.authorization })
+          : request('GET', page.replace('{user}', reader.id)),
+      ),
+    );
     const run = () =>
       closedLoop({ url: target.url, next: oneAfterAnother(requests), connections: 1, seconds, mayRefuse: true });
     contenders.push({ name, dataDir, pid: target.pid, run });
@@ -52,7 +63,7 @@ export async function lists({ postern, naive, pool, dataDir, rows, rounds }) {
       add(
         [way, naiveWay, depth],
         naive,
-        numbers.map((page) => `${naive.url}/notifications?user=${id}&page=${page}${type}`),
+        numbers.map((page) => `${naive.url}/notifications?user={user}&page=${page}${type}`),
       );
     }
   }

@@ -19,10 +19,10 @@ const sampleOf = `select 'user' || n as username, bench.id('user', n) as id, ben
     bench.session_token(n) as session, bench.authentication_token(n) as token, bench.id('authentication', n) as authentication
   from (select distinct $1 + floor(random() * $2)::bigint as n from generate_series(1, $3)) picked`;
 
-/** Random users, and random users with notifications (except the first user, who has too many). */
-export async function sample(pool, { users, owners }) {
+/** Random users, and random users with notifications but without a large inbox. */
+export async function sample(pool, { users, owners, inboxes = 1 }) {
   const pick = async (from, count, samples) => (await pool.query(sampleOf, [from, count, samples])).rows;
-  return { anyone: await pick(1, users, 12_000), owners: await pick(2, owners, 12_000) };
+  return { anyone: await pick(1, users, 12_000), owners: await pick(1 + inboxes, owners, 12_000) };
 }
 
 /**

@@ -1,6 +1,7 @@
 // The rate of publishing relative to a bare INSERT of the same rows:
 // `npm run build && node bench/publish.mjs [rounds] [seconds]`. With a folder in BENCH_DIR, the database in it is
 // filled once and used again.
+import { ownersOf } from './generate.mjs';
 import { closedLoop } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
 import { operations, sample } from './operations.mjs';
@@ -8,7 +9,7 @@ import { startBare, withFilledPostern } from './service.mjs';
 
 const [rounds = 5, seconds = 2] = process.argv.slice(2).map(Number);
 const sizes = { users: 200_000, notifications: 1_000_000, inbox: 250_000 };
-const owners = (sizes.notifications - sizes.inbox) / 20;
+const owners = ownersOf(sizes);
 const kinds = [
   { operation: 'publish', title: 'One', connections: 64, rows: 1, kind: 'notification insert' },
   { operation: 'publishToOne', title: 'One, to one inbox', connections: 64, rows: 1, kind: 'notification insert' },

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { generate } from './generate.mjs';
+import { generate, ownersOf } from './generate.mjs';
 import { lists } from './lists.mjs';
 import { closedLoop, openLoop, request } from './load.mjs';
 import { residentMegabytes, shown, table, takeTurns } from './measure.mjs';
@@ -19,9 +19,9 @@ const quick = process.argv.includes('--quick');
 const rounds = quick ? 1 : 5;
 const seconds = quick ? 0.5 : 2;
 const sizes = quick
-  ? { users: 60_000, notifications: 40_000, inbox: 10_000 }
-  : { users: 200_000, notifications: 1_000_000, inbox: 250_000 };
-const owners = (sizes.notifications - sizes.inbox) / 20;
+  ? { users: 60_000, notifications: 80_000, inbox: 10_000, inboxes: 4 }
+  : { users: 200_000, notifications: 2_000_000, inbox: 250_000, inboxes: 4 };
+const owners = ownersOf(sizes);
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const say = (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
@@ -69,48 +69,48 @@ async function main() {
   };
 
   const rows = [];
+  const sections = {};
+  const write = async () => {
+    const text = pageOf({ notes: parts.notes, rows, sections, footprint, since });
+    if (!quick) await record('bench', text);
+    return text;
+  };
   for (const comparison of comparisons(parts)) {
     say(comparison.title);
     rows.push(...rowsOf(comparison, await takeTurns(comparison.contenders, rounds)));
+    await write();
   }
   say('under load that comes at random');
-  const open = await openLoops(parts);
+  sections['Requests at random times'] =
+    `The load generator sends requests at this rate, even if the server is slower. The time of a request starts when the request is due, and includes up to 1 ms of delay in the generator.\n\n${await openLoops(parts)}`;
+  await write();
   say('pages');
-  const pages = await lists({ ...{ postern, pool, dataDir, rounds }, naive: parts.naive, rows: sizes.inbox });
+  const { inbox, inboxes: users } = sizes;
+  const pages = await lists({ ...{ postern, pool, dataDir, rounds, users }, naive: parts.naive, rows: inbox });
+  sections[`Pages of ${users} inboxes with ${inbox.toLocaleString('en')} notifications each`] = pages.text;
+  await write();
   say('streams');
-  const streams = await runStreams();
+  sections.Streams = `\`\`\`text\n${await runStreams()}\n\`\`\``;
   footprint.push(['Memory of the service, after all this', `${shown(residentMegabytes(postern.pid))} MB`]);
+  console.log(await write());
+}
+
+/** The page so far. It is written after each part, so that an error does not lose the parts before it. */
+function pageOf({ notes, rows, sections, footprint, since }) {
   const minutes = ((performance.now() - since) / 60_000).toFixed(1);
-  const text = `${sizes.users.toLocaleString('en')} users, ${sizes.notifications.toLocaleString('en')} notifications, ${sizes.inbox.toLocaleString('en')} of them in one inbox. \
+  const parts = { ...sections, Footprint: table([['What', 'Measured'], ...footprint]) };
+  return `${sizes.users.toLocaleString('en')} users, ${sizes.notifications.toLocaleString('en')} notifications, ${sizes.inbox.toLocaleString('en')} of them in each of ${sizes.inboxes} inboxes. \
 Medians of ${rounds} rounds of ${seconds} s each, after one round to warm up. The measured services alternate. The run took ${minutes} minutes.
 
 "Postern ÷ it" is the rate of Postern divided by the rate in this row: the median of the ratios of all rounds. "wanted" is the lowest acceptable ratio. CPU time is the time of the serving process and of PostgreSQL for each request, or for each notification if the row counts notifications. It does not include the load generator, which runs on the same cores. "by CPU" is the CPU time in this row divided by the CPU time of Postern. "MB" is the memory of the serving process.
 
 The rows below Postern are for comparison. "empty route" is a Fastify route that does nothing. The rows with "bare" and "INSERT … SELECT" do only the part that the operation cannot avoid (the statement or the password hash), without HTTP. "OFFSET and count" and "INSERT behind a route" are Fastify routes that run the usual statements.
-${parts.notes}
+${notes}
 ${comparisonTable(rows)}
 
-### Requests at random times
-
-The load generator sends requests at this rate, even if the server is slower. The time of a request starts when the request is due, and includes up to 1 ms of delay in the generator.
-
-${open}
-
-### Pages of the inbox with ${sizes.inbox.toLocaleString('en')} notifications
-
-${pages.text}
-
-### Streams
-
-\`\`\`text
-${streams}
-\`\`\`
-
-### Footprint
-
-${table([['What', 'Measured'], ...footprint])}`;
-  console.log(text);
-  if (!quick) await record('bench', text);
+${Object.entries(parts)
+  .map(([title, text]) => `### ${title}\n\n${text}`)
+  .join('\n\n')}`;
 }
 
 /** Each stream needs two open files here, so the number of open files limits the number of streams. */
@@ -153,7 +153,8 @@ async function peers() {
 async function readersOf() {
   const postgres = await openPostgres(dataDir);
   try {
-    return await postgres.pool().query("select bench.id('user', 1 + n) as id from generate_series(1, 1000) n");
+    const readers = "select bench.id('user', $1 + n) as id from generate_series(1, 1000) n";
+    return await postgres.pool().query(readers, [sizes.inboxes]);
   } finally {
     await postgres.close();
   }

@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { fill, inBulk } from './generate.mjs';
+import { fill, inBulk, ownersOf } from './generate.mjs';
 import { closedLoop } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
 import { operations, sample } from './operations.mjs';
@@ -15,7 +15,7 @@ import { withFilledPostern } from './service.mjs';
 const [events = 10_000_000, rounds = 5, seconds = 3] = process.argv.slice(2, 5).map(Number);
 const only = process.argv[5];
 const sizes = { users: 200_000, notifications: 1_000_000, inbox: 250_000 };
-const owners = (sizes.notifications - sizes.inbox) / 20;
+const owners = ownersOf(sizes);
 /** The number of events of one round of deliveries. */
 const burst = 10_000;
 /** The key of the advisory lock of the process that numbers events (src/webhooks). */
