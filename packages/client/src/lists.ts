@@ -44,6 +44,32 @@ export interface ListQuery<Field extends string = string> extends Abortable {
   readonly filter?: string | undefined;
 }
 
+/** @throws UsageError for a limit that is not valid */
+export function checkLimit(limit: number | undefined): void {
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100)) {
+    throw new UsageError('`limit` must be a whole number from 1 to 100.');
+  }
+}
+
+/** A list by its function `page`, which may load its code when it is first called. */
+export function listFrom<T>(page: List<T>['page']): List<T> {
+  async function* pages(): AsyncGenerator<Page<T>> {
+    let cursor: string | null = null;
+    do {
+      const next: Page<T> = await page(cursor === null ? undefined : { cursor });
+      yield next;
+      cursor = next.page.next_cursor;
+    } while (cursor !== null);
+  }
+  return {
+    page,
+    pages,
+    async *[Symbol.asyncIterator]() {
+      for await (const { data } of pages()) yield* data;
+    },
+  };
+}
+
 /**
  * A list of the service.
  *
@@ -56,9 +82,7 @@ export function listOf<T>(
   { signal, limit, sort, since, filter }: ListQuery,
   extra: Readonly<Record<string, string | undefined>> = {},
 ): List<T> {
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100)) {
-    throw new UsageError('`limit` must be a whole number from 1 to 100.');
-  }
+  checkLimit(limit);
   const query = {
     ...extra,
     limit,
@@ -66,23 +90,8 @@ export function listOf<T>(
     sort: sort === undefined ? undefined : [sort].flat().join(','),
     since: since instanceof Date ? since.toISOString() : since,
   };
-  async function page(at: { readonly cursor?: string; readonly number?: number } = {}): Promise<Page<T>> {
+  return listFrom(async (at: { readonly cursor?: string; readonly number?: number } = {}) => {
     const { cursor, number } = at;
     return core.call<Page<T>>({ path: `${path}/page`, query: { ...query, cursor, page: number }, signal });
-  }
-  async function* pages(): AsyncGenerator<Page<T>> {
-    let cursor: string | null = null;
-    do {
-      const next: Page<T> = await page(cursor === null ? {} : { cursor });
-      yield next;
-      cursor = next.page.next_cursor;
-    } while (cursor !== null);
-  }
-  return {
-    page,
-    pages,
-    async *[Symbol.asyncIterator]() {
-      for await (const { data } of pages()) yield* data;
-    },
-  };
+  });
 }

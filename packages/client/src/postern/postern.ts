@@ -1,7 +1,16 @@
 import { type Core, coreKey, type StoredLogin } from '../core.js';
 import { isProblem, UsageError } from '../errors.js';
 import type { DpopSigner } from '../login/dpop-signer.js';
-import { type Abortable, forCaller, platform, stopwatch, type Unsubscribe } from '../platform.js';
+import {
+  type Abortable,
+  forCaller,
+  limited,
+  pauseFor,
+  platform,
+  stopwatch,
+  type Unsubscribe,
+  wait,
+} from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { createStore } from '../store.js';
 import { baseOf, type Call, createTransport, loadPart } from '../transport.js';
@@ -11,15 +20,17 @@ import { deviceOfBrowser, onResumeOfPage } from './browser.js';
 import {
   deviceKey,
   type LoginToken,
+  loginKey,
+  noStorage,
+  pageStorage,
   readLogin,
-  readTokenToRevoke,
-  removeLogin,
-  removeTokenToRevoke,
+  replacingMark,
+  revokeKey,
   safeStorage,
   writeLogin,
 } from './login-storage.js';
 import { createRequests, withRetry } from './requests.js';
-import { createTabs } from './tabs.js';
+import { createTabs, type TabEvent } from './tabs.js';
 
 /** Problems after which a logout has nothing to revoke. Without its key, a bound token is useless already. */
 const endedCodes = [
@@ -27,6 +38,8 @@ const endedCodes = [
 ];
 /** A session is renewed this many milliseconds before it expires. A session with a short lifetime is renewed in its last quarter. */
 const renewalMs = 30_000;
+/** How long calls wait for a storage that cannot be read, in milliseconds. */
+const patienceMs = 10_000;
 
 /**
  * Creates a client. It reads and sends nothing until it is used.
@@ -56,25 +69,36 @@ export function createPostern(options: PosternOptions): Postern {
   if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
   const transportOptions = { base, locale: options.locale, timeout, cookies: usesBackend };
   const transport = createTransport({ ...transportOptions, fetch: options.fetch });
-  const safe = safeStorage(storage, onError);
+  const ownStorage = usesBackend ? noStorage : storage;
+  const safe = safeStorage(ownStorage, onError);
+  /** What other tabs and the next start must know. With a backend, it contains no secret. */
+  const marks = usesBackend ? safeStorage(pageStorage(base)) : safe;
   const state = createStore<AuthState>({ status: 'starting' });
   const closers = new Set<Unsubscribe>();
   let isClosed = false;
   let login: StoredLogin | undefined;
-  let loading: Promise<SettledAuthState> | undefined;
+  /** Whether the storage keeps the login. If it refuses, each tab has a login of its own. */
+  let isStored = true;
+  /** Changes with the login and its token, so that an older answer is not used. */
+  let version = 0;
+  let loading: Promise<void> | undefined;
   let cached: { readonly session: HeldSession; readonly isFresh: () => boolean } | undefined;
   let renewing: Promise<HeldSession | null> | undefined;
 
   const signedIn = ({ user_id, device_id }: Omit<StoredLogin, 'token'>) =>
     ({ status: 'signed_in', user_id, device_id }) as const;
 
+  /** @param onDone called before the listeners of the client */
   function setLogin(
     next: StoredLogin | undefined,
     reason: 'never_signed_in' | 'logged_out' | 'ended',
     error?: unknown,
-  ): SettledAuthState {
+    onDone?: () => void,
+  ): void {
     if (next?.token !== login?.token || next?.user_id !== login?.user_id) cached = undefined;
     login = next;
+    version += 1;
+    isStored = true;
     const problem = isProblem(error, 'invalid_dpop_proof') ? error : undefined;
     const settled =
       next === undefined ? ({ status: 'signed_out', reason, ...(problem && { problem }) } as const) : signedIn(next);
@@ -82,21 +106,51 @@ export function createPostern(options: PosternOptions): Postern {
     const isSame =
       current.status === settled.status &&
       (next === undefined || ('user_id' in current && current.user_id === next.user_id));
-    if (!isSame) state.set(settled);
-    return state.current as SettledAuthState;
+    if (isSame) onDone?.();
+    else state.set(settled, onDone);
   }
 
-  /** Another tab logged in or out. */
-  async function followOtherTab(): Promise<void> {
-    if (state.current.status === 'starting') return;
-    if (usesBackend) {
+  /** Changes of the login wait for each other, so that the storage and this client agree after them. */
+  let lastChange: Promise<unknown> = Promise.resolve();
+  function inOrder(change: () => Promise<unknown>): Promise<unknown> {
+    const result = lastChange.then(change, change);
+    lastChange = result;
+    return result;
+  }
+
+  /** Reads the login from the storage. @param refused a token that Postern has refused: in the storage it counts as none */
+  async function readAgain(
+    reason: 'never_signed_in' | 'logged_out' | 'ended',
+    refused?: { readonly token: string | undefined; readonly error: unknown },
+  ): Promise<void> {
+    const before = version;
+    let stored = await limited(readLogin(ownStorage), patienceMs).catch((error) => {
+      throw refused?.error ?? error;
+    });
+    if (before !== version) return;
+    if (refused !== undefined && (stored === undefined || stored.token === refused.token)) {
+      stored = undefined;
+      await safe.delete(loginKey);
+    } else if (stored === undefined && !isStored) return;
+    setLogin(stored, reason, refused?.error);
+  }
+
+  /** Another tab changed the login. */
+  async function followOtherTab(event: TabEvent): Promise<void> {
+    const isOver = event === 'logged_out' || event === 'ended';
+    if (!usesBackend) await inOrder(() => readAgain(isOver ? event : 'logged_out'));
+    else if (isOver) setLogin(undefined, event);
+    else {
       cached = undefined;
-      await getSession({ fresh: true }).catch(() => undefined);
-    } else {
-      setLogin(await readLogin(safe), 'logged_out');
+      version += 1;
+      if (event === 'login') await core.renewed().then(() => getSession({ fresh: true }));
     }
   }
-  const tabs = createTabs(`postern ${base}`, options.tabs ?? true, () => void followOtherTab().catch(onError));
+  const tabs = createTabs(
+    `postern ${base}`,
+    options.tabs ?? true,
+    (event) => void followOtherTab(event).catch(core.onError),
+  );
   closers.add(() => tabs.close());
 
   function requireOpen(): void {
@@ -105,25 +159,54 @@ export function createPostern(options: PosternOptions): Postern {
 
   async function load(): Promise<SettledAuthState> {
     requireOpen();
-    loading ??= (async () => {
-      tabs.open();
-      const tokenToRevoke = await readTokenToRevoke(safe);
-      if (tokenToRevoke !== undefined) void revoke(tokenToRevoke).catch(() => undefined);
-      if (!usesBackend) return setLogin(await readLogin(safe), 'never_signed_in');
-      // Only the backend knows who is signed in, by its cookie.
-      await renew();
-      return state.current as SettledAuthState;
-    })().catch((error) => {
-      loading = undefined;
-      const end = core.onResume(() => {
-        end();
-        closers.delete(end);
-        void load().catch(() => undefined);
+    if (state.current.status === 'starting') {
+      // A login ends the start, too.
+      const settled = new Promise<void>((resolve) => state.onChange(() => resolve()));
+      loading ??= Promise.race([start(), settled]).catch((error) => {
+        loading = undefined;
+        const end = core.onResume(() => {
+          end();
+          closers.delete(end);
+          void load().catch(() => undefined);
+        });
+        closers.add(end);
+        throw error;
       });
-      closers.add(end);
-      throw error;
-    });
-    return loading;
+      await loading;
+    }
+    return state.current as SettledAuthState;
+  }
+
+  async function start(): Promise<void> {
+    tabs.open();
+    if (!usesBackend) await readStorage();
+    const ended = marks.get(revokeKey).then((text) => text !== null && revoke(JSON.parse(text)));
+    ended.catch(core.onError);
+    // Only the backend knows who is signed in, by its cookie.
+    if (usesBackend) await renew();
+  }
+
+  let hasGivenUp = false;
+  /** Reads the storage. A read that fails does not mean that there is no login, so it is repeated, and on resume again. */
+  async function readStorage(): Promise<void> {
+    const elapsed = stopwatch();
+    for (let pause = 1000; ; pause *= 2) {
+      try {
+        return await readAgain('never_signed_in');
+      } catch (error) {
+        // The page has no such storage, so it has no login in it either.
+        const isRefused = /Security|Postern/.test((error as Partial<Error> | null)?.name ?? '');
+        const left = patienceMs - elapsed();
+        if (!isRefused && !hasGivenUp && left > 0) {
+          await pauseFor(core.onResume, Math.min(pause, left));
+          continue;
+        }
+        if (!hasGivenUp) core.onError(error);
+        hasGivenUp = true;
+        if (!isRefused) throw error;
+        return setLogin(undefined, 'never_signed_in');
+      }
+    }
   }
 
   /** Only clients whose storage keeps keys load the signer. */
@@ -144,10 +227,26 @@ export function createPostern(options: PosternOptions): Postern {
     return transport.json<T>(call);
   }
 
+  /** Waits while a call replaces the token, here or in another tab. @returns whether it had to wait */
+  async function untilReplaced(): Promise<boolean> {
+    for (let hasWaited = false; ; hasWaited = true) {
+      const left = Number(await marks.get(replacingMark)) - Date.now();
+      // The tab may have been closed, or its clock set back.
+      if (!(left > 0 && left <= timeout)) return hasWaited;
+      await wait(100);
+    }
+  }
+
   async function renew(): Promise<HeldSession | null> {
-    for (;;) {
-      const sentLogin = login;
-      if (sentLogin === undefined && !usesBackend) return null;
+    for (let isFirst = true; ; isFirst = false) {
+      await untilReplaced();
+      if (usesBackend && (await marks.get(revokeKey)) !== null) {
+        setLogin(undefined, 'logged_out');
+        return null;
+      }
+      // Somebody may have logged out during the request.
+      if (usesBackend ? !isFirst && state.current.status === 'signed_out' : login === undefined) return null;
+      const [sentLogin, sentVersion] = [login, version];
       const elapsed = stopwatch();
       try {
         const session = await withRetry(
@@ -155,7 +254,7 @@ export function createPostern(options: PosternOptions): Postern {
           () => isClosed,
         );
         requireOpen();
-        if (sentLogin !== login) continue;
+        if (sentVersion !== version) continue;
         const lifetimeMs = Date.parse(session.expires_at) - Date.parse(session.created_at);
         // The clocks of the service and of the device are never compared. The random part spreads the renewals of many tabs.
         const usableMs = lifetimeMs - Math.min(renewalMs, lifetimeMs / 4) * (1 + Math.random() / 3);
@@ -165,20 +264,18 @@ export function createPostern(options: PosternOptions): Postern {
         if (current.status !== 'signed_in' || current.user_id !== session.user_id) state.set(signedIn(session));
         return session;
       } catch (error) {
-        if (sentLogin !== login) continue;
+        if (sentVersion !== version) continue;
         if (isProblem(error, 'account_locked', 'account_unusable') && sentLogin !== undefined) {
           cached = undefined;
           state.set({ ...signedIn(sentLogin), status: 'suspended', problem: error });
         }
         if (!isProblem(error) || error.status !== 401) throw error;
+        if (await untilReplaced()) continue;
         // Another tab may have stored a newer token, which ended this one.
-        const newer = await readLogin(safe);
-        if (newer !== undefined && newer.token !== sentLogin?.token) {
-          setLogin(newer, 'ended');
-          continue;
-        }
-        await removeLogin(safe);
-        setLogin(undefined, sentLogin === undefined ? 'never_signed_in' : 'ended', error);
+        const reason = sentLogin === undefined ? 'never_signed_in' : 'ended';
+        await inOrder(() => readAgain(reason, { token: sentLogin?.token, error }));
+        if (login !== undefined) continue;
+        if (sentLogin !== undefined) tabs.notify('ended');
         return null;
       }
     }
@@ -187,6 +284,8 @@ export function createPostern(options: PosternOptions): Postern {
   async function getSession({ signal, fresh = false }: Abortable & { fresh?: boolean | undefined } = {}) {
     signal?.throwIfAborted();
     await forCaller(load(), signal);
+    // With a backend, only a request shows whether somebody has logged in without this client.
+    if (state.current.status === 'signed_out' && !(fresh && usesBackend)) return null;
     if (!fresh && cached?.isFresh()) return cached.session;
     renewing ??= renew().finally(() => {
       renewing = undefined;
@@ -194,25 +293,36 @@ export function createPostern(options: PosternOptions): Postern {
     return forCaller(renewing, signal);
   }
 
+  let revoking: Promise<boolean> | undefined;
   /** @returns whether Postern knows that the token has ended */
-  async function revoke(ended: LoginToken | undefined): Promise<boolean> {
-    try {
-      await sendToken('DELETE', '/v1/tokens', ended);
-    } catch (error) {
-      if (!isProblem(error, ...endedCodes)) return false;
-    }
-    await removeTokenToRevoke(safe);
-    return true;
+  function revoke(ended: LoginToken): Promise<boolean> {
+    revoking = (async () => {
+      try {
+        await sendToken('DELETE', '/v1/tokens', ended);
+      } catch (error) {
+        if (!isProblem(error, ...endedCodes)) return false;
+      }
+      await marks.delete(revokeKey);
+      return true;
+    })();
+    return revoking;
   }
 
   async function logOut(): Promise<{ readonly revoked: boolean }> {
-    await load();
-    const ended = usesBackend ? undefined : login;
-    const wasSignedIn = login !== undefined;
+    requireOpen();
+    if (!usesBackend) await load().catch(() => undefined);
+    const mayBeSignedIn = usesBackend && state.current.status !== 'signed_out';
+    const ended = mayBeSignedIn ? { token: '' } : login;
+    // Before anything else, because the page may be closed at once.
+    const marked = ended && marks.set(revokeKey, JSON.stringify(ended));
     setLogin(undefined, 'logged_out');
-    await removeLogin(safe, ended);
-    tabs.notify();
-    return { revoked: wasSignedIn ? await revoke(ended) : true };
+    await inOrder(async () => {
+      await marked;
+      await safe.delete(loginKey);
+    });
+    tabs.open();
+    tabs.notify('logged_out');
+    return { revoked: ended === undefined || (await revoke(ended)) };
   }
 
   const [call, fetchWithSession] = createRequests(
@@ -230,8 +340,14 @@ export function createPostern(options: PosternOptions): Postern {
     transport: options.fetch === undefined ? transportOptions : undefined,
     passkeys: options.passkeys,
     // The answer to a login may contain a nonce, which the first proof needs.
-    send: (request) =>
-      transport.json({ ...request, onHeaders: (all) => void dpopSigner?.then((signer) => signer.storeNonce(all)) }),
+    async send(request) {
+      // The answer to a logout removes the cookie of the backend, which must not be the one of the next login.
+      if (request.method !== undefined) await revoking;
+      return transport.json({
+        ...request,
+        onHeaders: (all) => void dpopSigner?.then((signer) => signer.storeNonce(all)),
+      });
+    },
     call: <T>(request: Call) => call<T>(request, transport.json),
     raw: (request) => call(request, transport.raw),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
@@ -254,26 +370,47 @@ export function createPostern(options: PosternOptions): Postern {
       return { ...(await core.device()), ...(jwk && { jwk }) };
     },
     storage: safe,
-    async signIn({ token = '', user_id, device_id, is_bound }) {
-      await load();
+    async signIn({ token = '', user_id, device_id, is_bound }, onDone) {
+      requireOpen();
       const next = { token, user_id, device_id, ...(is_bound && { is_bound }) };
-      await writeLogin(safe, next);
-      await safe.set(deviceKey, device_id);
-      await removeTokenToRevoke(safe);
-      cached = undefined;
-      setLogin(next, 'ended');
-      tabs.notify();
+      await inOrder(async () => {
+        const [wasStored] = await Promise.all([
+          writeLogin(safe, next),
+          safe.set(deviceKey, device_id),
+          marks.delete(revokeKey),
+        ]);
+        // The next start must not find the login of a former user.
+        if (!wasStored) await safe.delete(loginKey);
+        cached = undefined;
+        setLogin(next, 'ended', undefined, onDone);
+        isStored = wasStored;
+        tabs.open();
+        tabs.notify('login');
+      });
     },
-    async replaceToken(token) {
-      if (login === undefined || usesBackend) return;
-      login = { ...login, token };
-      await writeLogin(safe, login);
-      tabs.notify();
+    callWith: call,
+    marks,
+    timeout,
+    renewed: async () => renewing?.catch(() => undefined),
+    notifyTabs: tabs.notify,
+    async setToken(token) {
+      version += 1;
+      if (usesBackend) return;
+      await inOrder(async () => {
+        if (login === undefined) return;
+        login = { ...login, token };
+        isStored = await writeLogin(safe, login);
+      });
+    },
+    startSignedOut() {
+      if (!usesBackend || isClosed || loading !== undefined || state.current.status !== 'starting') return;
+      tabs.open();
+      setLogin(undefined, 'never_signed_in');
     },
     forget: async () => {
-      await removeLogin(safe);
+      await inOrder(() => safe.delete(loginKey));
       setLogin(undefined, 'logged_out');
-      tabs.notify();
+      tabs.notify('logged_out');
     },
     requireOpen,
     onError: (error) => onError?.(error),
