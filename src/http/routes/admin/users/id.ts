@@ -52,6 +52,9 @@ export function adminUserRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken', 'fresh_proof_required'] },
     async handler(request, reply) {
       const id = pathId(request.params);
+      // A change of nothing only reads.
+      if (Object.values(request.body).every((value) => value === undefined))
+        requireScope(callerOf(request), 'users:read');
       const grantsAccess =
         accessMembers.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
       if (grantsAccess) requireRecentProof(callerOf(request));
