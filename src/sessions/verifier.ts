@@ -1,7 +1,7 @@
 import type { Session } from '../contract/session.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database } from '../database/database.js';
-import { literal, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { literal, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
@@ -47,7 +47,7 @@ export function sessionOfToken(token: {
    from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
 }
 
-const findSession = userStatement<{ userId: string; id: string; digest: Buffer }, SessionRow>('session_verify', (p) =>
+const findSession = statement<{ userId: string; id: string; digest: Buffer }, SessionRow>('session_verify', (p) =>
   sessionOfToken({ userId: p.userId, id: p.id, digest: p.digest }),
 );
 

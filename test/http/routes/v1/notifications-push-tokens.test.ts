@@ -114,9 +114,7 @@ describe('a token', () => {
     );
     const answers = await Promise.all(people.map(({ session }) => register(session, 'ios', token)));
     expect(answers.map(({ status }) => status)).toEqual(people.map(() => 201));
-    const rows = await app.database.everyone.query(
-      testSql('select id from devices where apn_device_token = $1', [token]),
-    );
+    const rows = await app.database.query(testSql('select id from devices where apn_device_token = $1', [token]));
     expect(rows).toHaveLength(1);
   });
 
