@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { listOwnMigrations } from '../../schema-state.js';
+import { listMigrations } from '../../schema-state.js';
 import { copyUsers, takeChanged, usersOf } from './copy.js';
 import { inTransaction, isLockFailure, lockClass, lockTimeout } from './guard.js';
 import { BusyError, findWork, packLuggage, unpackLuggage } from './luggage.js';
@@ -110,7 +110,7 @@ export async function stopAndSwitch(
 async function refuseNewerSchema(client: pg.Client, name: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     'select name from schema_migrations where name <> all ($1) limit 1',
-    [await listOwnMigrations()],
+    [await listMigrations()],
   );
   const [unknown] = rows;
   if (unknown === undefined) return;
