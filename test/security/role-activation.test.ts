@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/contract/account/account.js';
 import type { NewTotp } from '../../src/contract/account/factors.js';
@@ -241,13 +240,4 @@ describe('a link', () => {
     const operator = await signInWithRole(postern, 'operator');
     expect(await operator.codeOf('POST', path)).toEqual([201, undefined]);
   });
-});
-
-test('an upgrade keeps the role active only for users with a second factor', async () => {
-  const [withFactor, without, user] = [await withRole(), await withRole('support'), await person()];
-  await enrolTotp(withFactor);
-  await enrolTotp(user);
-  const upgrade = await readFile(new URL('../../migrations/0022_active_roles.sql', import.meta.url), 'utf8');
-  await postern.database.query(testSql(upgrade));
-  expect(await Promise.all([withFactor, without, user].map(isActive))).toEqual([true, false, false]);
 });

@@ -84,12 +84,10 @@ export async function checkVersion(handle: Queryable): Promise<Finding> {
     : fail('database', `PostgreSQL ${shown} is too old: Postern needs 15 or later`);
 }
 
-/** Checks that all migrations are applied, and that the database is not newer than this version. */
+/** Checks that all migrations are applied, and that this version can use the schema. */
 export async function checkSchema(handle: Queryable): Promise<Finding> {
-  const { pending, unknown } = await readSchemaState(handle);
-  if (unknown.length > 0) {
-    return fail('migrations', `the database is newer than this Postern (${unknown.join(', ')}): run a newer one`);
-  }
+  const { pending, refusal } = await readSchemaState(handle);
+  if (refusal !== undefined) return fail('migrations', refusal);
   return pending.length === 0
     ? ok('migrations', 'all applied')
     : warn('migrations', `pending: ${pending.join(', ')}; the next start or \`postern migrate\` applies them`);

@@ -89,8 +89,8 @@ async function examineMajorUpgrade({ DATABASE_URL, DATA_DIR }: Config): Promise<
 }
 
 async function checkMigrations(handle: Queryable): Promise<Finding> {
-  const { pending, unknown } = await readSchemaState(handle);
-  if (unknown.length > 0) return fail('migrations', `the database is newer than this release (${unknown.join(', ')})`);
+  const { pending, refusal } = await readSchemaState(handle);
+  if (refusal !== undefined) return fail('migrations', refusal);
   if (pending.length === 0) return ok('migrations', 'none is pending');
   return ok('migrations', `a start applies ${pending.length}: ${pending.join(', ')}`);
 }

@@ -86,17 +86,17 @@ describe('doctor', () => {
   it('reports pending migrations, and a newer database', async () => {
     const rename = (from: string, to: string) =>
       test.database.query(testSql('update schema_migrations set name = $2 where name = $1', [from, to]));
-    const first = '0001_foundation.sql';
+    const first = '0001_users_and_logins.sql';
     await test.database.query(testSql('alter table schema_migrations rename to elsewhere'));
     expect(await about('migrations')).toEqual([
       0,
-      expect.stringMatching(/^warn {2}migrations: pending: 0001_foundation\.sql/),
+      expect.stringMatching(/^warn {2}migrations: pending: 0001_users_and_logins\.sql/),
     ]);
     await test.database.query(testSql('alter table elsewhere rename to schema_migrations'));
     await rename(first, '9999_future.sql');
     expect(await about('migrations')).toEqual([
       1,
-      expect.stringContaining('newer than this Postern (9999_future.sql)'),
+      expect.stringContaining('newer than this version, which does not know 9999_future.sql'),
     ]);
     await rename('9999_future.sql', first);
   });
@@ -237,10 +237,10 @@ describe('doctor', () => {
 
   it('warns of missing indexes, and says what a search cannot find without pg_trgm', async () => {
     expect(await about('indexes')).toEqual([0, 'ok    indexes: all are built']);
-    await test.database.query(testSql('drop index users_with_lock'));
+    await test.database.query(testSql('drop index users_by_search_text'));
     expect(await about('indexes')).toEqual([
       0,
-      expect.stringMatching(/^warn {2}indexes: users_with_lock not built yet/),
+      expect.stringMatching(/^warn {2}indexes: users_by_search_text not built yet/),
     ]);
     await test.database.query(testSql('drop extension pg_trgm cascade'));
     const [code, warning] = await about('indexes');

@@ -95,7 +95,7 @@ describe('the state of the system', () => {
     expect(database.bytes).toBeGreaterThan(1e6);
     expect(database.connections).toBeLessThanOrEqual(database.max_connections);
     expect(database.tables).toHaveLength(10);
-    expect(migrations.at(-1)).toEqual({ name: '0001_foundation.sql', applied_at: expect.any(String) });
+    expect(migrations.at(-1)).toEqual({ name: '0001_users_and_logins.sql', applied_at: expect.any(String) });
     expect(migrations.filter(({ applied_at }) => applied_at === null)).toEqual([]);
   });
 

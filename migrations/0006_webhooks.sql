@@ -1,19 +1,21 @@
--- Outgoing webhooks. What happens to a user is written into `webhook_outbox` in the statement that causes it, if there is an
--- endpoint. A relay turns these rows into `webhook_events`, numbered for each user, and into deliveries.
+-- Outgoing webhooks. If there is an endpoint, the statement that causes an event also writes a row of webhook_outbox. A
+-- relay, which one process at a time runs, turns these rows into events with numbers and into deliveries, in one
+-- transaction. Every process sends deliveries. Without an endpoint, each trigger costs one look-up in an empty table.
+
 create table webhook_endpoints (
   id                    uuid primary key,
   url                   text not null,
   description           text not null,
-  -- Types, or patterns such as `user.*`.
+  -- Types of events, or patterns such as `user.*`.
   events                text[] not null,
   filter                text not null,
   payload               text not null check (payload in ('thin', 'full')),
-  -- Whether `events` includes types of the inbox, which cost each publication a row.
+  -- Whether `events` includes types of the inbox. Each publication then writes a row of webhook_outbox.
   has_inbox_events      boolean not null,
   enabled               boolean not null default true,
   disabled_reason       text,
   disabled_at           timestamptz,
-  -- Encrypted with SECRET_KEY. The previous one also signs, until its end.
+  -- Encrypted with SECRET_KEY. The previous secret also signs, until its end.
   secret                bytea not null,
   previous_secret       bytea,
   previous_secret_until timestamptz,
@@ -21,7 +23,8 @@ create table webhook_endpoints (
   updated_at            timestamptz not null
 );
 
--- Beside the endpoints: each delivery writes here, and each event reads there whether there is an endpoint.
+-- The results of the last deliveries. Not in webhook_endpoints, because each delivery writes this table, and each event
+-- reads that one.
 create table webhook_health (
   endpoint_id     uuid primary key,
   last_success_at timestamptz,
@@ -39,10 +42,11 @@ create table webhook_keys (
   created_at  timestamptz not null
 );
 
--- One row for each statement that causes events, however many users it concerns.
+-- One row for each statement that causes events, for however many users.
 create table webhook_outbox (
   id         uuid primary key default gen_random_uuid(),
-  -- The time of the last of its events: later statements about one of the users are later.
+  -- The time of the last of its events. The statement reads it while it holds the locks of the users, so the order of the
+  -- times is the order of the changes of each user.
   created_at timestamptz not null,
   -- The type of an event, or of an audit event.
   type       text not null,
@@ -51,7 +55,9 @@ create table webhook_outbox (
   -- For notifications: their ids and sequences, in the order of `user_ids`.
   object_ids uuid[],
   sequences  bigint[],
-  data       jsonb
+  data       jsonb,
+  -- As in publications.
+  traceparent text default nullif(current_setting('postern.traceparent', true), '')
 )
 -- Short-lived rows.
 with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0,
@@ -64,6 +70,7 @@ create table webhook_users (
   last_sequence bigint not null
 );
 
+-- The events, for 30 days.
 create table webhook_events (
   user_id    uuid not null,
   sequence   bigint not null,
@@ -71,10 +78,12 @@ create table webhook_events (
   type       text not null,
   data       jsonb not null,
   created_at timestamptz not null,
+  traceparent text,
   primary key (user_id, sequence)
 );
 create index webhook_events_by_time on webhook_events (created_at, user_id, sequence);
 
+-- One event to one endpoint, for 30 days.
 create table webhook_deliveries (
   user_id          uuid not null,
   id               uuid not null,
@@ -83,12 +92,13 @@ create table webhook_deliveries (
   event_id         uuid not null,
   type             text not null,
   state            text not null default 'pending' check (state in ('pending', 'delivered', 'failed')),
-  -- It no longer holds back later events of the user.
+  -- It has failed for so long that later events of the user no longer wait for it.
   is_late          boolean not null default false,
   attempts         int not null default 0,
   first_attempt_at timestamptz,
   last_attempt_at  timestamptz,
   next_attempt_at  timestamptz,
+  -- The HTTP status and the beginning of the body of the last answer.
   status           int,
   answer           text,
   error            text,
@@ -100,15 +110,16 @@ create index webhook_deliveries_pending on webhook_deliveries (user_id, endpoint
 create index webhook_deliveries_by_endpoint on webhook_deliveries (endpoint_id, created_at, id);
 create index webhook_deliveries_by_time on webhook_deliveries (created_at);
 
--- The pending deliveries of a user to an endpoint, as one row: one sender at a time takes it.
+-- The pending deliveries of a user to an endpoint, as one row. One sender at a time reserves it, and sends the deliveries
+-- in the order of their events.
 create table webhook_queues (
   user_id     uuid not null,
   endpoint_id uuid not null,
-  -- Deliveries that are pending.
+  -- The number of pending deliveries.
   pending     int not null,
-  -- When a sender may take it. While one has it: when another may, because the first one must have died.
+  -- When a sender may reserve it. If a sender has reserved it: when another one may, because the first one must have died.
   due_at      timestamptz not null,
-  -- The sender that has it.
+  -- The sender that has reserved it.
   lease       uuid,
   primary key (user_id, endpoint_id)
 )
@@ -129,26 +140,8 @@ create table webhook_replays (
   created_at   timestamptz not null
 );
 
--- Audit events cause events for endpoints. Logins to identities without an account have no user to tell about.
-create or replace function feed_events() returns trigger language plpgsql as $$
-begin
-  insert into event_feed (created_at, user_id, id) select created_at, user_id, id from added;
-  if exists (select from webhook_endpoints) then
-    insert into webhook_outbox (created_at, type, actor, user_ids, data)
-    select created_at, type, actor, array[user_id], data from added
-    where type = any (array['user.created', 'user.changed', 'user.deleted', 'user.locked', 'user.unlocked', 'user.deactivated',
-                            'user.reactivated', 'user.password_changed', 'user.pin_changed', 'identity.verified', 'login.approved',
-                            'device.removed', 'totp.enrolled', 'totp.removed', 'passkey.enrolled', 'passkey.removed',
-                            'recovery_codes.made', 'second_factors.removed', 'external_identity.linked',
-                            'external_identity.unlinked', 'recovery.completed', 'registration.completed', 'message.failed',
-                            'message.expired', 'message.undelivered'])
-      or (type = any (array['login.rejected', 'login.refused_locked', 'account.locked_by_guesses'])
-          and exists (select from users u where u.id = added.user_id));
-  end if;
-  return null;
-end $$;
-
--- What has no audit event.
+-- Events that have no audit event: a new device, the end of one login, and the end of all logins of a user. The argument of
+-- the trigger says which. The trigger on audit events, feed_events, writes the others.
 create function webhook_of_row() returns trigger language plpgsql as $$
 begin
   if not exists (select from webhook_endpoints) then return null; end if;
