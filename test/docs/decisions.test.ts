@@ -59,7 +59,9 @@ function writtenFiles(): string[] {
 /** The numbers of the decisions that a text names, such as 3 and 7 in "(decisions 3 and 7)". */
 function namedDecisions(text: string): number[] {
   const joined = text.replaceAll(/\s*\n\s*(?:\*|\/\/|--|#)?\s*/g, ' ');
-  const lists = joined.matchAll(/\bdecisions? \[?(\d+(?:\]\([^)]*\))?(?:(?:, | and |, and )\[?\d+(?:\]\([^)]*\))?)*)/gi);
+  const lists = joined.matchAll(
+    /\bdecisions? \[?(\d+(?:\]\([^)]*\))?(?:(?:, | and |, and )\[?\d+(?:\]\([^)]*\))?)*)/gi,
+  );
   return [...lists].flatMap(([, list = '']) =>
     list
       .replaceAll(/\]\([^)]*\)/g, '')
@@ -71,7 +73,9 @@ function namedDecisions(text: string): number[] {
 
 test('decisions are found in comments, links and lists', () => {
   expect(namedDecisions('// first (decision\n// 12). See decisions 3, 4 and 5.')).toEqual([12, 3, 4, 5]);
-  expect(namedDecisions('([decision\n  7](a/0007-x.md)) and decisions [8](0008-x.md) and\n[9](0009-x.md)')).toEqual([7, 8, 9]);
+  expect(namedDecisions('([decision\n  7](a/0007-x.md)) and decisions [8](0008-x.md) and\n[9](0009-x.md)')).toEqual([
+    7, 8, 9,
+  ]);
 });
 
 test('every decision that a page or a comment names exists', () => {
