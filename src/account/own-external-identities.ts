@@ -3,7 +3,7 @@ import type { ExternalIdentity } from '../contract/external-identity.js';
 import type { ClientChallenge } from '../credentials/challenge.js';
 import { countChallengeGuess, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import type { Database } from '../database/database.js';
-import { onServerOf, spanningStatement, sql } from '../database/sql.js';
+import { spanningStatement, sql } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { RequestLimits } from '../limits/request-limits.js';
@@ -53,10 +53,6 @@ interface OtherLogins {
   readonly issuers: readonly string[];
 }
 
-/**
- * If the user's rows are on another server than the directory (the rows that belong to no user), each of the two
- * servers finds its part.
- */
 const hasOtherLogin = spanningStatement<OtherLogins, { has: boolean }>(
   'external_identity_other_ways',
   (p) => sql`
@@ -119,8 +115,8 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
       await proven.consume(tx);
       await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
       const issuers = providers.map(({ issuer }) => issuer);
-      const left = await tx.query(onServerOf(userId, hasOtherLogin({ userId, id, loginColumns, issuers })));
-      if (!left.some(({ has }) => has)) throw new Problem('last_way_in');
+      const [left] = await tx.query(hasOtherLogin({ userId, id, loginColumns, issuers }));
+      if (left?.has !== true) throw new Problem('last_way_in');
     });
   }
 

@@ -125,11 +125,11 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     // The code cannot be guessed, so the account needs no limit here. With a limit, a stranger could lock out the
     // owner.
     await database.spanning.transaction(async (tx) => {
-      const userId = await findByCancelCode(database, tx, identityDigest(address), digests);
+      const userId = await findByCancelCode(tx, identityDigest(address), digests);
       if (userId === undefined) throw new Problem('code_rejected');
       await findEpochForUpdate(tx, userId);
       // Looks again under the lock, because another recovery may have replaced the pending PIN and its code.
-      const foundAgain = await findByCancelCode(database, tx, identityDigest(address), digests);
+      const foundAgain = await findByCancelCode(tx, identityDigest(address), digests);
       if (foundAgain === undefined) throw new Problem('code_rejected');
       if ((await endPendingPin(tx, userId, 'cancelled')) === undefined) throw new Problem('code_rejected');
       await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data: { reason: 'code' } });

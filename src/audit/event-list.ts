@@ -1,7 +1,5 @@
 import type { Event } from '../contract/administration.js';
-import type { Database, Shard } from '../database/database.js';
-import { onReachable } from '../database/sharding/merge.js';
-import { retryMoved, splitByShard } from '../database/sharding/routing.js';
+import type { Database } from '../database/database.js';
 import { directoryStatement, sql, unprepared, userStatement } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { nilId } from '../lib/ids.js';
@@ -44,7 +42,6 @@ const selectUserNames = unprepared(
       join users u on u.id = asked.id
       left join lateral (
         select name from former_names where user_id = asked.id and until > asked.at order by until limit 1) former on true`,
-    'ids',
   ),
 );
 
@@ -75,19 +72,14 @@ async function userNames(database: Database, events: readonly StoredEvent[]) {
     for (const id of ids) if (id !== nilId) usersAtTimes.set(keyOf({ id, at: createdAt }), { id, at: createdAt });
   }
   const names = new Map<string, string>();
-  const readNames = async ({ users }: Shard, all: readonly UserAtTime[]) => {
+  const all = [...usersAtTimes.values()];
+  if (all.length > 0) {
     const values = { ids: all.map(({ id }) => id), times: all.map(({ at }) => at) };
-    for (const { nth, name } of await users.query(selectUserNames(values))) {
+    for (const { nth, name } of await database.users.query(selectUserNames(values))) {
       const found = all[nth - 1];
       if (found !== undefined) names.set(keyOf(found), name);
     }
-  };
-  await retryMoved(() =>
-    onReachable(
-      splitByShard(database, [...usersAtTimes.values()], ({ id }) => id),
-      readNames,
-    ),
-  );
+  }
   return (id: string, createdAt: string) => names.get(keyOf({ id, at: createdAt })) ?? null;
 }
 

@@ -16,8 +16,6 @@ export class ConfigError extends Error {
 
 /** The frozen configuration. Its members have the names of the variables, so that code and docs use the same names. */
 export type Config = SettingValues & {
-  /** The variables for plug-ins. */
-  readonly pluginVariables: Readonly<Record<string, string>>;
   /** Warnings for the operator, such as of a former name of a setting. */
   readonly warnings: readonly string[];
   /** All settings, without secrets. */
@@ -26,17 +24,13 @@ export type Config = SettingValues & {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const pluginPrefix = 'AUTHENTICATOR_';
-
 /**
  * Reads and checks the configuration.
  * @throws ConfigError with all errors.
  */
 export function readConfig(env: Environment = readEnvironment()): Config {
   const { env: current, warnings, errors } = withCurrentNames(env);
-  const forPlugins = Object.entries(env).filter(([name]) => name.startsWith(pluginPrefix));
   const values: Record<string, unknown> = {
-    pluginVariables: Object.freeze(Object.fromEntries(forPlugins)),
     warnings: Object.freeze([...warnings, ...misspeltSettings(env)]),
   };
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {

@@ -49,15 +49,10 @@ export interface Page<Item> {
   readonly ends?: { readonly first: RowKey; readonly last: RowKey };
   /** Why items may be missing. The next page continues where this one stopped. Undefined for a complete page. */
   readonly partial?: PartialReason;
-  /** The servers whose rows are missing. Undefined: none. */
-  readonly missingShards?: readonly string[];
 }
 
-/**
- * `time`: the time limit ended the search. `index`: the time limit ended the search, which had no index. `shard`: a
- * server did not answer.
- */
-export type PartialReason = 'time' | 'index' | 'shard';
+/** `time`: the time limit ended the search. `index`: the time limit ended the search, which had no index. */
+export type PartialReason = 'time' | 'index';
 
 /** The SQL of a list. Each row has an `id` that is unique in the list, and the sort columns. */
 export interface ListSource<Of extends Scope> {

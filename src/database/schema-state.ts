@@ -12,14 +12,9 @@ export interface SchemaState {
 
 const folder = new URL('../../migrations/', import.meta.url);
 
-/** The names of the migrations of this version, in their order. */
-export async function listOwnMigrations(): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-}
-
 /** Reads the state. Changes nothing. */
 export async function readSchemaState(handle: Queryable<'everyone'>): Promise<SchemaState> {
-  const ownMigrations = await listOwnMigrations();
+  const ownMigrations = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const applied = await appliedMigrations(handle);
   return {
     pending: ownMigrations.filter((name) => !applied.includes(name)),

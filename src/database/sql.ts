@@ -54,12 +54,6 @@ export interface Statement<Row extends object = object, Of extends Scope = Scope
   readonly text: string;
   /** The values for this use of the statement. */
   readonly values: unknown[];
-  /** The users whose rows the statement names: one id, an array of ids, or PostgreSQL's text of such an array. */
-  readonly users?: unknown;
-  /** See `divisible`. */
-  readonly isDivisible?: boolean;
-  /** See `partOn`. */
-  readonly server?: string;
   /** Never set: TypeScript reads the type of the rows from it. */
   readonly row?: Row;
 }
@@ -109,17 +103,12 @@ export function join(parts: readonly SqlPart[], separator: ', ' | ' and ' | ' or
  */
 const texts = new Map<string, string>();
 
-/** The parameters that name the users of a statement, unless it is defined with another one. */
-const userParameters = ['userId', 'user_id', 'userIds'];
-
 /** Creates the function that defines prepared statements of one scope. */
 const statementOf =
   <Of extends Scope>(scope: Of) =>
-  /** @param userParameter the parameter that names the user or the users, if it is none of `userParameters` */
   <Values extends object, Row extends object = Record<never, never>>(
     name: string,
     build: (parameters: Parameters<Values>) => Sql,
-    userParameter?: keyof Values & string,
   ): StatementWith<Values, Row, Of> => {
     const { text, names } = compile(build(namedParameters<Values>()), () => {
       throw new Error(`the statement ${name} contains a value: make it a parameter`);
@@ -127,17 +116,7 @@ const statementOf =
     if ((texts.get(name) ?? text) !== text) throw new Error(`two statements have the name ${name}`);
     texts.set(name, text);
     const order = names as (keyof Values)[];
-    const key = userParameter ?? (userParameters.find((parameter) => names.includes(parameter)) as keyof Values);
-    if (key === undefined || (scope !== 'user' && userParameter === undefined)) {
-      return (values) => ({ scope, name, text, values: order.map((parameter) => values[parameter]) });
-    }
-    return (values) => ({
-      scope,
-      name,
-      text,
-      values: order.map((parameter) => values[parameter]),
-      users: values[key],
-    });
+    return (values) => ({ scope, name, text, values: order.map((parameter) => values[parameter]) });
   };
 
 /** Defines a statement about rows of the users that its parameters name. */
@@ -162,43 +141,12 @@ export function unprepared<Values extends object, Row extends object, Of extends
   };
 }
 
-/**
- * The same statement, but it runs once on each server if its array names users of several servers. Each server gets the
- * ids of its own users. Use it only for a statement that reads rows by the ids of users: no other parameter may be an
- * array whose elements belong to these ids.
- */
-export function divisible<Values extends object, Row extends object, Of extends Scope>(
-  statement: StatementWith<Values, Row, Of>,
-): StatementWith<Values, Row, Of> {
-  return (values) => ({ ...statement(values), isDivisible: true });
-}
-
-/**
- * The same statement, which runs on the server of these users. For statements whose parameters do not contain the users'
- * ids as text. A statement of one user with the scope `spanning` also runs on the directory.
- * @param users the user or users. Name all: if they are on several servers, because some have moved, the statement is
- *   refused with `MovedError`
- */
-export function onServerOf<Row extends object, Of extends Scope>(
-  users: string | readonly string[],
-  statement: Statement<Row, Of>,
-): Statement<Row, Of> {
-  return { ...statement, users };
-}
-
-/**
- * Composes a statement for one request, of parts and bound values.
- * @param users the user or users whose rows the statement names, if it runs in a transaction of several scopes
- */
-export function compose<Row extends object, Of extends Scope>(
-  scope: Of,
-  part: Sql,
-  users?: string | readonly string[],
-): Statement<Row, Of> {
+/** Composes a statement for one request, of parts and bound values. */
+export function compose<Row extends object, Of extends Scope>(scope: Of, part: Sql): Statement<Row, Of> {
   const values: unknown[] = [];
   const { text, names } = compile(part, ({ value }) => `$${values.push(value)}`);
   if (names.length > 0) throw new Error(`a composed statement has no parameter ${names.join(', ')}`);
-  return users === undefined ? { scope, text, values } : { scope, text, values, users };
+  return { scope, text, values };
 }
 
 function namedParameters<Values extends object>(): Parameters<Values> {

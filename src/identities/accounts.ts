@@ -83,11 +83,6 @@ const findIdentity = directoryStatement<{ digest: Buffer }, { user_id: string }>
   (p) => sql`select user_id from identities where digest = ${p.digest}`,
 );
 
-/** Finds the user who has an identity, on any server. @param digest of the identity */
-export async function findIdentityOwner(handle: Queryable<'directory'>, digest: Buffer): Promise<string | undefined> {
-  return (await handle.query(findIdentity({ digest })))[0]?.user_id;
-}
-
 /** SQL: the columns of the user `u` for `activeUser`. */
 export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash,
   ${nextPinIsDue} as next_pin_is_due, ${onlyPinChangesPin} as only_pin_changes_pin, u.username, u.email, u.phone, u.locale,
@@ -106,8 +101,8 @@ export async function findAccount(
   keys: SecretKeys,
   identity: Identity,
 ): Promise<Account> {
-  const userId = await findIdentityOwner(handle, identityDigest(identity));
-  return getAccount(handle, userId ?? derivedUserId(keys, identity));
+  const [row] = await handle.query(findIdentity({ digest: identityDigest(identity) }));
+  return getAccount(handle, row?.user_id ?? derivedUserId(keys, identity));
 }
 
 /** The account of a user id, which may be a derived id. */

@@ -4,7 +4,7 @@ import type { PinPolicy } from '../credentials/pins/pin-check.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { Database } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
-import { claimTokensOfLogin } from '../devices/push-devices.js';
+import { claimPushTokens } from '../devices/push-devices.js';
 import { type AccountUser, lockProblem } from '../identities/accounts.js';
 import type { Counters } from '../statistics/counters.js';
 import type { AuthenticationRecord, NewAuthentication } from './authentications.js';
@@ -75,7 +75,7 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
   async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
     const { apn_device_token, gcm_device_token } = device;
     if (!apn_device_token && !gcm_device_token) return;
-    await claimTokensOfLogin(database, userId, device.id, { apn_device_token, gcm_device_token });
+    await claimPushTokens(database.spanningFor(userId), userId, device.id, { apn_device_token, gcm_device_token });
   }
 
   /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */

@@ -1,8 +1,8 @@
 import type { LoginDevice } from '../contract/authentication.js';
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import { isNotAhead } from '../database/clock.js';
-import type { Database, Queryable } from '../database/database.js';
-import { type Parameters, type Sql, type SqlPart, spanningStatement, sql, userStatement } from '../database/sql.js';
+import type { Queryable } from '../database/database.js';
+import { spanningStatement, sql, userStatement } from '../database/sql.js';
 import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
@@ -143,47 +143,26 @@ export async function awaitSecondFactor(
   return row;
 }
 
-interface Adoption {
-  readonly id: string;
-  readonly userId: string;
-  readonly epoch: number;
-}
-
 /**
- * SQL: inserts a login under the id of its user. `nameless` is the row of the login, which began without an identity,
- * under its temporary user id.
+ * Deletes the row under its temporary user id and inserts it under the id of the user. The delete locks the row, so
+ * only one of several parallel answers moves it. No other statement moves a row from one user to another.
  */
-const insertAdopted = (p: Parameters<Adoption>, nameless: Sql) => sql`
+const assignToUser = userStatement<
+  { temporaryUserId: string; id: string; userId: string; epoch: number },
+  { id: string }
+>(
+  'authentication_adopt',
+  (p) => sql`
+  with nameless as (
+    delete from authentications
+    where user_id = ${p.temporaryUserId} and id = ${p.id} and status in ('created', 'pending') and ended_at is null
+    returning *)
   insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
                                factor, challenge_ends_at, expires_at, created_at, updated_at, guesses)
   select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, key_thumbprint, '{}', factor,
          challenge_ends_at, expires_at, created_at, db_now(), ${maxGuesses}
-  from ${nameless}
-  returning id`;
-
-/** SQL: deletes the row under its temporary user id. This locks it, so only one of several parallel answers moves it. */
-const deleteNameless = (temporaryUserId: SqlPart, id: SqlPart) => sql`
-    delete from authentications
-    where user_id = ${temporaryUserId} and id = ${id} and status in ('created', 'pending') and ended_at is null
-    returning *`;
-
-/** Only this statement, and the statements that do the same on two servers, move a row from one user to another. */
-const assignToUser = userStatement<Adoption & { temporaryUserId: string }, { id: string }>(
-  'authentication_adopt',
-  (p) => sql`
-  with nameless as (${deleteNameless(p.temporaryUserId, p.id)})
-  ${insertAdopted(p, sql`nameless`)}`,
-);
-
-const takeNameless = userStatement<{ userId: string; id: string }, { row: object }>(
-  'authentication_adopt_take',
-  (p) => sql`
-  with nameless as (${deleteNameless(p.userId, p.id)})
-  select to_jsonb(nameless) as row from nameless`,
-);
-
-const insertTaken = userStatement<Adoption & { row: object }, { id: string }>('authentication_adopt_insert', (p) =>
-  insertAdopted(p, sql`jsonb_populate_record(null::authentications, ${p.row}::jsonb)`),
+  from nameless
+  returning id`,
 );
 
 /**
@@ -192,19 +171,11 @@ const insertTaken = userStatement<Adoption & { row: object }, { id: string }>('a
  * @returns undefined if a parallel answer was first
  */
 export async function assignAuthentication(
-  database: Pick<Database, 'users' | 'spanningFor' | 'shardOf'>,
+  handle: Queryable<'user'>,
   open: OpenAuthentication,
   { userId, epoch }: { readonly userId: string; readonly epoch: number },
 ): Promise<OpenAuthentication | undefined> {
-  const { id, user_id: temporaryUserId } = open;
-  const adoption = { id, userId, epoch };
-  const assigned =
-    database.shardOf(temporaryUserId) === database.shardOf(userId)
-      ? await database.users.query(assignToUser({ ...adoption, temporaryUserId }))
-      : await database.spanningFor(userId).transaction(async (tx) => {
-          const [taken] = await tx.query(takeNameless({ userId: temporaryUserId, id }));
-          return taken === undefined ? [] : tx.query(insertTaken({ ...adoption, ...taken }));
-        });
+  const assigned = await handle.query(assignToUser({ temporaryUserId: open.user_id, id: open.id, userId, epoch }));
   return assigned.length === 0 ? undefined : { ...open, user_id: userId, status: 'pending', challenge: {} };
 }
 

@@ -222,7 +222,7 @@ export function createSecondStep(
       await refuse({ open, since }, undefined, origin);
       throw rejection(owner.id);
     }
-    const assigned = await assignAuthentication(database, open, user);
+    const assigned = await assignAuthentication(database.users, open, user);
     if (assigned === undefined) throw countAndReject(owner.id);
     if ((await identified.consume?.()) === false) {
       await refuse({ open: assigned, since }, user, origin);

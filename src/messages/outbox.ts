@@ -1,8 +1,7 @@
 import { recordEvent } from '../audit/events.js';
 import { type MessageChannel, messageChannels, type OutboxMessage, outboxStates } from '../contract/administration.js';
 import type { Database, Transaction } from '../database/database.js';
-import type { ListRequest, ListSource, Page } from '../database/listing.js';
-import { readPageOfAll } from '../database/sharding/merge.js';
+import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
 import { literal, spanningStatement, sql, userStatement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { FilterFields } from '../lib/filter/fields.js';
@@ -91,7 +90,7 @@ export interface OutboxOptions {
 export function createOutbox({ database, keys, channelsWithVisibleCodes }: OutboxOptions): Outbox {
   return {
     async list(request, { withCodes }) {
-      const page = await readPageOfAll<OutboxRow>(database, messages, request);
+      const page = await readPage<OutboxRow, 'everyone'>(database.everyone, messages, request);
       const items = page.items.map(({ sealed_code, ...message }) => {
         const encryptedCode = withCodes && channelsWithVisibleCodes.includes(message.channel) ? sealed_code : null;
         return { ...message, code: encryptedCode === null ? null : (keys.decrypt(encryptedCode, message.id) ?? null) };

@@ -1,8 +1,7 @@
 import type { Changes } from '../contract/changes.js';
 import type { Image, Notification, NotificationChange } from '../contract/notification.js';
 import { createBatchLoader } from '../database/batching/batch-loader.js';
-import type { Database, Transaction } from '../database/database.js';
-import { perShard, retryMoved } from '../database/sharding/routing.js';
+import type { Transaction } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { Pacer } from '../lib/pacing.js';
 import { findImages } from './images/rows.js';
@@ -89,7 +88,9 @@ export function createNotifications(options: NotificationsOptions): Notification
     list,
     listOwn: (userId, query) =>
       isCostly(query) ? limitCostlyReads(userId, () => list(userId, query)) : list(userId, query),
-    state: batching ? stateLoader(database) : (userId) => selectState(database.user(userId), userId),
+    state: batching
+      ? createBatchLoader((userIds) => selectStates(database.users, userIds))
+      : (userId) => selectState(database.user(userId), userId),
     async changes(userId, query) {
       const read = () => listChanges(database, imageUrlsOf, userId, query, pacer.begin());
       const changes = await (query.filter.length > 0 ? limitCostlyReads(userId, read) : read());
@@ -105,14 +106,6 @@ export function createNotifications(options: NotificationsOptions): Notification
       tx.onCommit(() => notifyChanged([userId]));
     },
   };
-}
-
-/** Loads the states of inboxes in batches. Each batch has users of one shard (a server with rows of users). */
-function stateLoader(database: Database): Notifications['state'] {
-  const loaderOf = perShard(database, (_, options) =>
-    createBatchLoader((userIds: readonly string[]) => selectStates(database.users, userIds), options),
-  );
-  return (userId) => retryMoved(() => loaderOf(userId)(userId));
 }
 
 function listed(row: ListedRow, userId: string, images: ReadonlyMap<string, Image>): Notification {

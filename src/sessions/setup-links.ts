@@ -4,7 +4,6 @@ import { recordServiceEvent } from '../audit/events.js';
 import type { SetUpRole } from '../contract/console/set-up.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database, Queryable } from '../database/database.js';
-import { onEveryShard } from '../database/sharding/every-shard.js';
 import { directoryStatement, everyoneStatement, sql } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
@@ -135,10 +134,8 @@ export async function offerSetUpLink(options: {
   readonly consoleUrl: string;
 }): Promise<OfferedSetUpLink | undefined> {
   const { database, dataDir, isTerminal, consoleUrl } = options;
-  const rows = await onEveryShard(database, (shards) =>
-    Promise.all(shards.map(({ everyone }) => everyone.query(anyOperator({})))),
-  );
-  if (rows.flat().some(({ exists }) => exists)) return undefined;
+  const [row] = await database.everyone.query(anyOperator({}));
+  if (row?.exists === true) return undefined;
   const file = join(dataDir, setupLinkFile);
   const url = await database.directory.transaction(async (tx) => {
     const link = setUpUrl(consoleUrl, await createSetUpLink(tx, 'operator', { actor: 'system' }));

@@ -11,11 +11,10 @@ import { maxSessionDays } from '../lib/times.js';
 export interface SessionVerifier {
   /**
    * Checks whether the session of a token is valid at some moment after the call.
-   * @param text any string
-   * @param token the same token, if the caller has read it
+   * @param token any string
    * @throws Problem `invalid_session_token`
    */
-  verify(text: string, token?: ParsedToken): Promise<Session>;
+  verify(token: string): Promise<Session>;
 }
 
 const maxLifetime = sql`${literal(maxSessionDays)} * interval '1 day'`;
@@ -55,7 +54,8 @@ const findSession = userStatement<{ userId: string; id: string; digest: Buffer }
 /** Verifies each session by one query. `DATABASE_BATCHING` replaces it with the verifier of `fast-path/`. */
 export function createPlainVerifier(database: Database): SessionVerifier {
   return {
-    async verify(text, token = parseToken('session', text)) {
+    async verify(text) {
+      const token = parseToken('session', text);
       if (token === undefined) throw new Problem('invalid_session_token');
       const [userId = '', id = ''] = token.ids;
       const [row] = await database.user(userId).query(findSession({ userId, id, digest: token.digest }));

@@ -9,7 +9,7 @@ import {
   stepNames,
   steps,
 } from '../contract/operation/statistics.js';
-import { type Database, mainShard } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import { everyoneStatement, sql } from '../database/sql.js';
 import { throwIfErrors } from '../lib/problem.js';
 import { type Instant, instantOfSeconds } from '../lib/times.js';
@@ -87,7 +87,7 @@ const readSums = everyoneStatement<
 );
 
 /** Creates the service that reads the stored sums. */
-export function createStatistics(database: Pick<Database, 'everyone' | 'shards'>): Statistics {
+export function createStatistics(database: Pick<Database, 'everyone'>): Statistics {
   return {
     async read(request) {
       const [clock] = await database.everyone.query(readClock({}));
@@ -98,10 +98,9 @@ export function createStatistics(database: Pick<Database, 'everyone' | 'shards'>
       const metricsToRead = request.metrics.includes('queue.latency')
         ? [...request.metrics, divisorOfMean]
         : request.metrics;
-      const sums = await database.everyone.query(
+      const rows = await database.everyone.query(
         readSums({ metrics: metricsToRead, resolution: resolutionOf[step], step: seconds, from, to }),
       );
-      const rows = database.shards.length === 1 ? sums : sums.map(withServer);
       const starts = Array.from({ length: (to - from) / seconds }, (_, index) => from + index * seconds);
       return {
         from: instantOfSeconds(from),
@@ -114,10 +113,6 @@ export function createStatistics(database: Pick<Database, 'everyone' | 'shards'>
     },
   };
 }
-
-/** Names the server of DATABASE_URL, whose size is stored without a label. */
-const withServer = (row: SumRow): SumRow =>
-  row.metric === 'database.size' && row.label === '' ? { ...row, label: mainShard } : row;
 
 /** Times in seconds since 1970. `from` and `to` are multiples of the step. */
 interface Span {
@@ -165,8 +160,8 @@ interface Buckets {
 }
 
 /**
- * For each bucket: the sum of the metric, its highest value (the values of several labels are added up), and the number
- * of events. A mean is the sum divided by the number of events.
+ * For each bucket: the sum of the metric, its highest value, and the number of events. A mean is the sum divided by the
+ * number of events.
  */
 interface Sums {
   readonly sums: readonly number[];
@@ -203,7 +198,7 @@ function sumsOf(rows: readonly SumRow[], eventRows: readonly SumRow[], { starts,
   for (const row of rows) {
     const index = indexOf(row);
     sums[index] = (sums[index] ?? 0) + row.sum;
-    highest[index] = (highest[index] ?? 0) + row.highest;
+    highest[index] = Math.max(highest[index] ?? 0, row.highest);
   }
   for (const row of eventRows) {
     const index = indexOf(row);

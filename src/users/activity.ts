@@ -3,7 +3,6 @@ import type { ActivityEntry } from '../contract/account/activity.js';
 import type { Event } from '../contract/administration.js';
 import type { Database } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
-import { readPageOfAll } from '../database/sharding/merge.js';
 import { bound, sql } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { actorForUser, addressForUser } from './export.js';
@@ -59,7 +58,7 @@ export function createActivity(database: Database): Activity {
     items: await withNames(database, page.items),
   });
   return {
-    list: async (request) => addNames(await readPageOfAll<StoredEvent>(database, allEvents, request)),
+    list: async (request) => addNames(await readPage<StoredEvent, 'everyone'>(database.everyone, allEvents, request)),
     listOfUser: async (userId, request) =>
       addNames(await readPage<StoredEvent, 'user'>(database.user(userId), eventsOf(userId), request)),
     listOwn: (userId, request) => readPage<OwnEvent, 'user'>(database.user(userId), ownEventsOf(userId), request),

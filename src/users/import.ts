@@ -196,7 +196,7 @@ async function write(
   try {
     await database.spanning.transaction(async (tx) => {
       if ((await registerSchemes(tx, schemes, rules)) !== undefined) throw conflict;
-      if (!(await insertImported(database, tx, rows, origin))) throw conflict;
+      if (!(await insertImported(tx, rows, origin))) throw conflict;
     });
     return true;
   } catch (error) {

@@ -5,7 +5,6 @@ import {
   bound,
   compose,
   directoryStatement,
-  divisible,
   identifier,
   join,
   type Sql,
@@ -105,7 +104,6 @@ export function toUser(row: UserRow): User {
 const selectUser = userStatement<{ id: string }, UserRow>(
   'user_get',
   (p) => sql`select ${userColumns} from users u where u.id = ${p.id}`,
-  'id',
 );
 
 /** Finds a user; undefined if there is none. */
@@ -114,13 +112,10 @@ export async function findUser(handle: Queryable<'user'>, id: string): Promise<U
   return row;
 }
 
-const selectUsers = divisible(
-  unprepared(
-    userStatement<{ ids: readonly string[] }, UserRow>(
-      'user_get_many',
-      (p) => sql`select ${userColumns} from users u where u.id = any(${p.ids}::uuid[])`,
-      'ids',
-    ),
+const selectUsers = unprepared(
+  userStatement<{ ids: readonly string[] }, UserRow>(
+    'user_get_many',
+    (p) => sql`select ${userColumns} from users u where u.id = any(${p.ids}::uuid[])`,
   ),
 );
 
@@ -134,7 +129,6 @@ export async function findUsers(handle: Queryable<'user'>, ids: readonly string[
 const selectUserForUpdate = userStatement<{ id: string }, UserRow>(
   'user_lock',
   (p) => sql`select ${userColumns} from users u where u.id = ${p.id} for update`,
-  'id',
 );
 
 /** Finds a user and locks the row until the transaction ends, so that changes of one user run one after the other. */
@@ -146,7 +140,6 @@ export async function findUserForUpdate(tx: Queryable<'user'>, id: string): Prom
 const selectEpochForUpdate = userStatement<{ id: string }, { epoch: number }>(
   'user_lock_epoch',
   (p) => sql`select epoch from users where id = ${p.id} for update`,
-  'id',
 );
 
 /**
@@ -167,7 +160,6 @@ const insertUserRow = userStatement<NewUserValues & { id: string }, UserRow>(
            ${p.pin_hash}, ${p.metadata}::jsonb, now, now
     from (select db_now() as now) clock
     returning ${userColumns}`,
-  'id',
 );
 
 const insertInbox = userStatement<{ userId: string }>(
@@ -203,7 +195,6 @@ export async function updateUser(
     compose<UserRow, 'user'>(
       'user',
       sql`update users u set ${join(assignments, ', ')} where u.id = ${bound(id)} returning ${userColumns}`,
-      id,
     ),
   );
   if (row === undefined) throw new Error('the row of a locked user is gone');
@@ -295,7 +286,6 @@ export async function countLogins(handle: Queryable<'user'>, userId: string): Pr
 const deleteUserRow = userStatement<{ id: string }, { id: string }>(
   'user_delete',
   (p) => sql`delete from users where id = ${p.id} returning id`,
-  'id',
 );
 const deleteIdentities = directoryStatement<{ userId: string }>(
   'user_delete_identities',

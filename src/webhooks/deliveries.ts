@@ -7,12 +7,7 @@ import {
   webhookEventTypes,
 } from '../contract/webhooks.js';
 import type { Database, Queryable } from '../database/database.js';
-import type { ListRequest, Page } from '../database/listing.js';
-import { onEveryPart } from '../database/sharding/every-shard.js';
-import { readPageOfAll } from '../database/sharding/merge.js';
-import { waitForMoves } from '../database/sharding/moving/replays.js';
-import { partOn } from '../database/sharding/routing.js';
-import { allRows } from '../database/sharding/transaction.js';
+import { type ListRequest, type Page, readPage } from '../database/listing.js';
 import { bound, directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { newId } from '../lib/ids.js';
@@ -20,7 +15,7 @@ import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { parseTime } from '../lib/times.js';
 import { bodyOf } from './payload.js';
-import { deliver, isOn } from './relay.js';
+import { deliver } from './relay.js';
 import type { StoredEvent } from './relay-queries.js';
 
 /** The deliveries of an endpoint, and their repetition. */
@@ -117,7 +112,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
         ) listed`,
         where: sql`endpoint_id = ${bound(endpointId)}::uuid`,
       };
-      const page = await readPageOfAll<ListedRow>(database, source, request);
+      const page = await readPage<ListedRow, 'everyone'>(database.everyone, source, request);
       return { ...page, items: page.items.map(toDelivery) };
     },
     async replay(endpointId, request, origin) {
@@ -126,36 +121,26 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
       const { delivery_ids: ids, from, to } = request;
       if (ids !== undefined) {
         if (from !== undefined || to !== undefined) throw conflict();
-        return database.directory.transaction(async (tx) => {
+        return database.everyone.transaction(async (tx) => {
           await keep(tx, endpointId);
-          let events = 0;
-          await onEveryPart(database, tx, async (part, shard) => {
-            const found = (await part.query(selectEventsOf({ endpointId, ids }))).filter(isOn(database, shard));
-            // Without the endpoint's patterns and filter: they may have changed since the first delivery.
-            await deliver(part, found, [{ id: endpointId, events: ['*'], filter: '' }]);
-            events += found.length;
-          });
-          const data = { webhook_id: endpointId, events };
+          const events = await tx.query(selectEventsOf({ endpointId, ids }));
+          // Without the endpoint's patterns and filter: they may have changed since the first delivery.
+          await deliver(tx, events, [{ id: endpointId, events: ['*'], filter: '' }]);
+          const data = { webhook_id: endpointId, events: events.length };
           await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
-          return { id, events };
+          return { id, events: events.length };
         });
       }
       const [clock] = await database.directory.query(selectNow({}));
       const range = readRange(from, to, clock?.now);
-      const counts = await allRows(database.shards.map(({ everyone }) => everyone.query(countEvents(range))));
+      const [counted] = await database.everyone.query(countEvents(range));
       await database.directory.transaction(async (tx) => {
         await keep(tx, endpointId);
-        // Each server replays the events of its users.
-        for (const shard of database.shards) {
-          const part = partOn(tx, shard);
-          if (database.shards.length > 1) await part.query(waitForMoves({}));
-          await part.query(insertReplay({ id, endpointId: endpoint.id, ...range }));
-        }
+        await tx.query(insertReplay({ id, endpointId: endpoint.id, ...range }));
         const data = { webhook_id: endpointId, from: range.from, to: range.until };
         await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
       });
-      const events = counts.reduce((sum, { count }) => sum + count, 0);
-      return { id, events: Math.min(events, maxCounted) };
+      return { id, events: counted?.count ?? 0 };
     },
   };
 }

@@ -9,9 +9,8 @@ import {
   webhookDisabledReasons,
   webhookEventTypes,
 } from '../contract/webhooks.js';
-import { type Database, mainShard, type Queryable } from '../database/database.js';
+import type { Database, Queryable } from '../database/database.js';
 import { type ListRequest, type Page, readPage } from '../database/listing.js';
-import { answersOf, withoutShards } from '../database/sharding/merge.js';
 import { directoryStatement, everyoneStatement, literal, sql } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { FilterFields } from '../lib/filter/fields.js';
@@ -22,14 +21,7 @@ import { choiceError, type FieldError, Problem, throwIfErrors } from '../lib/pro
 import { describeTime } from '../messages/notice-values.js';
 import type { OperatorMails } from '../messages/operators/mails.js';
 import { hasInboxEvents, isPattern, webhookFilterFields } from './catalogue.js';
-import { copyEndpoints, lockEndpoints } from './endpoints/copies.js';
-import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from './endpoints/secrets.js';
-
-export interface FoundWebhook {
-  readonly webhook: Webhook;
-  /** The servers whose deliveries are missing in `pending`. */
-  readonly missingShards: readonly string[];
-}
+import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from './secrets.js';
 
 /** The endpoints of webhooks. Methods with `tx` must run in a transaction, which must fail when they throw. */
 export interface Webhooks {
@@ -37,7 +29,7 @@ export interface Webhooks {
   create(tx: Queryable<'directory'>, input: NewWebhook, origin: Origin): Promise<IssuedWebhook>;
   list(request: ListRequest): Promise<Page<Webhook>>;
   /** @throws Problem `not_found` */
-  get(id: string): Promise<FoundWebhook>;
+  get(id: string): Promise<Webhook>;
   /** @throws Problem `not_found`, `validation_failed` */
   change(tx: Queryable<'directory'>, id: string, input: WebhookChange, origin: Origin): Promise<void>;
   /** @throws Problem `not_found` */
@@ -83,28 +75,6 @@ const selectOne = everyoneStatement<{ id: string }, Webhook>(
   (p) => sql`select ${source.columns} from ${source.from} where id = ${p.id}`,
 );
 
-const selectPending = everyoneStatement<{ ids: readonly string[] }, { id: string; pending: number }>(
-  'webhook_pending',
-  (p) => sql`
-  select endpoint_id as id, least(1000, sum(pending))::int as pending from webhook_queues
-  where endpoint_id = any (${p.ids}::uuid[]) group by endpoint_id`,
-);
-
-/** Adds the deliveries that are pending on other servers than that of the directory. */
-async function addPending({ shards }: Pick<Database, 'shards'>, webhooks: readonly Webhook[]) {
-  const others = shards.filter(({ name }) => name !== mainShard);
-  if (others.length === 0 || webhooks.length === 0) return { items: [...webhooks], missing: [] };
-  const ids = webhooks.map(({ id }) => id);
-  const { values, missing } = await answersOf(others, ({ everyone }) => everyone.query(selectPending({ ids })));
-  const counts = new Map<string, number>();
-  for (const { id, pending } of values.flat()) counts.set(id, (counts.get(id) ?? 0) + pending);
-  const withSum = (webhook: Webhook) => ({
-    ...webhook,
-    pending: Math.min(1000, webhook.pending + (counts.get(webhook.id) ?? 0)),
-  });
-  return { items: webhooks.map(withSum), missing };
-}
-
 interface EndpointValues {
   readonly id: string;
   readonly url: string;
@@ -114,6 +84,9 @@ interface EndpointValues {
   readonly payload: string;
   readonly inbox: boolean;
 }
+
+/** Parallel requests wait here, so that each counts the endpoints of the earlier ones. No other lock uses this number. */
+const lockEndpoints = directoryStatement<object>('webhooks_lock', () => sql`select pg_advisory_xact_lock(7203415044)`);
 
 const insertEndpoint = directoryStatement<EndpointValues & { secret: Buffer }, { created_at: string }>(
   'webhook_insert',
@@ -189,14 +162,12 @@ const disableEndpoint = directoryStatement<DisableValues, { url: string; disable
  * @returns false if it was disabled before
  */
 export async function disableFailing(
-  database: Pick<Database, 'shards'>,
-  tx: Queryable<'directory'>,
+  tx: Queryable<'directory' | 'everyone'>,
   mails: OperatorMails,
   { id, reason }: { readonly id: string; readonly reason: 'gone' | 'failing' },
 ): Promise<boolean> {
   const [row] = await tx.query(disableEndpoint({ id, reason }));
   if (row === undefined) return false;
-  await copyEndpoints(database, tx, { skipsFailed: true });
   const data = { webhook_id: id, url: row.url, reason };
   await recordServiceEvent(tx, { type: 'webhook.disabled', origin: { actor: 'system' }, data });
   const time = describeTime(row.disabled_at);
@@ -224,17 +195,12 @@ export function createWebhooks(options: {
   const get = async (id: string) => {
     const [webhook] = await database.everyone.query(selectOne({ id }));
     if (webhook === undefined) throw new Problem('not_found');
-    const { items, missing } = await addPending(database, [webhook]);
-    return { webhook: items[0] ?? webhook, missingShards: missing };
+    return webhook;
   };
   return {
     get,
     publicKeys: () => publicKeys(database.directory),
-    async list(request) {
-      const page = await readPage<Webhook, 'everyone'>(database.everyone, source, request);
-      const { items, missing } = await addPending(database, page.items);
-      return withoutShards({ ...page, items }, missing);
-    },
+    list: (request) => readPage<Webhook, 'everyone'>(database.everyone, source, request),
     async create(tx, input, origin) {
       const { url, events, filter = '', description = '', payload = 'thin' } = input;
       check({ url, events, filter });
@@ -245,7 +211,6 @@ export function createWebhooks(options: {
       const [created] = await tx.query(insertEndpoint({ ...values, secret: encryptSecret(keys, id, secret) }));
       if (created === undefined) throw new Problem('too_many_webhooks', { params: { max: maxEndpoints } });
       await ensureSigningKey(tx, keys);
-      await copyEndpoints(database, tx, { skipsFailed: false });
       const data = { webhook_id: id, url, events, filter, payload };
       await recordServiceEvent(tx, { type: 'webhook.created', origin, data });
       const { created_at } = created;
@@ -267,7 +232,6 @@ export function createWebhooks(options: {
       check(after);
       await tx.query(updateEndpoint({ ...after, id, inbox: hasInboxEvents(after.events) }));
       if (after.enabled && !before.enabled) await tx.query(forgetFailures({ id }));
-      await copyEndpoints(database, tx, { skipsFailed: !after.enabled });
       const fields = ['url', 'events', 'filter', 'description', 'payload', 'enabled'] as const;
       const changes = changesBetween(fields, before, after);
       if (changes.length === 0) return;
@@ -278,7 +242,6 @@ export function createWebhooks(options: {
       await tx.query(lockEndpoint({ id }));
       const [removed] = await tx.query(deleteEndpoint({ id }));
       if (removed === undefined) throw new Problem('not_found');
-      await copyEndpoints(database, tx, { skipsFailed: true });
       await recordServiceEvent(tx, { type: 'webhook.deleted', origin, data: { webhook_id: id, url: removed.url } });
     },
     async rotateSecret(tx, id, origin) {

@@ -171,9 +171,3 @@ export const endReplay = directoryStatement<{ replayId: string }>(
   'webhook_replay_end',
   (p) => sql`delete from webhook_replays where id = ${p.replayId}`,
 );
-
-/** The buckets of users that come to this server, leave it, or are left here. */
-export const selectMoving = everyoneStatement<object, { bucket: number }>(
-  'webhook_replay_moving',
-  () => sql`select bucket from shard_moving`,
-);

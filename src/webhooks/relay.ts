@@ -1,10 +1,9 @@
-import type { Database, Queryable, Shard } from '../database/database.js';
-import { bucketOf } from '../database/sharding/bucket.js';
+import type { Database, Queryable } from '../database/database.js';
 import type { Scope } from '../database/sql.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { matches } from '../lib/filter/match.js';
 import { parseFilter } from '../lib/filter/parse.js';
-import { newId, nilId } from '../lib/ids.js';
+import { newId } from '../lib/ids.js';
 import { type Cause, eventOf, includesType, webhookFilterFields } from './catalogue.js';
 import {
   endReplay,
@@ -17,7 +16,6 @@ import {
   replayStep,
   type StoredEvent,
   type Subscription,
-  selectMoving,
   selectReplay,
   selectReplayEvents,
   selectSubscriptions,
@@ -32,13 +30,9 @@ type Tx = Queryable<Scope>;
  * turns the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
  * rows. So no event is lost, and no event is delivered for a change that did not happen. After that, it continues a replay,
  * also if further events wait: a replay must not wait as long as events arrive without a pause.
- * @param isOwn whether an event belongs to a user of this server (see `isOn`)
  * @returns whether there may be more
  */
-export async function relayEvents(
-  { everyone }: Pick<Database, 'everyone'>,
-  isOwn: (event: StoredEvent) => boolean = () => true,
-): Promise<boolean> {
+export async function relayEvents({ everyone }: Pick<Database, 'everyone'>): Promise<boolean> {
   const inTurn = (work: (tx: Tx) => Promise<boolean>) =>
     everyone.transaction(async (tx) => {
       const [lock] = await tx.query(tryRelayLock({}));
@@ -46,7 +40,7 @@ export async function relayEvents(
     });
   const [work] = await everyone.query(hasWork({}));
   const hasMoreEvents = work?.events === true && (await inTurn(relayOutbox));
-  const hasMoreReplays = work?.replays === true && (await inTurn((tx) => continueReplay(tx, isOwn)));
+  const hasMoreReplays = work?.replays === true && (await inTurn(continueReplay));
   return hasMoreEvents || hasMoreReplays;
 }
 
@@ -122,26 +116,13 @@ export async function deliver(
 const isWanted = (clauses: readonly FilterClause[], { user_id, type, data, created_at }: StoredEvent) =>
   clauses.length === 0 || matches(clauses, { ...data, user_id, type, created_at });
 
-/** Whether an event belongs to a user of a server. While users are moved, another server may have them too. */
-export const isOn =
-  ({ shardOf }: Pick<Database, 'shardOf'>, shard: Shard) =>
-  ({ user_id: userId }: StoredEvent): boolean =>
-    userId === nilId || shardOf(userId) === shard;
-
-/** Of the events of other servers, leaves out those whose users are being moved: the other server replays these. */
-async function withoutMoving(tx: Tx, events: readonly StoredEvent[], isOwn: (event: StoredEvent) => boolean) {
-  if (events.every(isOwn)) return events;
-  const moving = new Set((await tx.query(selectMoving({}))).map(({ bucket }) => bucket));
-  return events.filter((event) => isOwn(event) || !moving.has(bucketOf(event.user_id)));
-}
-
 /** @returns whether there may be more */
-async function continueReplay(tx: Tx, isOwn: (event: StoredEvent) => boolean): Promise<boolean> {
+async function continueReplay(tx: Tx): Promise<boolean> {
   const [replay] = await tx.query(selectReplay({}));
   if (replay === undefined) return false;
   const { replay_id: replayId } = replay;
   const events = await tx.query(selectReplayEvents({ replayId }));
-  await deliver(tx, await withoutMoving(tx, events, isOwn), [replay]);
+  await deliver(tx, events, [replay]);
   const last = events.at(-1);
   if (last === undefined || events.length < replayStep) await tx.query(endReplay({ replayId }));
   else {

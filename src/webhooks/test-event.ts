@@ -3,9 +3,9 @@ import type { Database } from '../database/database.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId, nilId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
-import { decryptSecret, signingKey } from './endpoints/secrets.js';
 import { exampleOf } from './examples.js';
 import { bodyOf } from './payload.js';
+import { decryptSecret, signingKey } from './secrets.js';
 import type { WebhookSender } from './sender.js';
 import { selectEndpoint } from './sending-queries.js';
 

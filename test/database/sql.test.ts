@@ -21,7 +21,6 @@ test('each use of a parameter has the same number', () => {
     name: 'test_find',
     text: 'select 1 from users where id = $1 and username = $2 and id = $1',
     values: ['u1', 'ada'],
-    users: 'u1',
   });
 });
 

@@ -6,9 +6,9 @@ import type { NewSession } from '../../src/contract/session.js';
 import type { Database } from '../../src/database/database.js';
 import { codeTo } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createInstallation, type FaultyService, type Installation } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
-import { createTestStorage, type TestStorage } from '../support/shards.js';
 import { testSql } from '../support/sql.js';
 import {
   codeOf,
@@ -56,25 +56,25 @@ function setClock(offset: string): Readonly<Record<string, string>> {
 }
 
 describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump between both', () => {
-  let storage: TestStorage;
+  let db: TestDatabase;
   let shared: Database;
   let installation: Installation;
   let hosts: readonly FaultyService[];
   beforeAll(async () => {
     await buildService();
-    storage = await createTestStorage();
-    installation = await createInstallation({ ...storage.env, GUESS_LIMIT: '5' });
+    db = await createTestDatabase();
+    installation = await createInstallation({ DATABASE_URL: db.url, GUESS_LIMIT: '5' });
     hosts = await Promise.all(
       [`${400 * day}`, `${-400 * day}`, `(Math.floor(performance.now() / 20) % 2 ? 1 : -1) * ${400 * day}`].map(
         (offset) => installation.start(setClock(offset)),
       ),
     );
-    shared = await storage.open();
+    shared = db.database;
   }, BUILD_TIMEOUT);
   afterAll(async () => {
     await Promise.all(hosts.map((host) => host.stop()));
     await installation.remove();
-    await storage.drop();
+    await db.drop();
   });
 
   /** Milliseconds between a time of the service and the database's clock. */

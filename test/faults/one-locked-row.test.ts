@@ -20,8 +20,10 @@ afterEach(() => release());
 
 /** Locks the rows of a user in a table, like an open transaction. */
 async function lockRows(table: string, { id }: User, column = 'user_id'): Promise<void> {
-  const { target } = postern.database.shardOf(id);
-  const client = await openClient(target, { application_name: 'test', connectionTimeoutMillis: 10_000 });
+  const client = await openClient(postern.databaseEnv.DATABASE_URL, {
+    application_name: 'test',
+    connectionTimeoutMillis: 10_000,
+  });
   release = async () => {
     release = async () => undefined;
     await client.end();

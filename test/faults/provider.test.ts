@@ -3,6 +3,7 @@ import type { OutboxMessage } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { Database } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import {
   type FaultyProvider,
@@ -12,7 +13,6 @@ import {
 } from '../support/fault-injection/provider.js';
 import { createInstallation } from '../support/fault-injection/service.js';
 import { buildService } from '../support/process.js';
-import { createTestStorage } from '../support/shards.js';
 import { testSql } from '../support/sql.js';
 import { createUser, messageOf, newPhone, smsLogin } from '../support/users.js';
 
@@ -150,11 +150,9 @@ describe('a provider that hangs', () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     provider.behave('hang');
-    // Users are spread over the servers at random, and each server has workers of its own.
-    const servers = postern.database.shards.length;
-    await startMany(postern, servers === 1 ? workers : 3 * servers * workers);
+    await startMany(postern, workers);
     await eventually('every worker to have a request that hangs', async () =>
-      provider.received.length === servers * workers ? true : undefined,
+      provider.received.length === workers ? true : undefined,
     );
     const [waiting] = await startMany(postern, 1);
     const { id = '', phone = '' } = waiting ?? {};
@@ -282,9 +280,9 @@ describe('a message that an instance is sending', () => {
   test('is sent after the next start with the same id if the instance is killed', async () => {
     await buildService();
     const provider = await newProvider();
-    const storage = await createTestStorage();
-    cleanUps.push(() => storage.drop());
-    const installation = await createInstallation({ ...provider.env, ...storage.env });
+    const db = await createTestDatabase();
+    cleanUps.push(() => db.drop());
+    const installation = await createInstallation({ ...provider.env, DATABASE_URL: db.url });
     cleanUps.push(() => installation.remove());
     provider.behave('hang');
     const killed = await installation.start();

@@ -273,12 +273,11 @@ describe('limits and locks of any size', () => {
   });
 });
 
-/** The functions of the database, for two guesses at a user's account. They run on the user's server. */
+/** The functions of the database, for two guesses at a user's account. */
 function guessesAt(user: User, { permanentLimit = 100 } = {}) {
   const limits = `5, ${permanentLimit}, 30, 3600`;
   return {
     slots: [randomUUID(), randomUUID()] as const,
-    home: postern.database.shardOf(user.id).everyone,
     take: (slot: string) => testSql(`select outcome from take_guess('${user.id}', '${nil}', '${slot}', ${limits})`),
     settle: (slot: string, result: string) =>
       testSql(`select settle_guess('${user.id}', '${nil}', '${slot}', '${result}', ${limits})`),
@@ -288,20 +287,20 @@ function guessesAt(user: User, { permanentLimit = 100 } = {}) {
 describe('a correct guess in parallel with another one', () => {
   test('does not drop the other one: a wrong one still counts', async () => {
     const user = await createUser(postern);
-    const { slots, home, take, settle } = guessesAt(user);
-    for (const slot of slots) expect(await home.query(take(slot))).toEqual([{ outcome: 'taken' }]);
-    await home.query(settle(slots[0], 'right'));
-    await home.query(settle(slots[1], 'wrong'));
+    const { slots, take, settle } = guessesAt(user);
+    for (const slot of slots) expect(await postern.database.everyone.query(take(slot))).toEqual([{ outcome: 'taken' }]);
+    await postern.database.everyone.query(settle(slots[0], 'right'));
+    await postern.database.everyone.query(settle(slots[1], 'wrong'));
     expect(await countFailures(user)).toBe(1);
   });
 
   test('does not end a permanent lock that the other one has caused', async () => {
     const user = await createUser(postern);
-    const { slots, home, take, settle } = guessesAt(user, { permanentLimit: 1 });
-    for (const slot of slots) await home.query(take(slot));
-    await home.query(settle(slots[0], 'wrong'));
-    await home.query(settle(slots[1], 'right'));
-    expect(await home.query(take(randomUUID()))).toEqual([{ outcome: 'permanent' }]);
+    const { slots, take, settle } = guessesAt(user, { permanentLimit: 1 });
+    for (const slot of slots) await postern.database.everyone.query(take(slot));
+    await postern.database.everyone.query(settle(slots[0], 'wrong'));
+    await postern.database.everyone.query(settle(slots[1], 'right'));
+    expect(await postern.database.everyone.query(take(randomUUID()))).toEqual([{ outcome: 'permanent' }]);
   });
 });
 
@@ -309,17 +308,16 @@ test('a guess that waited for a deleted row is still counted', async () => {
   const user = await createUser(postern);
   const {
     slots: [first, second],
-    home,
     take,
     settle,
   } = guessesAt(user);
-  await home.query(take(first));
+  await postern.database.everyone.query(take(first));
   let waiting: Promise<unknown> | undefined;
-  await home.transaction(async (tx) => {
+  await postern.database.everyone.transaction(async (tx) => {
     await tx.query(settle(first, 'right'));
-    waiting = home.query(take(second));
+    waiting = postern.database.everyone.query(take(second));
     await eventually('the second guess to wait', async () => {
-      const blocked = await home.query(
+      const blocked = await postern.database.everyone.query(
         testSql(`select 1 from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock' and query like '%take_guess%'`),
       );
@@ -327,6 +325,6 @@ test('a guess that waited for a deleted row is still counted', async () => {
     });
   });
   expect(await waiting).toEqual([{ outcome: 'taken' }]);
-  await home.query(settle(second, 'wrong'));
+  await postern.database.everyone.query(settle(second, 'wrong'));
   expect(await countFailures(user)).toBe(1);
 });

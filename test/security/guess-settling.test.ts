@@ -34,7 +34,7 @@ const budgets = (user: User) =>
 
 /** Locks the user's devices, like an open transaction, until `meanwhile` is done. */
 const withLockedDevices = <T>(user: User, meanwhile: () => Promise<T>) =>
-  postern.database.shardOf(user.id).everyone.transaction(async (tx) => {
+  postern.database.everyone.transaction(async (tx) => {
     expect(await tx.query(testSql('select from devices where user_id = $1 for update', [user.id]))).not.toEqual([]);
     return { answer: await meanwhile() };
   });

@@ -69,13 +69,6 @@ export function createPushSteps(app: () => TestApp) {
       return push?.state === 'queued' && push.attempts >= attempts ? push : undefined;
     });
 
-  /** Waits until tokens have left their former devices on other servers. On one server, they leave at once. */
-  const tokensMoved = () =>
-    eventually('the tokens to leave their former devices', async () => {
-      const claims = await app().database.everyone.query(testSql('select from push_token_claims'));
-      return claims.length === 0 ? true : undefined;
-    });
-
   /** Makes all queued jobs due now. */
   async function makeJobsDue(): Promise<void> {
     await app().database.everyone.query(
@@ -102,7 +95,6 @@ export function createPushSteps(app: () => TestApp) {
     pushInState,
     untilRetried,
     makeJobsDue,
-    tokensMoved,
     secondsToNextAttempt,
   };
 }

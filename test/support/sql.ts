@@ -9,15 +9,5 @@ export function testSql<Row extends object>(
   values: readonly unknown[] = [],
   name?: string,
 ): Statement<Row, 'everyone'> {
-  const statement: Statement<Row, 'everyone'> = {
-    ...{ scope: 'everyone', text, values: [...values] },
-    ...(name !== undefined && { name }),
-  };
-  ofTests.add(statement);
-  return statement;
+  return { scope: 'everyone', text, values: [...values], ...(name !== undefined && { name }) };
 }
-
-const ofTests = new WeakSet<Statement>();
-
-/** Whether a test wrote the statement, and not the product. */
-export const isTestSql = (statement: Statement) => ofTests.has(statement);

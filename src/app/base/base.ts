@@ -4,17 +4,16 @@ import type { BreachedPasswords } from '../../credentials/breached-passwords.js'
 import type { HashThreads } from '../../credentials/hash-threads.js';
 import { createPasswordHasher, type PasswordHasher } from '../../credentials/passwords.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
-import type { Database } from '../../database/database.js';
+import { createDatabase, type Database } from '../../database/database.js';
+import { migrate } from '../../database/migrate.js';
 import { openTarget } from '../../database/open.js';
 import { recordCurrentKey } from '../../database/secrets/old-keys.js';
 import { readSecretKeys } from '../../database/secrets/secret-key-file.js';
-import { migrateAll, openDatabase } from '../../database/sharding/open.js';
 import { type Signals, startSignals } from '../../database/signals.js';
 import { createOutbound, type Outbound } from '../../delivery/outbound.js';
 import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Tracing } from '../../lib/tracing/tracing.js';
-import type { Plugin } from '../../login/authenticators/plugin.js';
 import type { TemplateTexts } from '../../messages/templates.js';
 import { createCounters } from '../../statistics/counters.js';
 import { createMeters, type MeterStore } from '../../statistics/meters.js';
@@ -25,7 +24,6 @@ import { refuseUsedPorts } from './configured-ports.js';
 import { consoleUrl } from './console-url.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Logger } from './log.js';
-import { loadConfiguredPlugins } from './plugins.js';
 import { type ResourceLimits, resourceLimits } from './resource-limits.js';
 
 /** The dependencies that the factories of the domains share. */
@@ -37,8 +35,6 @@ export interface Base {
   /** Undefined without OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly tracing: Tracing | undefined;
   readonly outbound: Outbound;
-  /** The authenticators of AUTHENTICATORS. An error in one ends the start before the database is opened. */
-  readonly plugins: readonly Plugin[];
   /** The texts of TEMPLATES_DIR. An error in one ends the start before the database is opened. */
   readonly texts: TemplateTexts;
   readonly target: DatabaseTarget;
@@ -86,25 +82,16 @@ export async function openBase(
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets, tracing }), (calls) => calls.close());
-  const { plugins } = lifecycle.add(await loadConfiguredPlugins(config, outbound, log), (loaded) => loaded.close());
   const texts = await readConfiguredFiles(config);
   // Workers share the ports, which the primary process has checked.
   if (worker === undefined) await refuseUsedPorts(config);
-  const opened = lifecycle.add(await openTarget(config, log), (open) => open.close());
-  const { target } = opened;
-  const { applied, away } = await migrateAll(opened, log);
+  const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
+  const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
   const keys = createSecretKeys(await readSecretKeys(config));
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const database = lifecycle.add(
-    await openDatabase(opened, {
-      size: resources.connections,
-      onConnectionError,
-      tracing,
-      log,
-      completesTransactions: true,
-      away,
-    }),
+    createDatabase({ target, size: resources.connections, onConnectionError, tracing }),
     (pool) => pool.close(),
   );
   // Before the reporter, because the time of the record is compared with the start of each process.
@@ -145,7 +132,6 @@ export async function openBase(
     resources,
     tracing,
     outbound,
-    plugins,
     texts,
     target,
     database,

@@ -1,5 +1,5 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
-import { everyoneStatement, literal, type Parameters, type Sql, sql } from '../../database/sql.js';
+import { everyoneStatement, literal, sql } from '../../database/sql.js';
 import { chainHash, leafOfEvent } from './digests.js';
 
 /** A sealed day. If you store it elsewhere, you can later prove that nobody has rewritten the whole chain. */
@@ -93,11 +93,10 @@ const insertPart = everyoneStatement<{
   values (${p.day}::date, ${p.part}::int, ${p.lastAt}::timestamptz, ${p.lastId}::uuid, ${p.leaves}::bytea, ${p.hash}::bytea)`,
 );
 
-/**
- * Seals a day. If there are webhooks, also records their event (decision 113).
- * @param more SQL: further members of the event
- */
-const sealing = (p: Parameters<{ day: string; hash: Buffer }>, more: Sql) => sql`
+/** Seals a day. If there are webhooks, also records their event (decision 113). */
+const sealDay = everyoneStatement<{ day: string; hash: Buffer }, { events: string }>(
+  'audit_day_seal',
+  (p) => sql`
   with sealed as (
     update audit_days set hash = ${p.hash}::bytea, sealed_at = db_now() where day = ${p.day}::date
     returning day, events, hash, sealed_at
@@ -105,17 +104,10 @@ const sealing = (p: Parameters<{ day: string; hash: Buffer }>, more: Sql) => sql
   webhook as (
     insert into webhook_outbox (created_at, type, actor, user_ids, data)
     select sealed_at, 'audit.sealed', 'system', array['00000000-0000-0000-0000-000000000000'::uuid],
-           jsonb_build_object('day', day, 'events', events, 'hash', encode(hash, 'hex')${more})
+           jsonb_build_object('day', day, 'events', events, 'hash', encode(hash, 'hex'))
     from sealed where exists (select from webhook_endpoints)
   )
-  select events from sealed`;
-
-const sealDay = everyoneStatement<{ day: string; hash: Buffer }, { events: string }>('audit_day_seal', (p) =>
-  sealing(p, sql``),
-);
-const sealDayOfServer = everyoneStatement<{ day: string; hash: Buffer; server: string }, { events: string }>(
-  'audit_day_seal_server',
-  (p) => sealing(p, sql`, 'server', ${p.server}::text`),
+  select events from sealed`,
 );
 
 /** When the events of a day are deleted, its parts are useless. Its hash stays, because the chain of the next day starts with it. */
@@ -135,9 +127,8 @@ const deleteParts = everyoneStatement<{ age: number }, { deleted: number }>(
  *
  * @param eventsAge milliseconds for which audit events are kept
  * @param onSealed called in the transaction that seals a day
- * @param server the name of the server, if there are several: each has its own chain
  */
-export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void, server?: string): MaintenanceTask {
+export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void): MaintenanceTask {
   return {
     name: 'seal audit events',
     pauseMs,
@@ -155,8 +146,7 @@ export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void, 
       const { last_at: lastAt, last_id: lastId, hash } = end;
       const [next] = await tx.query(selectLeaves({ day, lastAt, lastId, limit: partSize }));
       if (next === undefined) {
-        const seal = server === undefined ? sealDay({ day, hash }) : sealDayOfServer({ day, hash, server });
-        const [sealed] = await tx.query(seal);
+        const [sealed] = await tx.query(sealDay({ day, hash }));
         onSealed({ day, events: Number(sealed?.events), hash: hash.toString('hex') });
       } else {
         await tx.query(

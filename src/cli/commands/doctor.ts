@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import {
-  checkAuthenticators,
   checkBackups,
   checkClock,
   checkDataDir,
@@ -21,7 +20,6 @@ import {
 } from '../../app/doctor/checks.js';
 import { providerFindings } from '../../app/doctor/delivery.js';
 import { checkImages } from '../../app/doctor/images.js';
-import { shardFindings } from '../../app/doctor/shards.js';
 import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
@@ -61,8 +59,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   yield* await attempt('data directory', () => checkDataDir(config));
   yield* await attempt('database', async () => {
     if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
-    return withDatabase(io, async ({ everyone: handle, shards }) => [
-      ...(await shardFindings(shards, config, { checksPoolers: true })),
+    return withDatabase(io, async ({ everyone: handle }) => [
       await checkVersion(handle),
       await checkSchema(handle),
       ...(await checkIndexes(handle)),
@@ -76,7 +73,6 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
     ]);
   });
   yield* await attempt('sms', () => checkSms(config));
-  yield* await attempt('authenticators', () => checkAuthenticators(config));
   yield* await attempt('mail', async () => [await checkMail(config)]);
   yield* await attempt('templates', () => checkTemplates(config));
   yield* await attempt('images', () => checkImages(config));

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../../app/banner.js';
 import {
-  checkAuthenticators,
   checkIndexes,
   checkSecrets,
   checkTemplates,
@@ -14,14 +13,14 @@ import {
   warn,
 } from '../../app/doctor/checks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
-import { refuseUnfitDatabase, UnfitDatabaseError } from '../../database/connections/suitability.js';
-import { mainShard, type Queryable, type Shard } from '../../database/database.js';
+import { refuseUnfitDatabase } from '../../database/connections/suitability.js';
+import type { Queryable } from '../../database/database.js';
 import { findEmbeddedInstallation } from '../../database/embedded.js';
 import { describePlan, planMajorUpgrade } from '../../database/major-upgrade/plan.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { compose, sql } from '../../database/sql.js';
 import { withDatabase } from '../support/dependencies.js';
-import { CommandError, describeFailure, messageOf } from '../support/failure.js';
+import { CommandError, describeFailure } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
 
 /** Registers `postern upgrade`. It exits with 1 if something must be fixed before this release starts. */
@@ -62,7 +61,6 @@ async function examine(io: Io): Promise<Finding[]> {
     findings.push(...(await check().catch((error: unknown) => [fail(what, describeFailure(error))])));
   };
   await attempt('templates', () => checkTemplates(config));
-  await attempt('authenticators', () => checkAuthenticators(config));
   await attempt('database', () => examineDatabase(io, config));
   return findings;
 }
@@ -72,36 +70,13 @@ async function examineDatabase(io: Io, config: Config): Promise<Finding[]> {
   // No connection: PostgreSQL of this release cannot read the data, and the former PostgreSQL would write to it.
   if (majorUpgrade !== undefined) return [majorUpgrade];
   if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
-  return withDatabase(io, async ({ everyone: handle, shards }) => {
-    const findings = [
-      ...(await examineServer(handle, config)),
-      ...(config.DATABASE_URL === undefined ? [await checkFreeSpace(handle, config.DATA_DIR)] : []),
-    ];
-    for (const shard of shards) if (shard.name !== mainShard) findings.push(...(await examineShard(shard, config)));
-    return findings;
-  });
-}
-
-async function examineServer(handle: Queryable<'everyone'>, config: Config): Promise<Finding[]> {
-  return [
+  return withDatabase(io, async ({ everyone: handle }) => [
     await checkVersion(handle),
     await checkMigrations(handle),
     ...(await checkIndexes(handle)),
     ...(await checkSecrets(handle, config)),
-  ];
-}
-
-/** Each finding names the server. */
-async function examineShard({ name, target, everyone }: Shard, config: Config): Promise<Finding[]> {
-  try {
-    await refuseUnfitDatabase(target);
-    const findings = await examineServer(everyone, config);
-    return findings.map((finding) => ({ ...finding, what: `${finding.what} of ${name}` }));
-  } catch (error) {
-    const what = `database of ${name}`;
-    if (error instanceof UnfitDatabaseError) return [fail(what, error.message)];
-    return [warn(what, `it does not answer (${messageOf(error)}): a start goes on without it, unless it is new`)];
-  }
+    ...(config.DATABASE_URL === undefined ? [await checkFreeSpace(handle, config.DATA_DIR)] : []),
+  ]);
 }
 
 /** What a start would do with data of another major version of the embedded PostgreSQL. */

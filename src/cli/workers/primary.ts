@@ -8,10 +8,10 @@ import { firstScreen } from '../../app/first-screen.js';
 import { readFromDatabase } from '../../app/metrics/database-metrics.js';
 import { type MetricsServer, serveMetrics } from '../../app/metrics/server.js';
 import { type Config, readConfig } from '../../config/config.js';
-import type { Database } from '../../database/database.js';
+import { createDatabase, type Database } from '../../database/database.js';
+import { migrate } from '../../database/migrate.js';
 import { openTarget, removeFormerVersionData } from '../../database/open.js';
 import { readSecretKeys } from '../../database/secrets/secret-key-file.js';
-import { migrateAll, openDatabase } from '../../database/sharding/open.js';
 import { compose, sql } from '../../database/sql.js';
 import { ensureFirstKey, type FirstKey } from '../../sessions/api-keys.js';
 import { describeFailure } from '../support/failure.js';
@@ -39,7 +39,6 @@ const unchangedSettings = [
   'METRICS_PORT',
   'WORKERS',
   'DATABASE_URL',
-  'SHARDS',
   'DATA_DIR',
 ] as const;
 
@@ -54,20 +53,13 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   log.info({ version, node: process.version, pid: process.pid, workers: config.WORKERS }, 'Postern starts');
   await readConfiguredFiles(config);
   await refuseUsedPorts(config);
-  await refuseUnusablePlugins(config);
   const openedTarget = await openTarget(config, log);
   try {
-    const { applied, away } = await migrateAll(openedTarget, log);
+    const applied = await migrate(openedTarget.target, log);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
     // This process rarely queries the database. node-postgres closes a connection that was idle for ten seconds.
-    const database = await openDatabase(openedTarget, {
-      size: 2,
-      onConnectionError,
-      log,
-      completesTransactions: false,
-      away,
-    });
+    const database = createDatabase({ target: openedTarget.target, size: 2, onConnectionError });
     try {
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
     } finally {
@@ -76,13 +68,6 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   } finally {
     await openedTarget.close();
   }
-}
-
-/** Only the workers use the plug-ins, but an error in one of them must end the start before the database is migrated. */
-async function refuseUnusablePlugins(config: Config): Promise<void> {
-  if (config.AUTHENTICATORS === undefined) return;
-  const { loadPluginNames } = await import('../../app/base/plugins.js');
-  await loadPluginNames(config);
 }
 
 /** Creates the secret key and the first API key, so that the workers find them. */

@@ -1,7 +1,7 @@
-import type { Database, Queryable } from '../../database/database.js';
+import type { Queryable } from '../../database/database.js';
 import { spanningStatement, sql, userStatement } from '../../database/sql.js';
 import { currentCause } from '../../database/traced.js';
-import { findIdentityOwner, nextPinIsDue } from '../../identities/accounts.js';
+import { nextPinIsDue } from '../../identities/accounts.js';
 
 /**
  * A pending PIN is a recovered PIN whose delay is not over. It is stored in the columns `next_pin_…` of `users`. The
@@ -95,22 +95,15 @@ const findUser = spanningStatement<{ identity: Buffer; digests: readonly Buffer[
     select u.id from identities i join users u on u.id = i.user_id
     where i.digest = ${p.identity} and u.next_pin_cancel = any(${p.digests})`,
 );
-const hasCancelCode = userStatement<{ userId: string; digests: readonly Buffer[] }>(
-  'next_pin_has_code',
-  (p) => sql`select from users where id = ${p.userId} and next_pin_cancel = any(${p.digests})`,
-);
 
 /** Finds the user of a pending PIN by one of the user's identities and the code that cancels the PIN. */
 export async function findByCancelCode(
-  { shards }: Pick<Database, 'shards'>,
-  tx: Queryable<'user' | 'directory' | 'spanning'>,
+  handle: Queryable<'spanning'>,
   identity: Buffer,
   digests: readonly Buffer[],
 ): Promise<string | undefined> {
-  if (shards.length === 1) return (await tx.query(findUser({ identity, digests })))[0]?.id;
-  const userId = await findIdentityOwner(tx, identity);
-  if (userId === undefined) return undefined;
-  return (await tx.query(hasCancelCode({ userId, digests }))).length > 0 ? userId : undefined;
+  const [row] = await handle.query(findUser({ identity, digests }));
+  return row?.id;
 }
 
 const queueJob = userStatement<{ userId: string }>(

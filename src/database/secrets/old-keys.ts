@@ -1,5 +1,5 @@
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
-import type { Database, Queryable } from '../database.js';
+import type { Queryable } from '../database.js';
 import type { MaintenanceTask, Position } from '../maintenance/tasks.js';
 import { bound, compose, everyoneStatement, identifier, type Scope, sql } from '../sql.js';
 import { castFromText, type EncryptedKind, encryptedKinds, iterate } from './unreadable.js';
@@ -20,11 +20,11 @@ export async function recordCurrentKey(handle: Queryable<'everyone'>, keys: Secr
   await handle.query(recordKey({ id: keys.ids[0] ?? '' }));
 }
 
-const countOlderCodes = everyoneStatement<{ since: string | null }, { count: number }>(
+const countOlderCodes = everyoneStatement<{ id: string }, { count: number }>(
   'recovery_codes_older_than_key',
   (p) => sql`
     select count(*)::int as count from recovery_codes
-    where created_at < coalesce(${p.since}::timestamptz, 'infinity')`,
+    where created_at < coalesce((select current_since from secret_keys where id = ${p.id}), 'infinity')`,
 );
 
 /** A process that was not seen for this time has ended without removing its row. */
@@ -48,33 +48,18 @@ export interface OldKeyUse {
   readonly count: number;
 }
 
-const selectSince = everyoneStatement<{ id: string }, { since: string | null }>(
-  'secret_keys_since',
-  (p) => sql`select max(current_since) as since from secret_keys where id = ${p.id}`,
-);
-
-/** Counts the values and processes that need an old key. Reads all values by keyset iteration, on every server. */
-export async function countOldKeyUses(
-  { everyone: handle, shards }: Pick<Database, 'everyone' | 'shards'>,
-  keys: SecretKeys,
-): Promise<OldKeyUse[]> {
+/** Counts the values and processes that need an old key. Reads all values by keyset iteration. */
+export async function countOldKeyUses(handle: Queryable<'everyone'>, keys: SecretKeys): Promise<OldKeyUse[]> {
   const uses: OldKeyUse[] = [];
   for (const kind of encryptedKinds) {
     let count = 0;
-    for (const shard of shards) {
-      for await (const { encrypted } of iterate(shard.everyone, kind, Number.POSITIVE_INFINITY)) {
-        if (!isCurrent(keys, kind, encrypted)) count += 1;
-      }
+    for await (const { encrypted } of iterate(handle, kind, Number.POSITIVE_INFINITY)) {
+      if (!isCurrent(keys, kind, encrypted)) count += 1;
     }
     uses.push({ kind: kind.name, count });
   }
-  const [key] = await handle.query(selectSince({ id: keys.ids[0] ?? '' }));
-  let codeCount = 0;
-  for (const shard of shards) {
-    const [codes] = await shard.everyone.query(countOlderCodes({ since: key?.since ?? null }));
-    codeCount += codes?.count ?? 0;
-  }
-  uses.push({ kind: 'recovery codes', count: codeCount });
+  const [codes] = await handle.query(countOlderCodes({ id: keys.ids[0] ?? '' }));
+  uses.push({ kind: 'recovery codes', count: codes?.count ?? 0 });
   const [processes] = await handle.query(countOlderProcesses({ id: keys.ids[0] ?? '' }));
   uses.push({ kind: 'running processes, which you must restart', count: processes?.count ?? 0 });
   return uses.filter(({ count }) => count > 0);

@@ -1,6 +1,6 @@
 import { recordEvent } from '../../audit/events.js';
 import type { Database } from '../../database/database.js';
-import { onServerOf, spanningStatement, sql, userStatement } from '../../database/sql.js';
+import { spanningStatement, sql, userStatement } from '../../database/sql.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import type { Counters } from '../../statistics/counters.js';
@@ -118,9 +118,9 @@ export function createReceipts(options: {
       if (locked === undefined) return;
       const { user_id: userId } = locked;
       const change = outcome === 'delivered' ? markDelivered(values) : markUndelivered({ ...values, reason });
-      const [changedMessage] = await tx.query(onServerOf(userId, change));
+      const [changedMessage] = await tx.query(change);
       if (changedMessage === undefined) {
-        if (outcome === 'undelivered') await tx.query(onServerOf(userId, storeEarlyReceipt({ ...values, reason })));
+        if (outcome === 'undelivered') await tx.query(storeEarlyReceipt({ ...values, reason }));
         return;
       }
       const { kind, authentication_id } = changedMessage;

@@ -1,5 +1,4 @@
 import type { Database, Queryable } from '../../database/database.js';
-import { onEveryShard } from '../../database/sharding/every-shard.js';
 import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../../database/sql.js';
 import type { ImageStorage } from './storage.js';
 
@@ -49,30 +48,6 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }
     order by id
     for update skip locked`,
 );
-
-const selectShown = unprepared(
-  everyoneStatement<{ ids: readonly string[] }, { id: string }>(
-    'images_shown',
-    (p) => sql`
-    select wanted.id from unnest(${p.ids}::uuid[]) as wanted (id)
-    where exists (select from notifications n where n.image_id = wanted.id)`,
-  ),
-);
-
-/**
- * With several servers, returns the images that no notification on any of them shows. The caller must have locked the
- * images: every publisher locks its images in the directory until its transaction is complete on all servers.
- * @returns all images with one server, where `deleteUnused` looks for notifications
- * @throws Problem `storage_unavailable` if a server does not answer: its users may see the images
- */
-export async function notShownByUsers(database: Database, ids: readonly string[]): Promise<readonly string[]> {
-  if (ids.length === 0 || database.shards.length === 1) return ids;
-  const shown = await onEveryShard(database, (shards) =>
-    Promise.all(shards.map((shard) => shard.everyone.query(selectShown({ ids })))),
-  );
-  const shownIds = new Set(idsOf(shown.flat()));
-  return ids.filter((id) => !shownIds.has(id));
-}
 
 /**
  * Deletes those of the images that no notification shows. Run it after the statement that locks these rows. Then it
@@ -130,17 +105,7 @@ export function startImageCleanup(parts: ImageCleanupOptions, onError: (error: u
  * So an image is either shown and stays, or it is removed and the publisher does not find it.
  * @returns the number of removed images
  */
-export async function cleanUpImages(parts: ImageCleanupOptions): Promise<number> {
-  try {
-    return await removeAllUnused(parts);
-  } finally {
-    // While a server is down, all images stay. But files without a row belong to no user, so they are removed in any
-    // case.
-    await settleLeftovers(parts);
-  }
-}
-
-async function removeAllUnused({ database, storage }: ImageCleanupOptions): Promise<number> {
+export async function cleanUpImages({ database, storage }: ImageCleanupOptions): Promise<number> {
   let total = 0;
   for (;;) {
     const dueImages = await database.everyone.query(selectDue({}));
@@ -148,7 +113,7 @@ async function removeAllUnused({ database, storage }: ImageCleanupOptions): Prom
     const stored = idsOf(unused.filter((image) => image.stored));
     for (const id of stored) await storage.markUnsettled(id);
     const { removed, checked } = await database.everyone.transaction((tx) =>
-      removeUnused(database, tx, idsOf(dueImages), idsOf(unused)),
+      removeUnused(tx, idsOf(dueImages), idsOf(unused)),
     );
     total += removed.size;
     // Images that this run did not remove stay unsettled (marked as perhaps having files without a row), because
@@ -156,6 +121,7 @@ async function removeAllUnused({ database, storage }: ImageCleanupOptions): Prom
     for (const id of stored.filter((id) => removed.has(id))) await storage.remove(id);
     if (dueImages.length < batch || checked === 0) break;
   }
+  await settleLeftovers({ database, storage });
   return total;
 }
 
@@ -166,7 +132,6 @@ const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }
  * marked as unsettled. Without this mark, no later run would find the files. A later run removes the other images.
  */
 async function removeUnused(
-  database: Database,
   tx: Queryable<'directory' | 'everyone'>,
   ids: readonly string[],
   unused: readonly string[],
@@ -175,7 +140,7 @@ async function removeUnused(
   if (lock?.acquired !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
   const locked = idsOf(await tx.query(lockImages({ ids })));
   const removable = locked.filter((id) => unused.includes(id));
-  const removedIds = new Set(idsOf(await tx.query(deleteUnused({ ids: await notShownByUsers(database, removable) }))));
+  const removedIds = new Set(idsOf(await tx.query(deleteUnused({ ids: removable }))));
   await tx.query(postponeShown({ ids: locked.filter((id) => !removedIds.has(id)) }));
   return { removed: removedIds, checked: locked.length };
 }

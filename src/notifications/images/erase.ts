@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.js';
 import { directoryStatement, everyoneStatement, literal, sql } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
-import { deleteUnused, type ImageCleanupOptions, imageRemovalLock, notShownByUsers } from './cleanup.js';
+import { deleteUnused, type ImageCleanupOptions, imageRemovalLock } from './cleanup.js';
 
 /** The number of rows that one step reads. */
 const batch = 100;
@@ -52,16 +52,13 @@ export async function eraseImagesOf(
   for (;;) {
     const ids = idsOf(await database.directory.query(selectUploads({ userId })));
     if (ids.length === 0) return;
-    let hidden = 0;
-    for (const shard of database.shards) {
-      const showing = await shard.everyone.query(selectShowing({ imageIds: ids }));
-      hidden += await hideAll(database, hide, idsOf(showing));
-    }
+    const showing = await database.everyone.query(selectShowing({ imageIds: ids }));
+    const hidden = await hideAll(database, hide, idsOf(showing));
     for (const id of ids) await storage.markUnsettled(id);
     const removedIds = await database.everyone.transaction(async (tx) => {
       await tx.query(lockRemoval({}));
-      const locked = idsOf(await tx.query(lockImages({ ids })));
-      return idsOf(await tx.query(deleteUnused({ ids: await notShownByUsers(database, locked) })));
+      await tx.query(lockImages({ ids }));
+      return idsOf(await tx.query(deleteUnused({ ids })));
     });
     for (const id of removedIds) await storage.remove(id);
     // Notifications of another user still show these images, and that user is being erased too. The queue repeats this

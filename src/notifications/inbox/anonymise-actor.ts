@@ -1,5 +1,4 @@
-import type { Database, Queryable, Shard } from '../../database/database.js';
-import { onEveryShard } from '../../database/sharding/every-shard.js';
+import type { Database, Queryable } from '../../database/database.js';
 import { everyoneStatement, literal, sql, userStatement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import { lockUnlockedHeads } from './heads.js';
@@ -83,20 +82,10 @@ export async function anonymiseActor(
   actorId: string,
   onChanged: (userIds: readonly string[]) => void,
 ): Promise<void> {
-  await onEveryShard(database, async (shards) => {
-    for (const shard of shards) await anonymiseOn(shard, actorId, onChanged);
-  });
-}
-
-async function anonymiseOn(
-  shard: Shard,
-  actorId: string,
-  onChanged: (userIds: readonly string[]) => void,
-): Promise<void> {
   for (;;) {
-    const rows = await shard.everyone.query(findNotificationsOfActor({ actorId }));
+    const rows = await database.everyone.query(findNotificationsOfActor({ actorId }));
     if (rows.length === 0) return;
-    const anonymised = await shard.users.transaction((tx) => anonymiseBatch(tx, actorId, rows));
+    const anonymised = await database.users.transaction((tx) => anonymiseBatch(tx, actorId, rows));
     if (anonymised.length === 0) throw new Problem('storage_unavailable');
     onChanged(anonymised);
   }

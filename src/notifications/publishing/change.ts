@@ -58,7 +58,6 @@ function updateRow(userId: string, id: string, columns: Partial<Content>): State
     )}
     )
     select ${notificationColumns} from changed`,
-    userId,
   );
 }
 

@@ -2,7 +2,6 @@ import type { Notification, NotificationInput } from '../../contract/notificatio
 import { createKeyedCoalescer } from '../../database/batching/keyed-coalescer.js';
 import { createWriteCoalescer } from '../../database/batching/write-coalescer.js';
 import type { Database } from '../../database/database.js';
-import { perShard } from '../../database/sharding/routing.js';
 import { lockAndCountFullBlocks } from '../inbox/block-counts.js';
 import { type PublishRules, publish, publishOne } from './publish.js';
 import { type Created, insertIntoInbox, insertOne, insertTogether, type NewRow } from './publish-queries.js';
@@ -45,24 +44,19 @@ function createInboxInsert(database: Database, pushes: boolean, batching: boolea
     const handle = database.user(row.userId);
     return rows.length === 1 ? [await insertOne(handle, row, pushes)] : insertIntoInbox(handle, rows, pushes);
   };
-  const sharedOf = perShard(database, (shard, options) =>
-    createWriteCoalescer<readonly NewRow[], readonly (Created | undefined)[]>(
-      {
-        alone,
-        async many(inboxes) {
-          const createdRows = await insertTogether(shard.users, inboxes.flat(), pushes);
-          let next = 0;
-          return inboxes.map((rows) => {
-            const ownRows = createdRows.slice(next, next + rows.length);
-            next += rows.length;
-            return ownRows.includes(undefined) ? undefined : ownRows;
-          });
-        },
-      },
-      options,
-    ),
-  );
-  const insert: InsertIntoInbox = batching ? (rows) => sharedOf(rows[0]?.userId ?? '')(rows) : alone;
+  const shared = createWriteCoalescer<readonly NewRow[], readonly (Created | undefined)[]>({
+    alone,
+    async many(inboxes) {
+      const createdRows = await insertTogether(database.users, inboxes.flat(), pushes);
+      let next = 0;
+      return inboxes.map((rows) => {
+        const ownRows = createdRows.slice(next, next + rows.length);
+        next += rows.length;
+        return ownRows.includes(undefined) ? undefined : ownRows;
+      });
+    },
+  });
+  const insert = batching ? shared : alone;
   return async (rows) => {
     const createdRows = await insert(rows);
     const userId = rows[0]?.userId;

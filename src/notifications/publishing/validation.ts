@@ -1,6 +1,6 @@
 import type { Image, NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
-import { divisible, sql, userStatement } from '../../database/sql.js';
+import { sql, userStatement } from '../../database/sql.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { findAndLockImages, findImages } from '../images/rows.js';
 import { type ContentRules, contentErrors, type InputItem, imageIds } from './content.js';
@@ -38,11 +38,9 @@ export interface Item extends InputItem<NotificationInput> {
   readonly deliveries: readonly Delivery[];
 }
 
-const selectUsers = divisible(
-  userStatement<{ userIds: readonly string[] }, { user_id: string }>(
-    'inboxes_exist',
-    (p) => sql`select user_id from inboxes where user_id = any (${p.userIds}::uuid[])`,
-  ),
+const selectUsers = userStatement<{ userIds: readonly string[] }, { user_id: string }>(
+  'inboxes_exist',
+  (p) => sql`select user_id from inboxes where user_id = any (${p.userIds}::uuid[])`,
 );
 
 /** Reads a request. The fields of an array's items are named with the item's index: `3.description`. */

@@ -57,15 +57,15 @@ interface Item {
 }
 
 /**
- * Fan-out: computes the pushes of the oldest publications of a shard (a server with rows of users). The transaction
- * that deletes the publications also inserts the rows and jobs of the pushes, so no push is lost or sent twice.
+ * Fan-out: computes the pushes of the oldest publications. The transaction that deletes the publications also inserts the
+ * rows and jobs of the pushes, so no push is lost or sent twice.
  * @returns whether the step found a publication
  */
 export function fanOutPushes(
-  { everyone }: Pick<Database, 'everyone'>,
+  database: Pick<Database, 'everyone'>,
   options: PushOptions & { readonly counters: Counters },
 ): Promise<boolean> {
-  return everyone.transaction(async (tx) => {
+  return database.everyone.transaction(async (tx) => {
     const publications = await tx.query(takePublications({}));
     if (publications.length === 0) return false;
     const items = publications.flatMap(itemsOf);

@@ -1,7 +1,7 @@
 import type { Notification } from '../../contract/notification.js';
 import type { Mute } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { divisible, sql, unprepared, userStatement } from '../../database/sql.js';
+import { sql, unprepared, userStatement } from '../../database/sql.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { matches } from '../../lib/filter/match.js';
 import { collectFilter, parseFilter } from '../../lib/filter/parse.js';
@@ -50,12 +50,10 @@ const deleteMute = userStatement<{ userId: string; id: string }, { id: string }>
   (p) => sql`delete from mutes where user_id = ${p.userId} and id = ${p.id} returning id`,
 );
 
-const selectFilters = divisible(
-  unprepared(
-    userStatement<{ userIds: readonly string[] }, { user_id: string; filter: string }>(
-      'mutes_of_users',
-      (p) => sql`select user_id, filter from mutes where user_id = any (${p.userIds}::uuid[])`,
-    ),
+const selectFilters = unprepared(
+  userStatement<{ userIds: readonly string[] }, { user_id: string; filter: string }>(
+    'mutes_of_users',
+    (p) => sql`select user_id, filter from mutes where user_id = any (${p.userIds}::uuid[])`,
   ),
 );
 

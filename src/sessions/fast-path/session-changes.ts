@@ -100,7 +100,6 @@ const findChangesAndSessions = everyoneStatement<FindValues, ChangesRow | FoundR
   cross join lateral (
     ${sessionOfToken({ userId: sql`requested.user_id`, id: sql`requested.id`, digest: sql`requested.digest` })}
     limit 1) found`,
-  'userIds',
 );
 
 /**

@@ -1,7 +1,7 @@
 import { recordServiceEvent } from '../../audit/events.js';
 import type { User } from '../../contract/user.js';
 import type { BulkRequest } from '../../contract/users/bulk.js';
-import { type Database, isStorageFailure, type Shard } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
 import { compose, sql, userStatement } from '../../database/sql.js';
 import { isExternalReference, type UserReferences } from '../../identities/user-references.js';
 import { collectFilter } from '../../lib/filter/parse.js';
@@ -55,8 +55,8 @@ export interface UserBulk {
   /**
    * Yields the outcomes of a few users at a time, and continues only when the caller asks for more. A repeated action
    * leaves users unchanged who are already in the wanted state.
-   * @throws Problem when the database fails. The outcome for the current users is then unknown. If one of several
-   *   servers fails, the users of the others are changed first. Repeat the action to complete it.
+   * @throws Problem when the database fails. The outcome for the current users is then unknown. Repeat the action to
+   *   complete it.
    */
   run(action: BulkAction, caller: BulkCaller): AsyncGenerator<readonly BulkOutcome[]>;
 }
@@ -97,28 +97,17 @@ export function createUserBulk({ database, users, references }: UserBulkOptions)
         const data = { action: action.action, users: 'references' in selection ? selection.references.length : null };
         await recordServiceEvent(database.directory, { type: 'users.bulk', origin: caller.origin, data });
       }
-      /** The servers on which a change has failed, with the error. Their other users are left out. */
-      const failures = new Map<Shard, unknown>();
-      const hasFailed = ({ id }: Reference) => id !== undefined && failures.has(database.shardOf(id));
       for await (const selected of selectUsers(database, users, selection)) {
         for (let start = 0; start < selected.length; start += concurrency) {
-          const batch = selected.slice(start, start + concurrency).filter((user) => !hasFailed(user));
-          if (batch.length === 0) continue;
           await caller.recheck();
+          const batch = selected.slice(start, start + concurrency);
           const settled = await Promise.allSettled(batch.map((user) => attemptAction(action, caller, user)));
           // Reports the users whose changes are committed, even if the changes of others have failed.
           yield settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-          for (const [place, result] of settled.entries()) {
-            if (result.status === 'fulfilled') continue;
-            const id = batch[place]?.id;
-            if (id === undefined || !isStorageFailure(result.reason)) throw result.reason;
-            failures.set(database.shardOf(id), result.reason);
-          }
-          if (failures.size === database.shards.length) break;
+          const failure = settled.find((result) => result.status === 'rejected');
+          if (failure !== undefined) throw failure.reason;
         }
-        if (failures.size === database.shards.length) break;
       }
-      for (const failure of failures.values()) throw failure;
     },
   };
 }
@@ -151,16 +140,11 @@ async function* selectUsers(
     sort: [{ field: 'created_at', direction: 'asc' }],
   } satisfies UserListRequest;
   let page = await users.list(request);
-  let isIncomplete = false;
   for (;;) {
-    isIncomplete ||= page.missingShards !== undefined;
     if (page.items.length > 0) yield page.items.map(({ id }) => ({ id }));
-    if (!page.hasMore || page.ends === undefined) break;
+    if (!page.hasMore || page.ends === undefined) return;
     page = await users.list({ ...request, anchor: { side: 'after', key: page.ends.last } });
   }
-  // The action has run for the users of all other servers. A repeated action finds the users of the server that does
-  // not answer now.
-  if (isIncomplete) throw new Problem('storage_unavailable', { retryAfter: 1 });
 }
 
 type Result = Omit<BulkOutcome, 'id'>;

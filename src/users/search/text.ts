@@ -1,8 +1,7 @@
 import { externalIdPrefix } from '../../contract/common.js';
-import type { Database } from '../../database/database.js';
+import type { Queryable } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { likePattern } from '../../database/listing.js';
-import { onReachableShards, readAgainIfMoved } from '../../database/sharding/merge.js';
 import { bound, everyoneStatement, type Sql, sql } from '../../database/sql.js';
 import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
@@ -54,16 +53,14 @@ const phoneLike = /^\+?[\d\s()./-]{3,}$/;
  * text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
  */
 export async function matchOf(
-  database: Pick<Database, 'directory' | 'shards' | 'mapVersion'>,
+  handle: Queryable<'directory' | 'everyone'>,
   text: string,
   defaultRegion: string | undefined,
 ): Promise<Match> {
-  const usersWithExternalId = (externalId: string) =>
-    ownersOf(database.directory, 'external_id', [externalId], defaultRegion);
+  const usersWithExternalId = (externalId: string) => ownersOf(handle, 'external_id', [externalId], defaultRegion);
   const id = parseId(text);
   if (id !== undefined) {
-    const find = () => onReachableShards(database, ({ everyone }) => everyone.query(findById({ id })));
-    const userIds = (await readAgainIfMoved(database, find)).flat(2).map((row) => row.id);
+    const userIds = (await handle.query(findById({ id }))).map((row) => row.id);
     return { ids: [...new Set([...userIds, ...(await usersWithExternalId(text))])] };
   }
   if (isExternalReference(text)) {
@@ -71,8 +68,8 @@ export async function matchOf(
     if (userIds.length > 0) return { ids: userIds };
   }
   const owners = [
-    ...(text.includes('@') ? await ownersOf(database.directory, 'email', [text], defaultRegion) : []),
-    ...(phoneLike.test(text) ? await ownersOf(database.directory, 'phone', [text], defaultRegion) : []),
+    ...(text.includes('@') ? await ownersOf(handle, 'email', [text], defaultRegion) : []),
+    ...(phoneLike.test(text) ? await ownersOf(handle, 'phone', [text], defaultRegion) : []),
   ];
   if (owners.length > 0) return { ids: owners };
   const userIds = await usersWithExternalId(text);

@@ -103,43 +103,6 @@ describe('a day', () => {
   });
 });
 
-describe('with several servers, an event that has moved', () => {
-  it.each([
-    ['between two sealed days of the new server', 4],
-    ['before its first sealed day', 6],
-  ])('does not count as added if its day is %s', async (_, daysAgo) => {
-    const former = await createTestDatabase();
-    try {
-      for (const day of [5, 3]) await write(day);
-      await seal();
-      const { everyone } = former.database;
-      const [id, changedId] = [newId(), newId()];
-      await everyone.query(
-        testSql(
-          `insert into events (user_id, id, type, actor, created_at)
-           select gen_random_uuid(), id, 'moved', 'user', $2 from unnest($1::uuid[]) id`,
-          [[id, changedId], `${dayOf(daysAgo)} 12:00+00`],
-        ),
-      );
-      await eventually('the sealed day of the former server', async () => {
-        await runMaintenanceOnce(former.database, [sealTask(eventsAge, () => undefined)]);
-        const sealed = await everyone.query(testSql('select from audit_days where hash is not null'));
-        return sealed.length === 1 || undefined;
-      });
-      const rows = await everyone.query(
-        testSql<{ row: string }>('with gone as (delete from events returning *) select gone::text as row from gone'),
-      );
-      for (const { row } of rows) await run('insert into events select ($1::events).*', [row]);
-      const verifyNew = () => verifyAudit(test.database, { eventsAge, anchors: new Map(), others: [former.database] });
-      expect(await verifyNew()).toMatchObject({ events: 4, findings: [] });
-      await run(`update events set actor = 'system' where id = $1`, [changedId]);
-      expect((await verifyNew()).findings).toEqual([{ what: 'added', day: expect.any(String), id: changedId }]);
-    } finally {
-      await former.drop();
-    }
-  });
-});
-
 describe('the check finds', () => {
   it.each(['first', 'middle', 'last'] as const)('an event that was removed, the %s of its day', async (which) => {
     const ids = {

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEventStreams, type EventStreams } from '../../../src/audit/stream/event-streams.js';
-import { type Places, parsePlaces } from '../../../src/audit/stream/places.js';
+import { type Position, parsePosition } from '../../../src/audit/stream/position.js';
 import type { StreamTimes } from '../../../src/lib/event-stream/connections.js';
 import type { FilterClause } from '../../../src/lib/filter/fields.js';
 import { Problem } from '../../../src/lib/problem.js';
@@ -61,7 +61,7 @@ class Sink extends Writable {
 }
 
 interface StreamOptions {
-  readonly after?: Places;
+  readonly after?: Position;
   readonly filter?: readonly FilterClause[];
   readonly recheck?: () => Promise<void>;
   readonly isReading?: boolean;
@@ -109,7 +109,7 @@ describe('streams of audit events', () => {
     await waitForEvents(first, 250);
     // The first id is the position at which the stream started.
     for (const index of [0, 1, 100, 199, 200, 201, 249, 250]) {
-      const after = parsePlaces(first.ids[index] ?? '');
+      const after = parsePosition(first.ids[index] ?? '');
       if (after === undefined) throw new Error(`the id ${first.ids[index]} cannot be read`);
       const resumed = await open(streams, { after, caller: `key:${index}` });
       await write('next', 1);
@@ -199,7 +199,7 @@ describe('streams of audit events', () => {
     await write('excluded', 3);
     await eventually('another id', async () => (new Set(sink.ids).size > 1 ? true : undefined));
     expect(sink.types).toEqual([]);
-    const resumed = parsePlaces(sink.ids.at(-1) ?? '');
+    const resumed = parsePosition(sink.ids.at(-1) ?? '');
     expect(resumed).toBeDefined();
   });
 

@@ -41,12 +41,12 @@ afterAll(() => test.drop());
 
 describe('a rotation of the secret key', () => {
   it('counts the values that need the old key', async () => {
-    expect(await countOldKeyUses(test.database, during)).toEqual([
+    expect(await countOldKeyUses(test.database.everyone, during)).toEqual([
       { kind: 'secrets of authenticator apps', count: apps },
       { kind: 'PINs', count: 1 },
       { kind: 'recovery codes', count: 1 },
     ]);
-    expect(await countOldKeyUses(test.database, before)).toEqual([]);
+    expect(await countOldKeyUses(test.database.everyone, before)).toEqual([]);
   });
 
   it('encrypts stored secrets again in steps, and continues after an interruption', async () => {
@@ -79,7 +79,7 @@ describe('a rotation of the secret key', () => {
   it('counts the recovery codes and the processes of a key that was used between two uses of the current one', async () => {
     const { everyone } = test.database;
     const counts = async (keys: typeof before) =>
-      (await countOldKeyUses(test.database, keys)).filter(({ kind }) => /recovery|processes/.test(kind));
+      (await countOldKeyUses(test.database.everyone, keys)).filter(({ kind }) => /recovery|processes/.test(kind));
     const again = createSecretKeys([oldKey, newKey]);
     await run('delete from recovery_codes');
     await run(`insert into recovery_codes (user_id, digest, created_at) values (gen_random_uuid(), '\\x00', now())`);

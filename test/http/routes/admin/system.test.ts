@@ -17,7 +17,7 @@ const secrets = {
   webhookQuery: randomWord(),
   vapid: vapid.privateKey,
   signing: randomBytes(24).toString('base64'),
-  plugin: randomWord(),
+  authenticator: randomBytes(24).toString('base64'),
 };
 const apple = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({
   type: 'pkcs8',
@@ -43,7 +43,9 @@ beforeAll(async () => {
       ...{ type: 'service_account', project_id: 'p', client_email: 'a@p.iam.gserviceaccount.com' },
       ...{ private_key: google.toString(), token_uri: 'https://oauth2.googleapis.com/token' },
     }),
-    AUTHENTICATOR_TOKEN: secrets.plugin,
+    CUSTOM_AUTHENTICATORS: JSON.stringify({
+      badge: { url: 'http://127.0.0.1:9/', secret: `whsec_${secrets.authenticator}` },
+    }),
   });
 });
 afterAll(() => postern.close());
@@ -89,12 +91,10 @@ describe('the state of the system', () => {
   });
 
   test('shows the database, its tables and all migrations', async () => {
-    const { database, servers, migrations } = (await read()).body;
+    const { database, migrations } = (await read()).body;
     expect(database.bytes).toBeGreaterThan(1e6);
     expect(database.connections).toBeLessThanOrEqual(database.max_connections);
     expect(database.tables).toHaveLength(10);
-    const count = postern.database.shards.length;
-    expect(servers).toHaveLength(count === 1 ? 0 : count);
     expect(migrations.at(-1)).toEqual({ name: '0001_foundation.sql', applied_at: expect.any(String) });
     expect(migrations.filter(({ applied_at }) => applied_at === null)).toEqual([]);
   });

@@ -76,7 +76,7 @@ const usersWithImportedHash = async () =>
   (await postern.database.everyone.query<{ user_id: string }>(testSql('select user_id from imported_hashes'))).map(
     (row) => row.user_id,
   );
-const dropUnused = () => runMaintenanceOnce(postern.database, [unusedSchemesTask(postern.database)]);
+const dropUnused = () => runMaintenanceOnce(postern.database, [unusedSchemesTask]);
 
 describe('a new scheme', () => {
   it('needs the scope admin when a user is created', async () => {
