@@ -98,7 +98,7 @@ export interface OwnAccountOptions {
 
 /**
  * The proofs for a change of the PIN. A code is not accepted: login codes go to the same address, and the PIN must
- * protect against someone who controls it. While the PIN is guarded (decision 59), only the PIN itself counts.
+ * protect against someone who controls it. While the PIN is guarded (decision 16), only the PIN itself counts.
  */
 const changedPinProofs: AllowedProofs = ({ onlyPinChangesPin }) =>
   onlyPinChangesPin ? ['pin'] : ['password', 'passkey', 'pin'];

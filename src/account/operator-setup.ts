@@ -27,7 +27,7 @@ import { takenIdentities } from '../users/queries.js';
 import type { Users } from '../users/users.js';
 import { checkNewUser, type Identities, identitiesToSet, type UserRules } from '../users/validation.js';
 
-/** A person creates their own account with a role, through a set-up link (decision 81). */
+/** A person creates their own account with a role, through a set-up link (decision 17). */
 export interface OperatorSetUp {
   /** @throws Problem `setup_link_unknown`, `setup_link_used`, `setup_link_expired` */
   describe(secret: string): Promise<SetUpLink>;

@@ -25,7 +25,7 @@ import type { AddressInput, SessionlessCodes } from './sessionless-codes.js';
 
 /**
  * Recoveries of a PIN by a code take effect after a delay. Login codes go to the same address, so the request may come
- * from an attacker who controls it. Until the delay is over, the old PIN counts, and the user can cancel (decision 59).
+ * from an attacker who controls it. Until the delay is over, the old PIN counts, and the user can cancel (decision 16).
  */
 export interface PinRecoveries extends PendingPins {
   /** Whether there is a delay at all. */

@@ -115,7 +115,7 @@ export interface ProofsOptions {
 /** The proofs for most changes: all except the PIN, which is too short. */
 export const defaultProofs: AllowedProofs = () => ['password', 'code', 'passkey'];
 
-/** The proofs that are a second factor (decision 60). */
+/** The proofs that are a second factor (decision 15). */
 const secondFactorProofs: readonly ProofType[] = ['totp', 'passkey'];
 
 const readSession = statement<{ userId: string; sessionId: string }, { expires_at: string }>(
@@ -236,7 +236,7 @@ export function createProofs(options: ProofsOptions): Proofs {
   function acceptedTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
     const types = allowed(user);
     // While the PIN is guarded, only the PIN is allowed. A second factor is not accepted then, because somebody with
-    // only a code may have enrolled it (decision 59).
+    // only a code may have enrolled it (decision 16).
     const onlyPin = types.every((type) => type === 'pin');
     return hasSecondFactor(user) && !onlyPin ? secondFactorProofs : types;
   }

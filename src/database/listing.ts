@@ -66,7 +66,7 @@ export interface ListSource {
 export const countCap = 1000;
 
 /**
- * Reads one page. A page with an anchor is found by its key (decision 78), and any other page by OFFSET: pages far from
+ * Reads one page. A page with an anchor is found by its key (decision 32), and any other page by OFFSET: pages far from
  * the start are rare, and the statement timeout limits them. Ties are ordered by `id`.
  */
 export async function readPage<Row extends { readonly id: string }>(

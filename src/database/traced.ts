@@ -4,7 +4,7 @@ import { type Statement, sql, statement } from './sql.js';
 
 /**
  * Sets on the connection which request the next statements belong to. The columns `traceparent` have this setting as their
- * default, and jobs copy it, so the spans of later work are linked to the request (decision 111).
+ * default, and jobs copy it, so the spans of later work are linked to the request (decision 34).
  */
 const setCause = statement<{ cause: string }>(
   'trace_cause',

@@ -146,7 +146,7 @@ export function derivedUserId(keys: SecretKeys, identity: Identity): string {
 
 /**
  * The derived id of a registration, whether or not a user has its identity. It differs from `derivedUserId`: accounts
- * share no limits with registrations, so unknown identities must not either (decision 57).
+ * share no limits with registrations, so unknown identities must not either (decision 6).
  */
 export function derivedRegistrationId(keys: SecretKeys, identity: Identity): string {
   return idOf(keys, `registration ${identityDigest(identity).toString('hex')}`);

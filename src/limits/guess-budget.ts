@@ -14,7 +14,7 @@ import { createTurnQueues } from './turn-queues.js';
  * Limits the wrong secrets of an account, across all authenticators, steps, identities and instances. Each known device
  * of an account has its own bucket of guesses, and all other devices share one bucket. A guess is taken in the database
  * before a secret is evaluated, and settled afterwards. So parallel requests cannot evaluate more wrong secrets than
- * there are guesses left, and a slow hash holds no transaction (decision 13).
+ * there are guesses left, and a slow hash holds no transaction (decision 10).
  */
 export interface GuessBudget {
   /**
@@ -282,7 +282,7 @@ function isLock(error: unknown): boolean {
 
 /**
  * Whether a custom authenticator failed. Some fail only for wrong secrets. If such a failure did not count, it would
- * allow guesses without limit (decision 39).
+ * allow guesses without limit (decision 18).
  */
 function isAuthenticatorFailure(error: unknown): boolean {
   return error instanceof Problem && error.code === 'authenticator_unavailable';

@@ -90,7 +90,7 @@ const takeAccountRequest = statement<RequestCount, WaitRow>(
 );
 /**
  * Counts a request for a code, and how many codes its address has requested recently. Commits without waiting for the disk, as
- * the first statement of a login does (decision 52).
+ * the first statement of a login does (decision 8).
  */
 const countCodeRequest = statement<
   RequestCount & { recentCodesKey: Buffer },

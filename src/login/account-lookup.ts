@@ -27,7 +27,7 @@ import { countRequest, type RequestLimits, refuseOverLimit } from '../limits/req
 /**
  * Finds the account of a login in two statements. The first counts the request toward the limit of the client's address,
  * and looks up the identity. The second counts the request toward the limit of the account, finds the user and the
- * device, and takes a guess. Both do the same work for unknown identities (decision 48).
+ * device, and takes a guess. Both do the same work for unknown identities (decision 8).
  */
 export interface AccountLookup {
   /**
@@ -61,7 +61,7 @@ export interface AccountOnDevice extends Account {
   readonly knownDevice: string | undefined;
 }
 
-/** The commit does not wait for the disk. A crash loses only the counts of the last half second (decision 52). */
+/** The commit does not wait for the disk. A crash loses only the counts of the last half second (decision 8). */
 const identifyAccount = statement<
   RequestCount & { digest: Buffer },
   { readonly wait: number | null; readonly user_id: string | null }

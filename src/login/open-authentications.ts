@@ -41,7 +41,7 @@ export interface OpenAuthentication {
   readonly challenge: ChallengeState;
   readonly approval_secret: Buffer | null;
   readonly device: LoginDevice;
-  /** Whether step 1 contained a wrong PIN. It is reported at step 2 (decision 4). */
+  /** Whether step 1 contained a wrong PIN. It is reported at step 2 (decision 7). */
   readonly pin_refused: boolean;
 }
 

@@ -17,7 +17,7 @@ const jobs = {
 /**
  * Dispatches the oldest queued messages: their logins become `pending`, messages without a recipient are dropped, and
  * jobs are added for the others. This is one statement, so that the times do not show whether a message has a recipient
- * (decision 58). It leaves locked rows for a later run. It is not prepared, so that it is planned for the current table
+ * (decision 24). It leaves locked rows for a later run. It is not prepared, so that it is planned for the current table
  * sizes.
  */
 const dispatchOldest = compose<{ more: boolean }>(

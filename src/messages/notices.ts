@@ -90,7 +90,7 @@ const isReached = (channels: SqlPart, device: SqlPart) => sql`
 
 /**
  * SQL: two CTEs, `notice` and `notice_job`, of a statement that approves a login. They write the notice of a new device, if a
- * channel reaches the user and the device is not the user's first one (decision 67). The statement must have the CTEs
+ * channel reaches the user and the device is not the user's first one (decision 25). The statement must have the CTEs
  * `device` (`recordDevice`), `authentication` and `event`, and must read `notice_job`: otherwise the job is not added.
  *
  * @param notice.channels an array of `NoticeChannel`

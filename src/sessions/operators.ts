@@ -47,7 +47,7 @@ interface OperatorRow {
   readonly is_fresh: boolean;
 }
 
-/** SQL: whether a time is at most `maxAge` milliseconds ago. The age of a time ahead of the clock is unknown (decision 66). */
+/** SQL: whether a time is at most `maxAge` milliseconds ago. The age of a time ahead of the clock is unknown (decision 4). */
 const isFresh = (time: SqlPart, maxAge: SqlPart) =>
   sql`(${time} >= db_now() - ${maxAge} * interval '1 ms' and ${isNotAhead(time)})`;
 

@@ -46,7 +46,7 @@ export interface CreateValues {
 /**
  * SQL: whether this client used the token before, and the last request came from another User-Agent in another network. A
  * phone that changes its network keeps its User-Agent, and an app that was updated does not return to its former
- * User-Agent (decision 97).
+ * User-Agent (decision 14).
  */
 const isShared = (p: Parameters<CreateValues>): Sql => sql`
   token.former_agent = ${p.agent}::bigint and token.client_agent <> ${p.agent}::bigint

@@ -14,7 +14,7 @@ import { Problem } from '../lib/problem.js';
 /**
  * Set-up links: a person with such a link creates the user of an operator or of a member of the support staff in the
  * console. Only the transaction that creates the user marks the link as used, so an interrupted set-up can be repeated
- * (decision 81).
+ * (decision 17).
  */
 
 /** A new link. Its secret is shown once. */

@@ -21,7 +21,7 @@ const maxLifetime = sql`${literal(maxSessionDays)} * interval '1 day'`;
 
 /**
  * SQL: whether the times of a session `s` are valid. A session that was created while the clock was ahead would last longer
- * than its lifetime (decision 66). For cached sessions, `isWithinTime` checks the same.
+ * than its lifetime (decision 4). For cached sessions, `isWithinTime` checks the same.
  */
 const sessionIsInTime = sql`s.expires_at > db_now() and ${isNotAhead(sql`s.created_at`)}
      and s.expires_at <= s.created_at + ${maxLifetime}`;

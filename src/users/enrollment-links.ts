@@ -11,7 +11,7 @@ import { findUserForUpdate } from './queries.js';
 
 /**
  * Links that activate a role. The user opens the link and enrols a second factor, or proves an existing one; then the role
- * takes effect. So a stolen password does not give the role to a thief who enrols a factor of their own (decision 62).
+ * takes effect. So a stolen password does not give the role to a thief who enrols a factor of their own (decision 17).
  */
 export interface EnrollmentLinks {
   /**

@@ -261,7 +261,7 @@ async function changeUser(
 
 /**
  * A role with more rights than before takes effect only after the user has enrolled or proved a second factor through an
- * enrollment link (decision 62).
+ * enrollment link (decision 17).
  */
 function roleEffect(before: UserRow, { role = before.role }: UserValues): UserValues {
   if (role === before.role) return {};

@@ -93,7 +93,7 @@ const insertPart = statement<{
   values (${p.day}::date, ${p.part}::int, ${p.lastAt}::timestamptz, ${p.lastId}::uuid, ${p.leaves}::bytea, ${p.hash}::bytea)`,
 );
 
-/** Seals a day. If there are webhooks, also records their event (decision 113). */
+/** Seals a day. If there are webhooks, also records their event (decision 22). */
 const sealDay = statement<{ day: string; hash: Buffer }, { events: string }>(
   'audit_day_seal',
   (p) => sql`

@@ -21,7 +21,7 @@ const codings = ['br', 'gzip'] as const;
 
 /**
  * Compresses the large answers of the admin API to GET, on other threads. No other answers: the length of a compressed
- * answer that contains a secret and a text of an attacker reveals the secret (BREACH, decision 107).
+ * answer that contains a secret and a text of an attacker reveals the secret (BREACH, decision 33).
  */
 export function compressionPlugin(app: App): void {
   app.addHook('onRoute', (route) => {

@@ -126,7 +126,7 @@ export function needsReset(
 
 /**
  * A client's position. During a first read in pages, it also contains the change sequence at which the read began. The
- * client never got notifications that were deleted before that, so it does not need their tombstones (decision 21).
+ * client never got notifications that were deleted before that, so it does not need their tombstones (decision 27).
  */
 export interface ChangesPosition {
   readonly after: number;

@@ -7,7 +7,7 @@ const lockOne = statement<{ userId: string }, { user_id: string }>(
 );
 
 /**
- * The head of an inbox is its row in `inboxes`, which numbers the changes of its notifications (decision 9). A change
+ * The head of an inbox is its row in `inboxes`, which numbers the changes of its notifications (decision 27). A change
  * *moves* the head: it raises the numbers and the time in the row. Heads are locked in the order of their users, so
  * that two transactions never wait for each other in a cycle.
  */

@@ -55,7 +55,7 @@ const readByKey = statement<Record<never, never>>(
  * Locks and moves the heads in the order of their users, so that two publishers never wait for each other in a cycle:
  * with `readByKey`, the join keeps the order of its sorted side. If the statement has waited for a lock, PostgreSQL
  * reads the current version of the row. The times do not decrease from row to row. A head that was deleted in the
- * meantime is not returned (decision 51).
+ * meantime is not returned (decision 46).
  */
 const moveHeads = statement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
   'notifications_publish_heads',

@@ -9,7 +9,7 @@ import type { ExactNumbers } from './validation.js';
 
 /**
  * Publishes one notification to one user, as `publish` does. A notification without an image needs only one statement,
- * which commits by itself. Notifications that are published at the same time share a statement (decisions 46 and 70).
+ * which commits by itself. Notifications that are published at the same time share a statement (decision 46).
  */
 export function createOnePublisher(
   database: Database,

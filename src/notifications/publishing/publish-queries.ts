@@ -98,7 +98,7 @@ export function contentParameters(p: Parameters<ContentArrays>): Sql {
 
 /**
  * Defines a publishing statement in two versions: with and without a row for the push relay. This is one row, however
- * many notifications the statement inserts. The relay computes the pushes later (decision 23). Both versions record the
+ * many notifications the statement inserts. The relay computes the pushes later (decision 28). Both versions record the
  * events for webhooks.
  *
  * @param build `publication(from)` returns CTEs that read `user_id`, `id`, `sequence` and `time` of the new

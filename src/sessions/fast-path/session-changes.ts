@@ -44,7 +44,7 @@ const trustedFloor = sql`session_changes_floor where xmin = written_by::xid`;
 /**
  * SQL: the changes since a snapshot, in one text array, because each column of a result has a cost. A transaction that
  * the snapshot did not see was running at that time, or has a later number. Scalar subqueries hide the parameters from
- * the planner, so that it plans once. `order by` makes it use the index (decision 50).
+ * the planner, so that it plans once. `order by` makes it use the index (decision 45).
  */
 const changesSince = (since: SqlPart) => {
   const snapshot = sql`${since}::text::pg_snapshot`;

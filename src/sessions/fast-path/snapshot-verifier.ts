@@ -35,7 +35,7 @@ interface ReportedChanges {
 /**
  * Verifies the sessions of one turn of the event loop by one query, and caches them. The cache alone never answers: each
  * query reads in one snapshot whose sessions have changed, and which uncached sessions are valid. If a query misses a
- * change, the first query that sees the change deletes the result, or adds it to `ReportedChanges` (decision 50).
+ * change, the first query that sees the change deletes the result, or adds it to `ReportedChanges` (decision 45).
  */
 export function createSnapshotVerifier(database: Handle): SessionVerifier {
   const cache = createSessionCache(maxSessions);

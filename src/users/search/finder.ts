@@ -29,7 +29,7 @@ export interface FindRequest extends Omit<ListRequest, 'filter'> {
  */
 export type FindMethod = 'trigram' | 'index' | 'scan' | 'planner';
 
-/** Finds the ids of one page of users that match a condition, within a time limit (decision 83). */
+/** Finds the ids of one page of users that match a condition, within a time limit (decision 21). */
 export type FindUsers = (request: FindRequest) => Promise<Page<FoundRow>>;
 
 export interface FinderOptions {
