@@ -14,8 +14,11 @@ export { filterText } from './inbox/filter.js';
 // Lists that are read page by page.
 export { listOf } from './lists.js';
 
+// What a user typed as the name of an account.
+export { identityOf } from './login/identity.js';
+
 // Waiting and measuring time. A signal ends both.
-export { forCaller, stopwatch, wait } from './platform.js';
+export { anySignal, forCaller, stopwatch, throwIfAborted, wait } from './platform.js';
 
 // Requests to Postern, with their repetitions.
 export { baseOf, type Call, createTransport, loadPart, type Transport } from './transport.js';

@@ -16,6 +16,9 @@ import type { PageInfo } from './wire.js';
  */
 export const toDate = (time: string): Date => new Date(time);
 
+/** Hermes, the engine of React Native, has no `Symbol.asyncIterator`. There, compiled loops look for this name. */
+const asyncIterator: typeof Symbol.asyncIterator = Symbol.asyncIterator ?? '@@asyncIterator';
+
 /** A page of a list. */
 export interface Page<T> {
   readonly data: readonly T[];
@@ -81,7 +84,7 @@ export function listOf<T>(
   return {
     page,
     pages,
-    async *[Symbol.asyncIterator]() {
+    async *[asyncIterator]() {
       for await (const { data } of pages()) yield* data;
     },
   };

@@ -63,11 +63,50 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
   });
 }
 
+/** The reason of an aborted signal. Signals of React Native before 0.87 have none, and no `throwIfAborted` and `any` either. */
+const reasonOf = (signal: AbortSignal): unknown =>
+  signal.reason ?? Object.assign(new Error('The call was aborted.'), { name: 'AbortError' });
+
+/** @throws the reason of the signal, if it has aborted */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw reasonOf(signal);
+}
+
+/** A signal that aborts with the first of several. */
+export function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of signals) {
+    const abort = () => controller.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { signal: controller.signal });
+  }
+  return controller.signal;
+}
+
+/**
+ * The origin of an address, by `URL`. The `URL` of React Native before 0.80 cannot take an address apart, so that there only an
+ * address whose host is plain has one.
+ */
+export function originOf(address: string, base?: string): string | undefined {
+  try {
+    return new URL(address, base).origin.toLowerCase() || undefined;
+  } catch {
+    return address.match(httpAddress)?.[1]?.toLowerCase();
+  }
+}
+/** The origin, and what follows the path. A user is not accepted. */
+const httpAddress = /^(https?:\/\/[\w.:[\]-]+)(?:\/[^\s\\?#]*)?([?#].*)?$/i;
+/** Whether an address is one of http or https without a user, a query and a fragment. */
+export const isPlainAddress = (address: string): boolean => {
+  const parts = address.match(httpAddress);
+  return parts !== null && parts[2] === undefined;
+};
+
 /** A promise for one of several callers: if the caller's signal aborts, the others still get the result. */
 export function forCaller<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return shared;
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
+    const abort = () => reject(reasonOf(signal));
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort);
     shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));

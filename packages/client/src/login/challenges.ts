@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { isProblem } from '../errors.js';
-import type { Abortable } from '../platform.js';
+import { type Abortable, anySignal } from '../platform.js';
 import type { Authentication, AuthenticationState, Challenge, Identity } from '../wire.js';
 import { browserPasskeys } from './passkeys.js';
 import type { LoginStart, LoginState, PasskeyInput, PinInput } from './states.js';
@@ -98,7 +98,7 @@ export async function sendAssertion(
   { conditional = false, signal: callerSignal }: PasskeyInput,
   signal: AbortSignal,
 ): Promise<() => LoginState> {
-  const combinedSignal = callerSignal ? AbortSignal.any([signal, callerSignal]) : signal;
+  const combinedSignal = anySignal(signal, callerSignal);
   const assertion = await (core.passkeys ?? browserPasskeys).get(options, { conditional, signal: combinedSignal });
   return step2(answer, begin, JSON.stringify(assertion), undefined, signal);
 }

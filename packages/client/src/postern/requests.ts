@@ -1,5 +1,5 @@
 import { ForeignAnswerError, isProblem, NetworkError, SignedOutError, UsageError } from '../errors.js';
-import { type Abortable, platform, wait } from '../platform.js';
+import { type Abortable, originOf, platform, throwIfAborted, wait } from '../platform.js';
 import type { Call } from '../transport.js';
 import type { HeldSession, PosternOptions } from '../types.js';
 
@@ -18,7 +18,7 @@ export async function withRetry<T>(
     const pause = pauseAfter(error);
     if (pause === undefined || isClosed()) throw error;
     await wait(pause, signal);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     return attempt();
   }
 }
@@ -83,13 +83,14 @@ export function createRequests(
   async function fetchWithSession(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const request = input instanceof Request ? input : undefined;
     const page = platform().location;
-    const { origin } = new URL(request?.url ?? `${input}`, page?.href ?? base);
-    if (![new URL(base).origin, page?.origin, ...trustedOrigins].includes(origin)) {
+    const address = request?.url ?? `${input}`;
+    const origin = originOf(address, page?.href);
+    if (origin === undefined || ![originOf(base), page?.origin, ...trustedOrigins].includes(origin)) {
       throw new UsageError(
-        `postern.fetch sends no session to ${origin}. Add it to \`trustedOrigins\` if you trust it.`,
+        `postern.fetch sends no session to ${origin ?? address}. Add its origin to \`trustedOrigins\` if you trust it.`,
       );
     }
-    const canRepeat = !(init.body instanceof ReadableStream);
+    const canRepeat = !isStream(init.body);
     const attempt = (authorization: string) => {
       const headers = new Headers(init.headers ?? request?.headers);
       headers.set('authorization', authorization);
@@ -100,3 +101,6 @@ export function createRequests(
 
   return [call, fetchWithSession] as const;
 }
+
+/** React Native has no `ReadableStream` to compare with. */
+const isStream = (body: RequestInit['body']) => typeof body === 'object' && body !== null && 'getReader' in body;

@@ -64,7 +64,7 @@ export interface WebhookMessage<T = WebhookEvent> {
 
 /** Takes a `Request`, or headers with the raw body. @throws WebhookError */
 export type WebhookVerifier = <T = WebhookEvent>(
-  request: Request | { readonly headers: HeadersLike; readonly body: string | Bytes },
+  request: Request | { readonly headers: HeadersLike; readonly body: string | Uint8Array },
 ) => Promise<WebhookMessage<T>>;
 
 /** The least time in milliseconds between two look-ups of the keys, however many messages with a wrong signature arrive. */
@@ -184,7 +184,7 @@ export function createReplaySet(): ReplaySet {
 }
 
 /** The bytes of a secret `whsec_…`. @throws UsageError */
-export function secretBytes(secret: string): Bytes {
+export function secretBytes(secret: string): Uint8Array {
   const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined;
   if (bytes === undefined || bytes.length === 0) {
     throw new UsageError('Each of `secrets` must be the secret of an endpoint: `whsec_` and base64.');
@@ -192,8 +192,8 @@ export function secretBytes(secret: string): Bytes {
   return bytes;
 }
 
-const importHmac = async (bytes: Bytes) =>
-  subtle().importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+const importHmac = async (bytes: Uint8Array) =>
+  subtle().importKey('raw', new Uint8Array(bytes), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 
 /** Takes the same time wherever the signatures differ. */
 function isEqual(left: Uint8Array, right: Uint8Array): boolean {
@@ -203,7 +203,7 @@ function isEqual(left: Uint8Array, right: Uint8Array): boolean {
 /** Fetches the keys of a Postern. They need no API key. */
 async function keysOf(server: object): Promise<WebhookKeys> {
   const { base, fetch, timeout } = connectionOf(server);
-  const answer = await fetch(`${base}/.well-known/jwks.json`, { signal: AbortSignal.timeout(timeout) });
+  const answer = await fetch(`${base()}/.well-known/jwks.json`, { signal: AbortSignal.timeout(timeout) });
   if (!answer.ok) throw new Error(`Postern answered ${answer.status} to the request for its keys.`);
   return (await answer.json()) as WebhookKeys;
 }
@@ -261,7 +261,7 @@ function signaturesIn(header: string): Signatures {
   return { v1: ofVersion('v1'), v1a: ofVersion('v1a') };
 }
 
-async function bodyOf(request: Parameters<WebhookVerifier>[0]): Promise<Bytes> {
+async function bodyOf(request: Parameters<WebhookVerifier>[0]): Promise<Uint8Array> {
   // Not `instanceof`: tests and frameworks have other classes of requests than the global one.
   if ('arrayBuffer' in request) return new Uint8Array(await request.arrayBuffer());
   const { body } = request;

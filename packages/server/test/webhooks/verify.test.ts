@@ -74,9 +74,9 @@ describe('a stranger causes little work', () => {
 
   /** Runs a check, and counts how often it signs or verifies. */
   async function work(check: () => Promise<unknown>) {
-    const spies = [vi.spyOn(subtle, 'sign').mockClear(), vi.spyOn(subtle, 'verify').mockClear()];
+    const [signed, verified] = [vi.spyOn(subtle, 'sign').mockClear(), vi.spyOn(subtle, 'verify').mockClear()];
     const result = await code(check());
-    return { result, operations: spies.flatMap((spy) => spy.mock.calls).length };
+    return { result, operations: signed.mock.calls.length + verified.mock.calls.length };
   }
   const wrongMac = (n: number) => `v1,${Buffer.alloc(32, n).toString('base64')}`;
   const wrongKey = (n: number) => `v1a,${Buffer.alloc(64, n).toString('base64')}`;
