@@ -16,9 +16,6 @@ import type { PageInfo } from './wire.js';
  */
 export const toDate = (time: string): Date => new Date(time);
 
-/** Hermes, the engine of React Native, has no `Symbol.asyncIterator`. There, compiled loops look for this name. */
-const asyncIterator: typeof Symbol.asyncIterator = Symbol.asyncIterator ?? '@@asyncIterator';
-
 /** A page of a list. */
 export interface Page<T> {
   readonly data: readonly T[];
@@ -84,7 +81,8 @@ export function listOf<T>(
   return {
     page,
     pages,
-    async *[asyncIterator]() {
+    // Hermes, the engine of React Native, has no `Symbol.asyncIterator`. There, compiled loops look for this name.
+    async *[(Symbol.asyncIterator ?? '@@asyncIterator') as typeof Symbol.asyncIterator]() {
       for await (const { data } of pages()) yield* data;
     },
   };

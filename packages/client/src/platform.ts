@@ -63,44 +63,23 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
   });
 }
 
-/** The reason of an aborted signal. Signals of React Native before 0.87 have none, and no `throwIfAborted` and `any` either. */
-const reasonOf = (signal: AbortSignal): unknown =>
-  signal.reason ?? Object.assign(new Error('The call was aborted.'), { name: 'AbortError' });
+/** The reason of an aborted signal. Signals of React Native before 0.87 have none, and no `throwIfAborted` either. */
+const reasonOf = ({ reason }: AbortSignal): unknown =>
+  reason ?? Object.assign(new Error('Aborted'), { name: 'AbortError' });
 
 /** @throws the reason of the signal, if it has aborted */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw reasonOf(signal);
 }
 
-/** A signal that aborts with the first of several. */
-export function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of signals) {
-    const abort = () => controller.abort(signal?.reason);
-    if (signal?.aborted) abort();
-    signal?.addEventListener('abort', abort, { signal: controller.signal });
-  }
-  return controller.signal;
-}
-
 /**
- * The origin of an address, by `URL`. The `URL` of React Native before 0.80 cannot take an address apart, so that there only an
- * address whose host is plain has one.
+ * The whole address up to its query or fragment, its origin, and the sign after it. Null for other schemes, and for an address with
+ * a user. Of the members of `URL`, React Native before 0.80 has only `href`.
+ *
+ * @throws TypeError
  */
-export function originOf(address: string, base?: string): string | undefined {
-  try {
-    return new URL(address, base).origin.toLowerCase() || undefined;
-  } catch {
-    return address.match(httpAddress)?.[1]?.toLowerCase();
-  }
-}
-/** The origin, and what follows the path. A user is not accepted. */
-const httpAddress = /^(https?:\/\/[\w.:[\]-]+)(?:\/[^\s\\?#]*)?([?#].*)?$/i;
-/** Whether an address is one of http or https without a user, a query and a fragment. */
-export const isPlainAddress = (address: string): boolean => {
-  const parts = address.match(httpAddress);
-  return parts !== null && parts[2] === undefined;
-};
+export const partsOf = (address: string | URL, base?: string): RegExpExecArray | null =>
+  /^(https?:\/\/[^\s/?#@\\]+)\/[^?#]*([?#]|$)/.exec(new URL(address, base).href);
 
 /** A promise for one of several callers: if the caller's signal aborts, the others still get the result. */
 export function forCaller<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,5 +1,5 @@
 import { ForeignAnswerError, NetworkError, problemFrom, UsageError } from './errors.js';
-import { type Abortable, type Fetch, isPlainAddress, platform, throwIfAborted } from './platform.js';
+import { type Abortable, type Fetch, partsOf, platform, throwIfAborted } from './platform.js';
 
 /** A request to Postern. */
 export interface Call extends Abortable {
@@ -129,17 +129,14 @@ async function withTimeout(
 
 /** The base of all URLs, without a slash at its end. @throws UsageError that names the function `caller` */
 export function baseOf(url: string | URL | undefined, caller = 'createPostern'): string {
-  const page = platform().location?.href;
-  let address: string;
+  let parts: RegExpExecArray | null = null;
   try {
-    address = new URL(url as string | URL, page).href;
-  } catch {
+    parts = partsOf(url as string | URL, platform().location?.href);
+  } catch {}
+  if (!parts || parts[2]) {
     throw new UsageError(
-      `${caller} needs \`url\`, such as 'https://auth.example.com'${page ? '' : '. A path works in pages only'}.`,
+      `${caller} needs \`url\`: http or https, without user, query and fragment. A path works in pages only.`,
     );
   }
-  if (!isPlainAddress(address)) {
-    throw new UsageError('`url` must be an http or https address without user, query and fragment.');
-  }
-  return address.replace(/\/+$/, '');
+  return parts[0].replace(/\/+$/, '');
 }

@@ -197,7 +197,7 @@ describe.each<Version>(['0.76', '0.80', '0.86'])('with exactly the global object
     };
     const { postern } = await signedInPhone({ fetch: fetchOfTest, trustedOrigins: ['https://api.example.com'] });
     await postern.fetch('https://api.example.com/x');
-    await postern.fetch('https://API.example.com/x?y#z');
+    await postern.fetch('https://api.example.com/x?y#z');
     expect(sent.length).toBe(2);
     for (const address of [
       'https://evil.example/',
@@ -209,6 +209,7 @@ describe.each<Version>(['0.76', '0.80', '0.86'])('with exactly the global object
       'https://api.example.com:444/',
       'http://api.example.com/',
       'HTTPS://evil.example/',
+      'HTTPS://API.EXAMPLE.COM/\\@evil.example',
       'ftp://api.example.com/',
       'file:///etc/passwd',
       '//evil.example/',

@@ -1,6 +1,7 @@
+import { anySignal } from '../any-signal.js';
 import type { Core } from '../core.js';
 import { isProblem } from '../errors.js';
-import { type Abortable, anySignal } from '../platform.js';
+import type { Abortable } from '../platform.js';
 import type { Authentication, AuthenticationState, Challenge, Identity } from '../wire.js';
 import { browserPasskeys } from './passkeys.js';
 import type { LoginStart, LoginState, PasskeyInput, PinInput } from './states.js';

@@ -1,5 +1,5 @@
 import { ForeignAnswerError, isProblem, NetworkError, SignedOutError, UsageError } from '../errors.js';
-import { type Abortable, originOf, platform, throwIfAborted, wait } from '../platform.js';
+import { type Abortable, partsOf, platform, throwIfAborted, wait } from '../platform.js';
 import type { Call } from '../transport.js';
 import type { HeldSession, PosternOptions } from '../types.js';
 
@@ -84,13 +84,12 @@ export function createRequests(
     const request = input instanceof Request ? input : undefined;
     const page = platform().location;
     const address = request?.url ?? `${input}`;
-    const origin = originOf(address, page?.href);
-    if (origin === undefined || ![originOf(base), page?.origin, ...trustedOrigins].includes(origin)) {
-      throw new UsageError(
-        `postern.fetch sends no session to ${origin ?? address}. Add its origin to \`trustedOrigins\` if you trust it.`,
-      );
+    const origin = partsOf(address, page?.href)?.[1];
+    if (!origin || ![partsOf(base)?.[1], page?.origin, ...trustedOrigins].includes(origin)) {
+      throw new UsageError(`postern.fetch sends no session to ${origin || address}: add it to \`trustedOrigins\`.`);
     }
-    const canRepeat = !isStream(init.body);
+    // React Native has no `ReadableStream` to compare with.
+    const canRepeat = !(init.body as { readonly getReader?: unknown } | undefined)?.getReader;
     const attempt = (authorization: string) => {
       const headers = new Headers(init.headers ?? request?.headers);
       headers.set('authorization', authorization);
@@ -101,6 +100,3 @@ export function createRequests(
 
   return [call, fetchWithSession] as const;
 }
-
-/** React Native has no `ReadableStream` to compare with. */
-const isStream = (body: RequestInit['body']) => typeof body === 'object' && body !== null && 'getReader' in body;

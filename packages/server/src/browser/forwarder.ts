@@ -53,14 +53,14 @@ export function createForwarder({
   readonly addressOf: ((request: Request, context: HandlerContext) => string | null | undefined) | undefined;
 }) {
   /** The time limit ends when the answer begins, because streams have no end. */
-  async function send(path: string, init: RequestInit & { duplex?: 'half' }, signal: AbortSignal): Promise<Response> {
+  async function send(url: string, init: RequestInit & { duplex?: 'half' }, signal: AbortSignal): Promise<Response> {
     const controller = new AbortController();
     const abort = () => controller.abort();
     signal.addEventListener('abort', abort);
     if (signal.aborted) abort();
     const timer = setTimeout(abort, timeout);
     try {
-      return await fetch(base() + path, { ...init, signal: controller.signal, redirect: 'manual' });
+      return await fetch(url, { ...init, signal: controller.signal, redirect: 'manual' });
     } finally {
       clearTimeout(timer);
     }
@@ -105,9 +105,10 @@ export function createForwarder({
       body = { body: request.body, duplex: 'half' };
     }
 
+    const url = base() + path;
     let answer: Response;
     try {
-      answer = await send(path, { method, headers, ...body }, request.signal);
+      answer = await send(url, { method, headers, ...body }, request.signal);
     } catch (error) {
       if (request.signal.aborted) throw error;
       const unavailable = problemResponse(503, 'storage_unavailable', 'Postern cannot be reached.', {
