@@ -2,10 +2,30 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkForms, checkWeb } from './checks.mjs';
+import { fileURLToPath } from 'node:url';
+import { runInContext } from 'node:vm';
+import { checkForms, checkPage, checkWeb } from './checks.mjs';
 
 const bin = (/** @type {string} */ name) => join('node_modules', '.bin', name);
 const json = (/** @type {object} */ value) => JSON.stringify(value, null, 2);
+
+/**
+ * The backend of a page: Express, as in its recipe, with the files of the page.
+ * @param {string} more a line of the server @param {string} folder of the files
+ */
+const pageServer = (
+  more,
+  folder = '.',
+) => `import { createBrowserSession, createPosternServer, expressHandler } from '@postern/server';
+import express from 'express';
+
+const postern = createPosternServer({ url: process.env.POSTERN_URL });
+const app = express();
+app.use(expressHandler(createBrowserSession(postern, { basePath: '/auth' })));
+${more}
+app.use(express.static('${folder}'));
+app.listen(process.env.PORT);
+`;
 
 /**
  * @typedef {object} App
@@ -258,6 +278,113 @@ const app :Workerd.Worker = (modules = [ (name = "worker", esModule = embed "bun
     start: ['sh', '-c', 'exec node_modules/@deno/*/deno run -A --node-modules-dir=manual server.js'],
     check: ({ postern, client, origin }) =>
       checkWeb({ postern, client, origin, api: true, headers: { 'cf-connecting-ip': '203.0.113.9' } }),
+  },
+  page: {
+    recipe: 'A page without a framework',
+    own: ['client', 'elements', 'server'],
+    packages: ['express@5.3.0'],
+    files: { 'server.js': pageServer("app.use('/node_modules', express.static('node_modules'));") },
+    // Without a bundler, the page names the files of the packages.
+    replace: [
+      '<script type="module">',
+      `<script type="importmap">${json({ imports: { '@postern/client': '/node_modules/@postern/client/dist/index.js', '@postern/client/internal': '/node_modules/@postern/client/dist/internal.js', '@postern/elements': '/node_modules/@postern/elements/dist/index.js' } })}</script>\n<script type="module">`,
+    ],
+    start: ['node', 'server.js'],
+    check: ({ postern, origin }) =>
+      checkPage({
+        ...{ postern, origin, name: 'Email, phone or username', password: 'Password' },
+        open: (page) => page.locator('postern-inbox button').first().click(),
+      }),
+  },
+  vue: {
+    recipe: 'Vue',
+    packages: ['vue@3.5.25', 'vite@7.3.8', '@vitejs/plugin-vue@6.0.2', 'express@5.3.0'],
+    files: {
+      'index.html':
+        '<!doctype html><title>My app</title><div id="app"></div><script type="module" src="/src/main.js"></script>\n',
+      'src/main.js':
+        "import { createApp } from 'vue';\nimport App from './App.vue';\n\ncreateApp(App).mount('#app');\n",
+      'vite.config.js': "import vue from '@vitejs/plugin-vue';\n\nexport default { plugins: [vue()] };\n",
+      'server.js': pageServer('', 'dist'),
+    },
+    build: [[bin('vite'), 'build']],
+    start: ['node', 'server.js'],
+    check: ({ postern, origin }) => checkPage({ postern, origin }),
+  },
+  'react-native': {
+    recipe: 'React Native and Expo',
+    own: ['client'],
+    packages: [
+      'react-native@0.81.6',
+      '@react-native/metro-config@0.81.6',
+      '@react-native/babel-preset@0.81.6',
+      '@babel/core@7.28.5',
+      'metro@0.83.1',
+      'react@19.1.0',
+    ],
+    files: {
+      'index.js':
+        "import { createInbox, createLogin } from '@postern/client';\nimport { postern } from './postern';\n\nglobalThis.app = { createInbox, createLogin, postern };\n",
+      'babel.config.cjs': "module.exports = { presets: ['module:@react-native/babel-preset'] };\n",
+      // The native modules of a phone are not here.
+      'stubs/expo/fetch.js': 'export const fetch = globalThis.fetch;\n',
+      'stubs/expo-secure-store/index.js':
+        'const kept = new Map();\nexport const getItemAsync = async (key) => kept.get(key) ?? null;\nexport const setItemAsync = async (key, value) => void kept.set(key, value);\nexport const deleteItemAsync = async (key) => void kept.delete(key);\n',
+      'metro.config.cjs': `const { getDefaultConfig, mergeConfig } = require('@react-native/metro-config');
+const { join } = require('node:path');
+const stub = (name) => join(__dirname, 'stubs', name);
+module.exports = mergeConfig(getDefaultConfig(__dirname), {
+  resolver: { extraNodeModules: { expo: stub('expo'), 'expo-secure-store': stub('expo-secure-store') } },
+  serializer: { getModulesRunBeforeMainModule: () => [], getPolyfills: () => [] },
+});
+`,
+    },
+    build: [
+      [
+        bin('metro'),
+        'build',
+        'index.js',
+        '--config',
+        'metro.config.cjs',
+        '--out',
+        'app.js',
+        '--platform',
+        'android',
+        '--dev',
+        'false',
+        '--minify',
+        'false',
+        '--reset-cache',
+      ],
+    ],
+    async check({ postern, folder }) {
+      const { build } = await import('esbuild');
+      const globals = fileURLToPath(new URL('../../packages/client/test/react-native-globals.ts', import.meta.url));
+      const { outputFiles } = await build({
+        entryPoints: [globals],
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        write: false,
+      });
+      const { reactNative } = await import(
+        `data:text/javascript;base64,${Buffer.from(outputFiles[0]?.contents ?? '').toString('base64')}`
+      );
+      const phone = reactNative('0.80');
+      runInContext(readFileSync(join(folder, 'app.js'), 'utf8'), phone);
+      const user = await postern.createUser();
+      const { createInbox, createLogin, postern: client } = phone.app;
+      const done = await createLogin(client).start().password({ identity: user.username, password: user.password });
+      assert.equal(done.step, 'done', JSON.stringify(done));
+      await postern.server.publish(
+        { user_id: user.id, notification_type: 'payment', description: 'on a phone' },
+        { idempotencyKey: user.id },
+      );
+      const items = createInbox(client, { stream: 'poll' }).list()['@@asyncIterator']();
+      assert.equal((await items.next()).value.description, 'on a phone');
+      assert.deepEqual({ ...(await client.logOut()) }, { revoked: true });
+      client.close();
+    },
   },
   jest: {
     recipe: 'Jest',

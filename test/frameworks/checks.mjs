@@ -1,5 +1,6 @@
 // What an app with Postern must do, asked as its browser would.
 import assert from 'node:assert/strict';
+import { chromium } from 'playwright-core';
 
 /** @typedef {import('../../packages/server/src/testing/index.js').TestPostern} TestPostern */
 
@@ -116,4 +117,36 @@ export async function checkForms({ postern, origin, page, action, signOut }) {
   await submit(signOut.page, action('signOut'), {});
   assert.ok(!(await browser.read()).includes(user.id), 'The page shows the user after the logout.');
   assert.deepEqual((await postern.server.users.sessions(user.id).page()).data, []);
+}
+
+/**
+ * A page in Chromium signs in, and shows a notification.
+ * @param {{ postern: TestPostern, origin: string, name?: string, password?: string, open?: (page: import('playwright-core').Page) => Promise<void> }} options
+ *   `name` and `password` are the labels of the fields, whose names are `identity` and `password` otherwise
+ */
+export async function checkPage({ postern, origin, name, password, open }) {
+  const user = await postern.createUser();
+  const news = { user_id: user.id, notification_type: 'payment', description: 'Grace paid you 12.50' };
+  await postern.server.publish(news, { idempotencyKey: user.id });
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+  try {
+    const page = await browser.newPage();
+    /** @type {string[]} */
+    const errors = [];
+    page.on('pageerror', ({ message }) => errors.push(message));
+    await page.goto(origin);
+    const field = (/** @type {string | undefined} */ label, /** @type {string} */ other) =>
+      label === undefined ? page.locator(`[name=${other}]`) : page.getByLabel(label, { exact: true });
+    await field(name, 'identity').fill(`${user.username}`);
+    await field(password, 'password').fill(user.password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    if (open) await open(page);
+    await page.getByText('Grace paid you 12.50').waitFor();
+    assert.deepEqual(errors, []);
+  } finally {
+    await browser.close();
+  }
 }
