@@ -4,6 +4,7 @@ import { type SqlPart, sql, statement } from '../../database/sql.js';
 import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys.js';
 import { base32, stepOfCode, totpPeriod } from '../../lib/crypto/totp.js';
 import { newId } from '../../lib/ids.js';
+import { normalizeCode } from '../codes.js';
 
 /**
  * The rows of `totp`: authenticator apps (RFC 6238). Each code is accepted once (RFC 6238, 5.2; NIST SP 800-63B-4,
@@ -88,7 +89,7 @@ export async function useTotpCode(
   const [row] = await handle.query(readTotp({ userId, period: totpPeriod }));
   if (row === undefined) return false;
   const secret = decryptSecret(keys, userId, row.secret);
-  const step = stepOfCode(secret, code, row.step);
+  const step = stepOfCode(secret, normalizeCode(code), row.step);
   if (step === undefined) return false;
   const encrypted = encryptTotpSecret(keys, userId, secret);
   const rows = await handle.query(useStep({ userId, id: row.id, step, secret: encrypted }));
@@ -108,7 +109,9 @@ export async function findStepOfNewSecret(
   { encrypted, code }: { readonly encrypted: Buffer; readonly code: string },
 ): Promise<number | undefined> {
   const [row] = await handle.query(readStep({ period: totpPeriod }));
-  return row === undefined ? undefined : stepOfCode(decryptSecret(keys, userId, encrypted), code, row.step);
+  return row === undefined
+    ? undefined
+    : stepOfCode(decryptSecret(keys, userId, encrypted), normalizeCode(code), row.step);
 }
 
 const insertTotp = statement<{ userId: string; id: string; secret: Buffer; step: number }>(

@@ -80,6 +80,18 @@ describe.each(codeLogins)('when another code may be requested after one by $auth
 });
 
 describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAddress, loginOf }) => {
+  test.each([
+    ['a space and a line end', (code: string) => ` ${code.slice(0, 3)} ${code.slice(3)}\n`],
+    ['a hyphen', (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`],
+    ['Arabic digits', (code: string) => code.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit)))],
+  ])('accepts the code with %s', async (_what, typed) => {
+    const address = newAddress();
+    await createUser(postern, { [field]: address });
+    const { body } = await start(loginOf(address));
+    const approved = await answer(body.id, { secret: typed(await codeOf(postern, body.id)), pin: '2468' });
+    expect([approved.status, approved.body.status]).toEqual([201, 'approved']);
+  });
+
   const newUser = (fields: object = {}) => createUser(postern, { [field]: newAddress(), ...fields });
 
   async function begin(fields: object = {}) {
