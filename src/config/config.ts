@@ -31,7 +31,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfig(env: Environment = readEnvironment()): Config {
   const { env: current, warnings, errors } = withCurrentNames(env);
   const values: Record<string, unknown> = {
-    warnings: Object.freeze([...warnings, ...misspeltSettings(env)]),
+    warnings: Object.freeze([...warnings, ...misspeltSettings(env), ...unreachableContacts(current)]),
   };
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
     const text = current[name] || setting.fallback;
@@ -46,6 +46,18 @@ export function readConfig(env: Environment = readEnvironment()): Config {
   if (errors.length > 0) throw new ConfigError(errors);
   values.effective = Object.freeze(effectiveSettings(current, values));
   return Object.freeze(values) as Config;
+}
+
+/** Push services need a contact that they can reach. Apple refuses every push with one at localhost (`BadJwtToken`). */
+function unreachableContacts({ VAPID_SUBJECT: subject = '' }: Environment): string[] {
+  const host = subject
+    .trim()
+    .replace(/\?.*$/s, '')
+    .replace(/^(?:mailto:.*@|https:\/\/)/is, '')
+    .replace(/(?:[/#]|:\d).*$/s, '');
+  const isLocal = /^(?:localhost|.*\.(?:localhost|local|internal|test|invalid)|127\.[\d.]+|\[.*)\.?$/i.test(host);
+  if (!isLocal) return [];
+  return ['VAPID_SUBJECT names this machine: push services, such as that of Apple, refuse pushes with such a contact'];
 }
 
 /** The end of the error for an unknown variable: the setting that was probably meant. */

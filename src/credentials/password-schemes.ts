@@ -12,8 +12,11 @@ import { schemeCost, totalSchemeCost } from './scheme-cost.js';
  * failed login verifies one hash of every scheme.
  */
 export interface PasswordSchemes {
-  /** Verifies a dummy hash of every scheme except the one that was verified already. */
-  verifyOtherSchemes(verified: string | undefined): Promise<void>;
+  /**
+   * Verifies a dummy hash of every scheme except the one that was verified already.
+   * @param secret the typed text: the number of hashes and their time depend on it
+   */
+  verifyOtherSchemes(verified: string | undefined, secret: string): Promise<void>;
 }
 
 /** The maximum number of schemes in addition to the current one. */
@@ -144,14 +147,14 @@ export const unusedSchemesTask: MaintenanceTask = {
 /** Creates the check that makes every failed login take the same time, whatever scheme the user's hash has. */
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
   return {
-    async verifyOtherSchemes(verifiedHash) {
+    async verifyOtherSchemes(verifiedHash, secret) {
       const verifiedScheme = verifiedHash === undefined ? currentScheme : schemeOf(verifiedHash);
       // A login with an imported hash has not verified a hash with the current scheme yet.
-      if (verifiedScheme !== currentScheme) await hasher.verify(undefined, '');
+      if (verifiedScheme !== currentScheme) await hasher.verify(undefined, secret);
       // The list is not cached: with an old list, the time would show which users were imported since the list was
       // read.
       for (const scheme of await importedSchemes(database.directory)) {
-        if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), '');
+        if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), secret);
       }
     },
   };

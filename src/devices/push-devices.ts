@@ -65,24 +65,33 @@ export function findReachableDevices(
   );
 }
 
-const selectTarget = userStatement<PushDevice, { token: string | null; unreachable: UnreachableReason | null }>(
+interface TargetRow {
+  token: string | null;
+  unreachable: UnreachableReason | null;
+  registered_at: number;
+}
+
+const selectTarget = userStatement<PushDevice, TargetRow>(
   'push_devices_target',
   (p) => sql`
-    select target.token, ${unreachable} as unreachable
+    select target.token, ${unreachable} as unreachable, extract(epoch from d.updated_at)::float8 * 1000 as registered_at
     from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
     where d.user_id = ${p.user_id} and d.id = ${p.device_id} and target.channel = ${p.channel}`,
 );
 
-/** Reads the token for a push to a device, or the reason why the device cannot be reached. */
+/**
+ * Reads the token for a push to a device, or the reason why the device cannot be reached. `registeredAt` is the time of the
+ * last change of the device, in milliseconds of Unix time: every registration of a token changes it.
+ */
 export async function findPushTarget(
   handle: Queryable<'user'>,
   device: PushDevice,
-): Promise<{ readonly token: string } | { readonly unreachable: UnreachableReason }> {
+): Promise<{ readonly token: string; readonly registeredAt: number } | { readonly unreachable: UnreachableReason }> {
   const [row] = await handle.query(selectTarget(device));
   // If there is no row, the device or the user was deleted, together with the logins.
   if (row === undefined) return { unreachable: 'logged_out' };
   if (row.unreachable !== null) return { unreachable: row.unreachable };
-  return row.token === null ? { unreachable: 'no_token' } : { token: row.token };
+  return row.token === null ? { unreachable: 'no_token' } : { token: row.token, registeredAt: row.registered_at };
 }
 
 interface StateRow {

@@ -1,7 +1,7 @@
 import { identityTypes } from '../contract/authentication.js';
 import { pinPattern } from '../contract/common.js';
 import type { NewUser, UserChange } from '../contract/user.js';
-import { isUsableHash } from '../credentials/imported-hash.js';
+import { importedHashError } from '../credentials/imported-hash.js';
 import { type PasswordRules, passwordErrors } from '../credentials/password-policy.js';
 import {
   canonicalExternalId,
@@ -70,7 +70,8 @@ export async function userErrors(
   const { name, password, password_hash: hash, pin, metadata } = input;
   const errors: FieldError[] = [];
   if (typeof password === 'string') errors.push(...(await passwordErrors(password, rules)));
-  if (hash !== undefined && !isUsableHash(hash)) errors.push({ field: 'password_hash', code: 'invalid_hash' });
+  const hashError = hash === undefined ? undefined : importedHashError(hash);
+  if (hashError !== undefined) errors.push({ field: 'password_hash', ...hashError });
   if (password !== undefined && hash !== undefined) {
     errors.push({ field: 'password_hash', code: 'conflicting_fields', params: { fields: 'password, password_hash' } });
   }

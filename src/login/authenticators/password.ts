@@ -21,7 +21,7 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
       if (passwordHash === undefined) return 'password';
       return isReadableHash(passwordHash) ? undefined : 'readable_password_hash';
     },
-    afterFailure: (candidate) => schemes.verifyOtherSchemes(candidate?.passwordHash),
+    afterFailure: (candidate, _since, secret) => schemes.verifyOtherSchemes(candidate?.passwordHash, secret),
     async afterApproval({ userId, passwordHash }, secret) {
       if (passwordHash === undefined || !needsRehash(passwordHash, secret)) return;
       const hash = await hasher.hash(secret);

@@ -5,6 +5,7 @@ import { sql, userStatement } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { type PushJob, pushPriority, sendTask } from './deliveries.js';
+import type { PushTarget } from './devices.js';
 import { pushContent } from './message.js';
 import { isMuted } from './mutes.js';
 import { noticeContent, type StoredNotice } from './notice.js';
@@ -149,7 +150,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
       ttl: Math.floor(row.seconds_left),
       urgency: options.urgency,
     };
-    return { token: target.token, message };
+    return { ...target, message };
   }
 
   /** The content of a notification, unless it was deleted or is muted. */
@@ -161,11 +162,14 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     return pushContent(notification);
   }
 
-  async function attempt(channel: PushChannel, { token, message }: Prepared): Promise<PushOutcome> {
+  async function attempt(channel: PushChannel, { token, message, registeredAt }: Prepared): Promise<PushOutcome> {
     try {
       const sender = senders.get(channel);
       if (sender === undefined) throw new Error('a channel without a sender has no jobs here');
-      return await sender.send(token, message);
+      const outcome = await sender.send(token, message);
+      const isOlder = outcome.outcome === 'gone' && outcome.since !== undefined && outcome.since < registeredAt;
+      // The answer is about an earlier registration of the same token.
+      return isOlder ? { outcome: 'retry', reason: outcome.reason } : outcome;
     } catch (error) {
       options.onError(error, channel);
       return { outcome: 'retry', reason: 'the sender failed; see the log' };
@@ -219,8 +223,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
 
 const keyOf = (job: PushJob): AttemptKey => ({ userId: job.user_id, id: job.id, attempt: job.attempt });
 
-interface Prepared {
-  readonly token: string;
+interface Prepared extends PushTarget {
   readonly message: PushMessage;
 }
 

@@ -5,7 +5,7 @@ import type { User } from '../../../../../src/contract/user.js';
 import type { ImportedLine } from '../../../../../src/contract/user-import.js';
 import { dummyHashFor } from '../../../../../src/credentials/hashes/registry.js';
 import { unusedSchemesTask } from '../../../../../src/credentials/password-schemes.js';
-import { schemeOf } from '../../../../../src/credentials/passwords.js';
+import { schemeOf, storedForm } from '../../../../../src/credentials/passwords.js';
 import { runMaintenanceOnce } from '../../../../../src/database/maintenance/tasks.js';
 import { identityDigest } from '../../../../../src/identities/identity.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
@@ -274,8 +274,8 @@ it('the database and the code use the same name for every scheme', async () => {
   const texts = [
     ...dummyHashes,
     ...['$2a', '$2y'].map((prefix) => prefix + bcrypt.slice(3)),
-    `pbkdf2_sha256$1200000$sea_salt%$${output(32)}`,
-    `pbkdf2_sha1$1300000$sea salt$${output(20)}`.replace('sea salt', 'sea.salt'),
+    ...[`pbkdf2_sha256$1200000$sea_salt%$${output(32)}`, `pbkdf2_sha512$1000$sea.salt$${output(64)}`].map(storedForm),
+    ...['$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0', `$5$salt$${'a'.repeat(42)}.`, `{SSHA}${output(28)}`].map(storedForm),
   ];
   const rows = await postern.database.everyone.query<{ scheme: string }>(
     testSql(

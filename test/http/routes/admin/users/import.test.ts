@@ -167,6 +167,28 @@ describe('POST /admin/v1/users/import', () => {
     expect(lines[7]?.errors?.[0]?.code).toBe('time_in_future');
   });
 
+  it('reads a file with a byte order mark, and takes null as a missing value', async () => {
+    const [first, second] = [newName(), newName()];
+    const nulls = {
+      email: null,
+      phone: null,
+      external_id: null,
+      name: null,
+      password_hash: null,
+      pin: null,
+      created_at: null,
+    };
+    const lines = await importLines([
+      `\ufeff${JSON.stringify({ username: first, ...nulls, metadata: { kept: null } })}`,
+      { id: null, username: second, metadata: null, locale: null, role: null },
+      { username: null, email: null },
+      `\ufeff${JSON.stringify({ username: newName() })}`,
+    ]);
+    expect(lines.map(({ result }) => result)).toEqual(['created', 'created', 'failed', 'failed']);
+    expect(await getUser(lines[0]?.id)).toMatchObject({ username: first, email: null, metadata: { kept: null } });
+    expect(await getUser(lines[1]?.id)).toMatchObject({ username: second, name: '', role: 'user', metadata: {} });
+  });
+
   it('reports errors in the language of the client', async () => {
     const line = [{ username: 'a b' }];
     const [english, spanish] = [
