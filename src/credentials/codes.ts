@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { withAsciiDigits } from '../identities/digits.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
-import { withAsciiDigits } from '../lib/digits.js';
 
 /** Seconds that a code is accepted (ASVS 5.0, 6.5: minutes, not hours). */
 export const codeLifetime = 300;

@@ -1,4 +1,4 @@
-import { zeroOf } from '../lib/digits.js';
+import { zeroOf } from './digits.js';
 
 /**
  * Refuses names that look like another name, by Unicode UTS 39: "highly restrictive" script mixing (section 5.2), one

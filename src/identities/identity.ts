@@ -3,8 +3,8 @@ import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-j
 import type { identityTypes } from '../contract/authentication.js';
 import { maxExternalIdLength } from '../contract/common.js';
 import { sha256 } from '../lib/crypto/digests.js';
-import { withAsciiDigits } from '../lib/digits.js';
 import { isConfusable } from './confusables.js';
+import { withAsciiDigits } from './digits.js';
 
 /** A type of identity: `username`, `email` or `phone`. */
 export type IdentityType = (typeof identityTypes)[number];

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
-import { inexactParts } from '../../lib/exact-json.js';
 import { isPlainJsonType } from '../../lib/http-headers.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
+import { inexactParts } from './exact-json.js';
 
 const maxDepth = 32;
 /** The number of errors that a refusal lists. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inexactParts } from '../../src/lib/exact-json.js';
+import { inexactParts } from '../../../src/http/plugins/exact-json.js';
 
 const found = (json: string) => inexactParts(`{"name":"x","metadata":${json}}`, 'metadata');
 const fields = (json: string) => found(json).map(({ field, code }) => `${field} ${code}`);
