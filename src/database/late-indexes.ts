@@ -5,7 +5,10 @@ import type { DatabaseTarget } from './connections/target.js';
 import type { Queryable } from './database.js';
 import { bound, compose, type Sql, sql } from './sql.js';
 
-/** An index that is not part of a migration, because building it takes minutes on a large table (decision 83). */
+/**
+ * An index that no migration builds: on a large table this takes minutes, in which the table accepts no writes, or the
+ * index needs an extension that the role may not install. A new index on a table that can be large goes here too.
+ */
 interface LateIndex {
   readonly name: string;
   readonly table: string;
@@ -20,17 +23,11 @@ export const searchText: Sql = sql`lower(coalesce(u.username, '') || chr(10) || 
 /** The index of `searchText`. Without pg_trgm it is missing. */
 export const searchIndex = 'users_by_search_text';
 
-/**
- * The pending list of the GIN index is short, because each search reads all of it. The indexes `users_with_lock` and
- * `users_deactivated` are small, because they contain only these users.
- */
 const lateIndexes: readonly LateIndex[] = [
-  { name: 'devices_by_id', table: 'devices', definition: 'devices (id)' },
-  { name: 'users_with_lock', table: 'users', definition: 'users (created_at, id) where lock_kind is not null' },
-  { name: 'users_deactivated', table: 'users', definition: `users (created_at, id) where status = 'deactivated'` },
   {
     name: searchIndex,
     table: 'users',
+    // The pending list is short, because each search reads all of it.
     definition: `users using gin ((${searchText.texts.join('').replaceAll('u.', '')}) {trigrams})
       with (gin_pending_list_limit = 512)`,
   },
@@ -206,11 +203,10 @@ export interface IndexState {
 }
 
 /** Reads the state. Changes nothing. */
-export async function indexState(handle: Queryable<'everyone'>): Promise<IndexState> {
+export async function indexState(handle: Queryable): Promise<IndexState> {
   const names = lateIndexes.map(({ name }) => name);
   const [state] = await handle.query(
-    compose<{ missing: string[]; trigrams: boolean; migrated: boolean }, 'everyone'>(
-      'everyone',
+    compose<{ missing: string[]; trigrams: boolean; migrated: boolean }>(
       sql`select array(select name from unnest(${bound(names)}::text[]) as name
                        where not exists (select from pg_index where indisvalid and indexrelid = to_regclass(name))) as missing,
             exists (select from pg_extension where extname = 'pg_trgm') as trigrams,

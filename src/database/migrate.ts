@@ -1,6 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { runMigrations } from 'graphile-worker';
 import type pg from 'pg';
 import { sha256 } from '../lib/crypto/digests.js';
@@ -9,8 +8,8 @@ import { refuseUnfitDatabase } from './connections/suitability.js';
 import type { DatabaseTarget } from './connections/target.js';
 import { createPlainPool } from './database.js';
 import { buildSmallIndexes } from './late-indexes.js';
+import { compareMigrations, listMigrations, migrationsFolder } from './schema-state.js';
 
-const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 /** The key of an advisory lock: any fixed number. Instances that start at the same time migrate one after the other. */
 const migrationLock = 7_203_415_001;
 /**
@@ -24,14 +23,6 @@ const lockRetryPauseMs = 2000;
 const maxAttempts = 100;
 /** lock_not_available and deadlock_detected. */
 const lockErrorCodes = ['55P03', '40P01'];
-/**
- * SHA-256 in hex of migrations that a later release changed. A later migration gives a database with the former version
- * of the file the same schema.
- */
-const formerDigests = new Map([
-  // Migration 0015 removes the difference.
-  ['0013_session_changes.sql', 'a2d67676bc9274e90fd34e86c20ff184903d3355d25af9004fce9c2c456a1427'],
-]);
 
 interface Migration {
   readonly name: string;
@@ -53,16 +44,17 @@ export interface MigrationLog {
 /**
  * Applies every pending file of `migrations/` in the order of their names, each in its own transaction, then the
  * migrations of the queue. It also builds the late indexes of small tables.
+ * @param folder the migrations, with a `/` at the end
  * @returns the names of the migrations that it applied.
  * @throws UnfitDatabaseError when Postern cannot work with this database
- * @throws MigrationError when the database has other or newer migrations than this version
+ * @throws MigrationError when the database has other or newer migrations than this version. Nothing was changed
  */
-export async function migrate(target: DatabaseTarget, log: MigrationLog): Promise<string[]> {
+export async function migrate(target: DatabaseTarget, log: MigrationLog, folder = migrationsFolder): Promise<string[]> {
   await refuseUnfitDatabase(target);
   const client = await openClient(target, { application_name: 'postern migrate', connectionTimeoutMillis: 10_000 });
   try {
     await lockMigrations(client, log);
-    const applied = await applyPending(client);
+    const applied = await applyPending(client, folder);
     await buildSmallIndexes(client);
     await migrateQueue(target);
     return applied;
@@ -77,7 +69,7 @@ export async function migrate(target: DatabaseTarget, log: MigrationLog): Promis
  * @throws MigrationError when this version of Postern does not have these migrations
  */
 export async function createSchema(target: DatabaseTarget, applied: ReadonlyMap<string, string>): Promise<void> {
-  const migrations = await readMigrations();
+  const migrations = await readMigrations(migrationsFolder);
   assertSameHistory(applied, migrations);
   const client = await openClient(target, { application_name: 'postern migrate', connectionTimeoutMillis: 10_000 });
   try {
@@ -122,21 +114,20 @@ const createMigrationsTable = `create table if not exists schema_migrations (
   name text primary key, digest text not null, applied_at timestamptz not null default clock_timestamp()
 )`;
 
-async function applyPending(client: pg.Client): Promise<string[]> {
+async function applyPending(client: pg.Client, folder: string): Promise<string[]> {
   await client.query(createMigrationsTable);
   const { rows } = await client.query<{ name: string; digest: string }>('select name, digest from schema_migrations');
   const appliedDigests = new Map(rows.map((row) => [row.name, row.digest]));
-  const migrations = await readMigrations();
+  const migrations = await readMigrations(folder);
   assertSameHistory(appliedDigests, migrations);
   const pending = migrations.filter((migration) => !appliedDigests.has(migration.name));
   for (const migration of pending) await apply(client, migration);
   return pending.map((migration) => migration.name);
 }
 
-async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+async function readMigrations(folder: string): Promise<Migration[]> {
   return Promise.all(
-    names.map(async (name) => {
+    (await listMigrations(folder)).map(async (name) => {
       const text = await readFile(`${folder}${name}`, 'utf8');
       return { name, text, digest: sha256(text).toString('hex') };
     }),
@@ -144,17 +135,16 @@ async function readMigrations(): Promise<Migration[]> {
 }
 
 function assertSameHistory(applied: ReadonlyMap<string, string>, migrations: readonly Migration[]): void {
-  const ownDigests = new Map(migrations.map((migration) => [migration.name, migration.digest]));
-  for (const [name, digest] of applied) {
-    if (!ownDigests.has(name)) {
-      throw new MigrationError(
-        `The database has the migration ${name}, which this version does not know: run a newer Postern`,
-      );
-    }
-    if (![ownDigests.get(name), formerDigests.get(name)].includes(digest)) {
-      throw new MigrationError(`Migration ${name} was changed after it was applied`);
-    }
-  }
+  const { refusal } = compareMigrations(
+    [...applied.keys()],
+    migrations.map(({ name }) => name),
+  );
+  if (refusal !== undefined) throw new MigrationError(refusal);
+  const changed = migrations.find(({ name, digest }) => (applied.get(name) ?? digest) !== digest);
+  if (changed === undefined) return;
+  throw new MigrationError(
+    `Migration ${changed.name} was changed after it was applied to this database: run the version that applied it`,
+  );
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {

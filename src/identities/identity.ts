@@ -16,12 +16,12 @@ export interface Identity {
 }
 
 /**
- * The type of an entry of the directory (the table `identities`). No login takes an `external_id`: it names a user only in
+ * The type of a row of `identities`. No login takes an `external_id`: it names a user only in
  * admin requests.
  */
 export type DirectoryType = IdentityType | 'external_id';
 
-/** An entry of the directory: an identity, or the external id of a user. */
+/** A row of `identities`: an identity, or the external id of a user. */
 export interface DirectoryEntry {
   readonly type: DirectoryType;
   readonly canonical: string;
@@ -172,7 +172,7 @@ function canonicalPhone(value: string, defaultRegion: string | undefined): strin
 /** Until 2019, callers from abroad dialled a 1 before the ten digits of a mobile phone in Mexico. */
 const formerMexicanMobile = /^\+521(?=\d{10}$)/;
 
-/** The key of an entry of the directory: SHA-256 of its type and canonical value. */
+/** The key of a row of `identities`: SHA-256 of its type and canonical value. */
 export function identityDigest({ type, canonical }: DirectoryEntry): Buffer {
   return sha256(`${type}\n${canonical}`);
 }

@@ -90,7 +90,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
 /**
  * The prefix under which an SMS is counted, in addition to the total: `+` and six digits, which identify country and
  * network. It comes from the request and not from the account, so the count does not reveal whether there is an account
- * (decision 57). All requests without a phone number are counted together.
+ * (decision 6). All requests without a phone number are counted together.
  */
 function prefixOf({ type, canonical }: Recipient['identity']): string {
   return type === 'phone' ? canonical.slice(0, 7) : 'no number';

@@ -14,10 +14,10 @@ beforeEach(async () => {
 });
 afterEach(() => test.drop());
 
-const run = (text: string, values?: readonly unknown[]) => test.database.everyone.query(testSql(text, values));
+const run = (text: string, values?: readonly unknown[]) => test.database.query(testSql(text, values));
 const neverAborted = new AbortController().signal;
 const silent = { info: () => undefined, warn: () => undefined };
-const state = () => indexState(test.database.everyone);
+const state = () => indexState(test.database);
 
 describe('the indexes that are built late', () => {
   it('exist in a new database after its migrations', async () => {
@@ -25,19 +25,21 @@ describe('the indexes that are built late', () => {
   });
 
   it('are built again when they are missing or a crash has left them invalid', async () => {
-    await run('drop index devices_by_id');
-    await run(`update pg_index set indisvalid = false where indexrelid = '${searchIndex}'::regclass`);
-    expect((await state()).missing).toEqual(['devices_by_id', searchIndex]);
-    expect(await buildIndexes(test.target, neverAborted)).toEqual({
-      built: ['devices_by_id', searchIndex],
-      missing: [],
-    });
-    expect((await state()).missing).toEqual([]);
+    const damages = [
+      `drop index ${searchIndex}`,
+      `update pg_index set indisvalid = false where indexrelid = '${searchIndex}'::regclass`,
+    ];
+    for (const damage of damages) {
+      await run(damage);
+      expect((await state()).missing).toEqual([searchIndex]);
+      expect(await buildIndexes(test.target, neverAborted)).toEqual({ built: [searchIndex], missing: [] });
+      expect((await state()).missing).toEqual([]);
+    }
     expect(await buildIndexes(test.target, neverAborted)).toEqual({ built: [], missing: [] });
   });
 
   it('are built while others write: the build blocks no write, and no write fails', async () => {
-    await run('drop index users_with_lock');
+    await run(`drop index ${searchIndex}`);
     const writer = new pg.Client(connectionFields(test.target));
     await writer.connect();
     // The build waits for this transaction. Other writes go on meanwhile.
@@ -56,17 +58,17 @@ describe('the indexes that are built late', () => {
     expect(firstKey.token).toMatch(/^psk_/);
     await writer.query('commit');
     await writer.end();
-    expect((await building).built).toEqual(['users_with_lock']);
+    expect((await building).built).toEqual([searchIndex]);
   });
 
   it('are built by one instance at a time', async () => {
-    await run('drop index users_with_lock');
+    await run(`drop index ${searchIndex}`);
     const results = await Promise.all(Array.from({ length: 4 }, () => buildIndexes(test.target, neverAborted)));
-    expect(results.flatMap(({ built }) => built)).toEqual(['users_with_lock']);
+    expect(results.flatMap(({ built }) => built)).toEqual([searchIndex]);
   });
 
   it('are left to the next start when the service stops during the build', async () => {
-    await run('drop index users_with_lock');
+    await run(`drop index ${searchIndex}`);
     const writer = new pg.Client(connectionFields(test.target));
     await writer.connect();
     await writer.query('begin');
@@ -81,15 +83,14 @@ describe('the indexes that are built late', () => {
     await eventually('the build has ended', async () => (await started()).length === 0 || undefined);
     await writer.query('rollback');
     await writer.end();
-    expect((await state()).missing).toEqual(['users_with_lock']);
+    expect((await state()).missing).toEqual([searchIndex]);
     const next = startIndexBuild(test.target, silent, 10);
     await eventually('the index is built', async () => (await state()).missing.length === 0 || undefined);
     await next.stop();
   });
 
-  it('are built, except the index for searches, if the role may not install pg_trgm', async () => {
+  it('stay missing, and say why, if the role may not install pg_trgm', async () => {
     await run('drop extension pg_trgm cascade');
-    await run('drop index devices_by_id');
     const owner = `limited_${test.target.database}`;
     const rows = await run('select current_user::text as name');
     const own = pg.escapeIdentifier(String(Reflect.get(rows[0] ?? {}, 'name')));
@@ -102,7 +103,7 @@ describe('the indexes that are built late', () => {
       await run(`alter role ${own} in database ${test.target.database} set role = ${owner}`);
       const result = await buildIndexes(test.target, neverAborted);
       expect(result).toMatchObject({
-        built: ['devices_by_id'],
+        built: [],
         missing: [searchIndex],
         installError: { code: '42501' },
       });

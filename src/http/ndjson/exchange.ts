@@ -56,7 +56,7 @@ interface Exchange<Item> {
 
 /**
  * Handles NDJSON requests of any length: answers with a result line for each item. It has at most one chunk in memory
- * (decision 25).
+ * (decision 20).
  *
  * @param begin starts the work of a request; its errors are sent as problems
  */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,25 +13,39 @@ async function git(...args: string[]): Promise<string> {
   return (await run('git', args, { cwd: project })).stdout.trim();
 }
 
-/** A built service of the former release. */
-export interface FormerRelease {
-  /** The tag or the commit. */
-  readonly version: string;
+/** A built service in a temporary folder. */
+export interface Release {
   /** The path of its command. */
   readonly program: string;
   remove(): Promise<void>;
 }
 
+/** A built service of the former release. */
+export interface FormerRelease extends Release {
+  /** The tag or the commit. */
+  readonly version: string;
+}
+
 /**
- * The newest tag of a release. Before the first release, the commit before the newest migration. Needs the history of the
- * repository.
+ * The newest tag of a release. Before the first release: the newest commit that has only migrations of the present ones,
+ * and not all of them, so that this release upgrades its database. If there is none, because the baseline itself is the
+ * last change, the commit with the present migrations. Needs the history of the repository.
  */
 async function findFormerRelease(): Promise<string> {
   const tags = await git('tag', '--list', 'v*', '--merged', 'HEAD', '--no-contains', 'HEAD', '--sort=-version:refname');
   const [newest] = tags.split('\n');
   if (newest) return newest;
-  const commit = await git('log', '-1', '--format=%H', '--diff-filter=A', '--', 'migrations/*.sql');
-  return git('rev-parse', `${commit}^`);
+  const names = (await readdir(join(project, 'migrations'))).sort();
+  const present = (await git('hash-object', ...names.map((name) => `migrations/${name}`))).split('\n');
+  const commits = (await git('log', '--format=%H', '--', 'migrations')).split('\n');
+  const candidates: { commit: string; count: number }[] = [];
+  for (const commit of commits) {
+    const blobs = (await git('ls-tree', '--format=%(objectname)', commit, 'migrations/')).split('\n');
+    if (blobs.every((blob) => present.includes(blob))) candidates.push({ commit, count: blobs.length });
+  }
+  const former = candidates.find(({ count }) => count < present.length) ?? candidates[0];
+  if (former === undefined) throw new Error('no commit has the present migrations: commit them first');
+  return former.commit;
 }
 
 /**
@@ -51,12 +65,30 @@ export async function buildFormerRelease(): Promise<FormerRelease> {
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, name.endsWith('.ts') ? ts.transpileModule(text, options).outputText : text);
   }
+  return { version, ...(await releaseIn(folder)) };
+}
+
+/**
+ * Copies the built service into a temporary folder and adds a migration for each table, as the next release may have it:
+ * a new column. So a release runs on a schema that it does not know, also if the former release has the same migrations.
+ */
+export async function buildNextRelease(
+  tables: readonly string[],
+): Promise<Release & { readonly added: readonly string[] }> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-next-'));
+  for (const path of ['dist', 'migrations', 'console/built', 'package.json']) {
+    await cp(join(project, path), join(folder, path), { recursive: true });
+  }
+  const added = tables.map((table) => ({ table, name: `9999_${table}.sql` }));
+  for (const { table, name } of added) {
+    await writeFile(join(folder, 'migrations', name), `alter table ${table} add column of_next_release text;`);
+  }
+  return { added: added.map(({ name }) => name), ...(await releaseIn(folder)) };
+}
+
+async function releaseIn(folder: string): Promise<Release> {
   await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
-  return {
-    version,
-    program: join(folder, 'dist/cli/bin.js'),
-    remove: () => rm(folder, { recursive: true }),
-  };
+  return { program: join(folder, 'dist/cli/bin.js'), remove: () => rm(folder, { recursive: true }) };
 }
 
 const options: ts.TranspileOptions = {

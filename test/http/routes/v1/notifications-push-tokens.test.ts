@@ -71,7 +71,7 @@ describe('a token', () => {
 
   test('stays if APNs refuses it since a time before its registration, and goes if since a later time', async () => {
     const phone = await newPhone('ios');
-    const [row] = await app.database.everyone.query<{ now: number }>(
+    const [row] = await app.database.query<{ now: number }>(
       testSql('select extract(epoch from db_now())::float8 * 1000 as now'),
     );
     const now = row?.now ?? 0;
@@ -128,9 +128,7 @@ describe('a token', () => {
     );
     const answers = await Promise.all(people.map(({ session }) => register(session, 'ios', token)));
     expect(answers.map(({ status }) => status)).toEqual(people.map(() => 201));
-    const rows = await app.database.everyone.query(
-      testSql('select id from devices where apn_device_token = $1', [token]),
-    );
+    const rows = await app.database.query(testSql('select id from devices where apn_device_token = $1', [token]));
     expect(rows).toHaveLength(1);
   });
 

@@ -1,2 +1,0 @@
--- When the backup was deleted because newer ones replaced it.
-alter table backups add column removed_at timestamptz;
