@@ -42,24 +42,9 @@ export function readConfig(env: Environment = readEnvironment()): Config {
   errors.push(...unknown.map((name) => `${name} is not a variable of Postern${suggestionFor(name)}`));
   errors.push(...contradictions(values as Partial<Config>));
   if (errors.length > 0) throw new ConfigError(errors);
-  values.warnings = Object.freeze([
-    ...[...warnings, ...misspeltSettings(env)],
-    ...[...risks(values as Partial<Config>), ...unreachableContacts(current)],
-  ]);
+  values.warnings = Object.freeze([...warnings, ...misspeltSettings(env), ...risks(values as Partial<Config>)]);
   values.effective = Object.freeze(effectiveSettings(current, values));
   return Object.freeze(values) as Config;
-}
-
-/** Push services need a contact that they can reach. Apple refuses every push with one at localhost (`BadJwtToken`). */
-function unreachableContacts({ VAPID_SUBJECT: subject = '' }: Environment): string[] {
-  const host = subject
-    .trim()
-    .replace(/\?.*$/s, '')
-    .replace(/^(?:mailto:.*@|https:\/\/)/is, '')
-    .replace(/(?:[/#]|:\d).*$/s, '');
-  const isLocal = /^(?:localhost|.*\.(?:localhost|local|internal|test|invalid)|127\.[\d.]+|\[.*)\.?$/i.test(host);
-  if (!isLocal) return [];
-  return ['VAPID_SUBJECT names this machine: push services, such as that of Apple, refuse pushes with such a contact'];
 }
 
 /** The end of the error for an unknown variable: the setting that was probably meant. */

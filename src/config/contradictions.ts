@@ -26,7 +26,20 @@ export function contradictions(config: Values): string[] {
 }
 
 /** Warnings of settings that are valid and weaken the service. */
-export function risks({ TRUST_PROXY: trust, HOST: host }: Values): string[] {
+export function risks(values: Values): string[] {
+  return [...trustedProxyRisk(values), ...unreachableContact(values)];
+}
+
+/** Push services need a contact that they can reach. Apple refuses every push with one at localhost (`BadJwtToken`). */
+function unreachableContact({ VAPID_SUBJECT: subject = '' }: Values): string[] {
+  const address = subject.replace(/\?.*$/s, '').replace(/^(?:mailto:.*@|https:\/\/)/is, '');
+  const host = address.replace(/(?:[/#]|:\d).*$/s, '');
+  const isLocal = /^(?:localhost|.*\.(?:localhost|local|internal|test|invalid)|127\.[\d.]+|\[.*)\.?$/i.test(host);
+  if (!isLocal) return [];
+  return ['VAPID_SUBJECT names this machine: push services, such as that of Apple, refuse pushes with such a contact'];
+}
+
+function trustedProxyRisk({ TRUST_PROXY: trust, HOST: host }: Values): string[] {
   if (typeof trust !== 'number' || trust === 0 || host === undefined || isLoopback(host)) return [];
   return [
     `TRUST_PROXY=${trust} trusts every host that can connect to ${host}. A client that reaches the port without your proxy can choose its address by X-Forwarded-For, and escape limits and blocks. Name the addresses of your proxies instead, such as TRUST_PROXY=10.0.0.2`,
