@@ -102,7 +102,7 @@ describe('creating a user', () => {
         ['phone', 'invalid_identity'],
         ['username', 'invalid_identity'],
         ['password', 'password_too_common'],
-        ['password_hash', 'invalid_hash'],
+        ['password_hash', 'invalid_hash_length'],
         ['password_hash', 'conflicting_fields'],
         ['metadata', 'too_many_bytes'],
       ],
