@@ -149,10 +149,15 @@ describe('keys that are special in JavaScript have no effect', () => {
     expect(({} as { permanent?: boolean }).permanent).toBeUndefined();
   });
 
-  test('are dropped in metadata', async () => {
-    const body = `{"username":"u${Date.now()}","metadata":{"__proto__":{"a":1},"constructor":{"prototype":{}},"toString":"x","b":{"__proto__":{}}}}`;
-    const { status, text } = await bad.ask(known, create, { headers: json, body });
-    expect([status, JSON.parse(text).metadata]).toEqual([201, { toString: 'x', b: {} }]);
+  test('are refused in metadata, which must come back as it was sent', async () => {
+    const ask = (metadata: string) =>
+      bad.ask(known, create, { headers: json, body: `{"username":"u${Date.now()}","metadata":${metadata}}` });
+    for (const metadata of ['{"__proto__":{"a":1}}', '{"constructor":{"prototype":{}}}', '{"b":{"__proto__":{}}}']) {
+      const { status, text } = await ask(metadata);
+      expect([status, JSON.parse(text).errors[0].code], metadata).toEqual([422, 'reserved_member']);
+    }
+    const { status, text } = await ask('{"toString":"x","constructor":1}');
+    expect([status, JSON.parse(text).metadata]).toEqual([201, { toString: 'x', constructor: 1 }]);
   });
 
   test('the last one of two equal keys counts', async () => {
