@@ -1,6 +1,6 @@
 // Builds the package of the current folder into its dist/: the compiled sources with their types. `npm pack` runs it. Packages
 // that it depends on are built first, because their types are there.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lib/lock.mjs';
@@ -25,8 +25,20 @@ async function build(folder) {
   for (const left of [side, `${side}-old`]) rmSync(left, { recursive: true, force: true });
   if (!(await run(process.execPath, [compiler, '-p', '.', '--outDir', side], { cwd: folder }))) return false;
   await joinModules(join(side, 'inbox/shared/worker.js'));
+  copyWithoutDirective(join(side, 'index.js'), join(side, 'module.js'));
   replaceFolder(join(folder, 'dist'), side);
   return true;
+}
+
+/**
+ * Bundlers with server components need the directive 'use client', and the others warn about it, so they get a copy without it.
+ * @param {string} file @param {string} copy
+ */
+function copyWithoutDirective(file, copy) {
+  const code = readFileSync(file, 'utf8');
+  const directive = "'use client';";
+  // The lines stay, so the source map is that of both.
+  if (code.startsWith(directive)) writeFileSync(copy, code.slice(directive.length));
 }
 
 /** Writes a worker and its modules into one file, because apps copy it. @param {string} file */

@@ -320,7 +320,7 @@ const app :Workerd.Worker = (modules = [ (name = "worker", esModule = embed "bun
       '@react-native/babel-preset@0.81.6',
       '@babel/core@7.28.5',
       'metro@0.83.1',
-      'react@19.1.0',
+      'react@19.1.4',
     ],
     files: {
       'index.js':
@@ -432,7 +432,7 @@ test('the packages load', () => {
   'typescript-5.0': {
     recipe: 'Jest',
     own: ['client', 'react', 'elements', 'server'],
-    packages: ['typescript@5.0.4', '@types/node@20.19.24', '@types/react@19.2.2', 'react@19.2.0', 'next@16.4.6'],
+    packages: ['typescript@5.0.4', '@types/node@20.19.24', '@types/react@19.2.2', 'react@19.2.0'],
     files: {
       'page.ts':
         "export * from '@postern/client';\nexport * as react from '@postern/react';\nexport * as elements from '@postern/elements';\nimport { createPostern, indexedDbStorage } from '@postern/client';\nconst postern = createPostern({ url: '/auth', storage: indexedDbStorage() });\nexport const status: string = postern.current.status;\n",

@@ -99,7 +99,9 @@ export async function checkForms({ postern, origin, page, action, signOut }) {
   const submit = async (path, target, values) => {
     const html = await browser.read(path);
     const body = new FormData();
-    for (const [input] of html.matchAll(/<input [^>]*type="hidden"[^>]*>/g)) {
+    const forms = html.match(/<form[^]*?<\/form>/g) ?? [];
+    const form = forms.find((text) => text.includes('name="identity"') === 'identity' in values) ?? '';
+    for (const [input] of form.matchAll(/<input [^>]*type="hidden"[^>]*>/g)) {
       const attribute = (/** @type {string} */ name) => new RegExp(`${name}="([^"]*)"`).exec(input)?.[1] ?? '';
       body.set(attribute('name').replaceAll('&quot;', '"'), attribute('value').replaceAll('&quot;', '"'));
     }
@@ -142,7 +144,10 @@ export async function checkPage({ postern, origin, name, password, open }) {
       label === undefined ? page.locator(`[name=${other}]`) : page.getByLabel(label, { exact: true });
     await field(name, 'identity').fill(`${user.username}`);
     await field(password, 'password').fill(user.password);
+    // A page that opens its inbox returns to its address after the login.
+    const returned = open && page.waitForEvent('load');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await returned;
     if (open) await open(page);
     await page.getByText('Grace paid you 12.50').waitFor();
     assert.deepEqual(errors, []);

@@ -32,7 +32,7 @@ export interface PackedProject {
   readonly contents: Readonly<Partial<Record<PackageName, readonly string[]>>>;
   write(file: string, code: string): Promise<void>;
   /** Runs a file of the project with Node.js. @returns what it prints */
-  run(file: string): Promise<string>;
+  run(file: string, ...options: readonly string[]): Promise<string>;
   /** Compiles a file, and checks the types of the packages too. @returns the errors of the compiler, empty if there are none */
   compileErrors(file: string, platform: Platform, resolution: Resolution): Promise<string>;
   /** Bundles a file with all that it imports. @returns the paths of the bundle and of the parts that it loads later */
@@ -80,8 +80,8 @@ export async function packProject(
   return {
     ...{ folder, contents },
     write: (file, code) => writeFile(join(folder, file), code),
-    async run(file) {
-      return (await execute(process.execPath, ['--no-warnings', file], { cwd: folder })).stdout.trim();
+    async run(file, ...options) {
+      return (await execute(process.execPath, ['--no-warnings', ...options, file], { cwd: folder })).stdout.trim();
     },
     async compileErrors(file, platform, moduleResolution) {
       const compilerOptions = {

@@ -48,6 +48,16 @@ console.log(renderToString(node));`;
     },
   );
 
+  test('in server components, which import it as a module of the client', async () => {
+    const code = `import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+const text = readFileSync(fileURLToPath(import.meta.resolve('@postern/react')), 'utf8');
+console.log(/^["']use client["'];/.test(text));`;
+    await project.write('server-component.js', code);
+    expect(await project.run('server-component.js', '--conditions=react-server')).toBe('true');
+    expect(await project.run('server-component.js')).toBe('false');
+  });
+
   test.each(resolutions)('in TypeScript with the module resolution %s', async (resolution) => {
     await project.write('app.tsx', component);
     expect(await project.compileErrors('app.tsx', 'page', resolution)).toBe('');

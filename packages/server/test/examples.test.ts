@@ -7,6 +7,8 @@ const sources = {
   '@postern/client': 'packages/client/src/index.ts',
   '@postern/client/internal': 'packages/client/src/internal.ts',
   '@postern/server': 'packages/server/src/index.ts',
+  '@postern/server/next': 'packages/server/src/next/index.ts',
+  '@postern/server/sveltekit': 'packages/server/src/sveltekit/index.ts',
   '@postern/server/testing': 'packages/server/src/testing/index.ts',
 };
 

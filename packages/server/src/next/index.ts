@@ -4,6 +4,7 @@
  *
  * @packageDocumentation
  */
+/// <reference path="./headers.d.ts" />
 import type { Snapshot, SnapshotParts } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
 // With its ending: outside of its bundlers, Next.js has no other names for Node.js.
