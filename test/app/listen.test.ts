@@ -69,6 +69,6 @@ test('cookies of the console do not need https on a port of its own', async () =
   });
   expect(answer.status).toBe(204);
   expect(answer.headers.getSetCookie()).toEqual([
-    'postern_console=; Max-Age=0; Path=/console; HttpOnly; SameSite=Strict',
+    'postern_console=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict',
   ]);
 });
