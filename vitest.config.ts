@@ -13,7 +13,6 @@ const withMore = [
   'test/faults/failover*',
   'test/faults/pooler*',
   'test/faults/rolling-upgrade*',
-  'test/faults/shard-servers*',
   'test/proxies/**',
 ];
 const needsMore = process.env.CI_FULL === '1' ? [] : withMore;

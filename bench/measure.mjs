@@ -18,9 +18,9 @@ function median(values) {
 
 /**
  * Runs the contenders in turns, so that other load of the machine affects all of them. The first round is a warm-up.
- * @param {readonly { name: string, run: (round: number) => Promise<{ count: number }>, pid?: number | number[], dataDir?: string | string[] }[]} contenders
- *   pid: the processes whose CPU time is counted;
- *   dataDir: the data directories of the PostgreSQL servers whose CPU time is counted
+ * @param {readonly { name: string, run: (round: number) => Promise<{ count: number }>, pid?: number, dataDir?: string }[]} contenders
+ *   pid: the process whose CPU time is counted;
+ *   dataDir: the data directory of the PostgreSQL server whose CPU time is counted
  * @returns the medians of the rounds of each contender. For each round, the rate of the first contender is divided by the
  * rate of this one. `ratio` is the median of these quotients. `cpu` and `databaseCpu` are microseconds a request, `rss` is
  * in MB
@@ -45,19 +45,14 @@ export async function takeTurns(contenders, rounds) {
   });
 }
 
-/** The CPU time that a process or several have used, in microseconds, rounded to 10 ms. NaN without a process or /proc. */
+/** The CPU time that a process has used, in microseconds, rounded to 10 ms. NaN without a process or /proc. */
 export function processCpu(pid) {
-  if (Array.isArray(pid)) return pid.reduce((sum, each) => sum + processCpu(each), 0);
   const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/**
- * The CPU time that one or several PostgreSQL servers have used, in microseconds: of all their processes, also of those
- * that have ended.
- */
+/** The CPU time of a PostgreSQL server, in microseconds: of all its processes, also of those that have ended. */
 export function postgresCpu(dataDir) {
-  if (Array.isArray(dataDir)) return dataDir.reduce((sum, each) => sum + postgresCpu(each), 0);
   if (dataDir === undefined) return Number.NaN;
   const [postmaster] = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'latin1').split('\n');
   const own = statOf(postmaster);

@@ -15,7 +15,6 @@ const titles = {
     webhooks: '`node bench/webhooks.mjs`',
     backup: '`node bench/backup.mjs`',
     soak: '`npm run soak`',
-    shards: '`node bench/shards.mjs`',
   },
 };
 const loadAtStart = loadavg();

@@ -22,7 +22,7 @@ export interface CodeSender {
    */
   countRequest(request: CodeRequest): Promise<CountedCode>;
   /** Queues a message in the transaction that inserts its challenge. A message without a recipient is dropped later. */
-  send(tx: Transaction<'user'>, message: CodeToSend): Promise<void>;
+  send(tx: Transaction, message: CodeToSend): Promise<void>;
 }
 
 /** A code that was counted. */
@@ -74,8 +74,8 @@ export interface CodeSenderOptions {
   readonly limits: RequestLimits;
   /** The channels with a provider. */
   readonly channels: readonly MessageChannel[];
-  /** Called after a message of the user was committed. */
-  readonly onQueued: (userId: string) => void;
+  /** Called after a message was committed. */
+  readonly onQueued: () => void;
 }
 
 /** @param options.onQueued called after the transaction of a message has committed */
@@ -97,7 +97,7 @@ export function createCodeSender({ keys, limits, channels, onQueued }: CodeSende
     },
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });
-      tx.onCommit(() => onQueued(message.userId));
+      tx.onCommit(onQueued);
     },
   };
 }

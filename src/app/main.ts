@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import type { HashThreads } from '../credentials/hash-threads.js';
 import type { Database } from '../database/database.js';
 import { removeFormerVersionData } from '../database/open.js';
-import { countUnreadableOnAll, describeUnreadableValues } from '../database/secrets/unreadable.js';
+import { countUnreadable, describeUnreadableValues } from '../database/secrets/unreadable.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
@@ -147,7 +147,7 @@ function requestObserver(
 /** Logs stored values that no configured key can decrypt. The service starts even if the check fails. */
 async function reportUnreadable({ database, keys, log }: Base): Promise<void> {
   try {
-    const unreadable = await countUnreadableOnAll(database, keys, maxUnreadableRows);
+    const unreadable = await countUnreadable(database, keys, maxUnreadableRows);
     if (unreadable.length === 0) return;
     log.error({ unreadable }, `${describeUnreadableValues(unreadable)}; see \`postern doctor\``);
   } catch (error) {

@@ -2,7 +2,6 @@ import { createEventStreams } from '../audit/stream/event-streams.js';
 import { createPins } from '../credentials/pins/pins.js';
 import { createTestCodes } from '../credentials/test-identities/test-codes.js';
 import { createTestIdentities } from '../credentials/test-identities/test-identities.js';
-import { mainShard } from '../database/database.js';
 import { createIdempotency } from '../database/idempotency.js';
 import { compose, sql } from '../database/sql.js';
 import { createDevices } from '../devices/devices.js';
@@ -10,7 +9,6 @@ import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
-import { withTimeout } from '../lib/time-limit.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -126,24 +124,7 @@ export async function createServices(
   return { services, messaging, push, notifications, webhooks, backups };
 }
 
-/** Milliseconds in which a server of users must answer. Probes often wait only a second or two. */
-const shardAnswerMs = 800;
-
-/** @returns the names of the servers of users that do not answer soon. The directory must answer. */
-async function checkReadiness({ lifecycle, database }: Base): Promise<string[]> {
+async function checkReadiness({ lifecycle, database }: Base): Promise<void> {
   if (lifecycle.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });
-  const missing = await Promise.all(
-    database.shards.map(async ({ name, everyone }) => {
-      const answer = everyone.query(compose('everyone', sql`select 1`));
-      if (name !== mainShard) {
-        return withTimeout(shardAnswerMs, answer).then(
-          () => [],
-          () => [name],
-        );
-      }
-      await answer;
-      return [];
-    }),
-  );
-  return missing.flat();
+  await database.query(compose(sql`select 1`));
 }

@@ -1,8 +1,6 @@
 import type { Event } from '../contract/administration.js';
-import type { Database, Shard } from '../database/database.js';
-import { onReachable } from '../database/sharding/merge.js';
-import { retryMoved, splitByShard } from '../database/sharding/routing.js';
-import { directoryStatement, sql, unprepared, userStatement } from '../database/sql.js';
+import type { Database } from '../database/database.js';
+import { sql, statement, unprepared } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { nilId } from '../lib/ids.js';
 
@@ -36,7 +34,7 @@ interface UserAtTime {
 
 /** A deleted user has no row in `users`, so the name is null even before the job that erases the former names has run. */
 const selectUserNames = unprepared(
-  userStatement<{ ids: readonly string[]; times: readonly string[] }, { nth: number; name: string }>(
+  statement<{ ids: readonly string[]; times: readonly string[] }, { nth: number; name: string }>(
     'event_user_names',
     (p) => sql`
     select asked.nth::int, coalesce(former.name, user_display_name(u.name, u.username, u.email, u.phone)) as name
@@ -44,12 +42,11 @@ const selectUserNames = unprepared(
       join users u on u.id = asked.id
       left join lateral (
         select name from former_names where user_id = asked.id and until > asked.at order by until limit 1) former on true`,
-    'ids',
   ),
 );
 
 const selectKeyNames = unprepared(
-  directoryStatement<{ ids: readonly string[] }, { id: string; name: string }>(
+  statement<{ ids: readonly string[] }, { id: string; name: string }>(
     'event_key_names',
     (p) => sql`select id, name from api_keys where id = any(${p.ids}::uuid[])`,
   ),
@@ -75,26 +72,21 @@ async function userNames(database: Database, events: readonly StoredEvent[]) {
     for (const id of ids) if (id !== nilId) usersAtTimes.set(keyOf({ id, at: createdAt }), { id, at: createdAt });
   }
   const names = new Map<string, string>();
-  const readNames = async ({ users }: Shard, all: readonly UserAtTime[]) => {
+  const all = [...usersAtTimes.values()];
+  if (all.length > 0) {
     const values = { ids: all.map(({ id }) => id), times: all.map(({ at }) => at) };
-    for (const { nth, name } of await users.query(selectUserNames(values))) {
+    for (const { nth, name } of await database.query(selectUserNames(values))) {
       const found = all[nth - 1];
       if (found !== undefined) names.set(keyOf(found), name);
     }
-  };
-  await retryMoved(() =>
-    onReachable(
-      splitByShard(database, [...usersAtTimes.values()], ({ id }) => id),
-      readNames,
-    ),
-  );
+  }
   return (id: string, createdAt: string) => names.get(keyOf({ id, at: createdAt })) ?? null;
 }
 
 /** A revoked key keeps its row. ADMIN_API_KEY has none. */
 async function keyNames(database: Database, events: readonly StoredEvent[]) {
   const ids = new Set(events.flatMap(({ actor }) => (/^key:[0-9a-f-]{36}$/.test(actor) ? [actor.slice(4)] : [])));
-  const rows = ids.size === 0 ? [] : await database.directory.query(selectKeyNames({ ids: [...ids] }));
+  const rows = ids.size === 0 ? [] : await database.query(selectKeyNames({ ids: [...ids] }));
   const names = new Map(rows.map(({ id, name }) => [id, name]));
   return (id: string) => names.get(id) ?? null;
 }

@@ -15,31 +15,12 @@ import {
   withSession,
 } from './base/session.js';
 import { type ArchiveEntry, textEntry, writeArchive } from './container/archive.js';
-import { BackupError } from './container/error.js';
 import { type BackupHeader, backupFormat, headerPath } from './container/header.js';
 import { filesBelow } from './data-files.js';
 import { dumpDatabase } from './dumps/dump.js';
 import { findProgram, type Program } from './dumps/programs.js';
 import { copyRunningServer } from './online-backup.js';
 import { type BackupPlace, backupName } from './places/place.js';
-
-/**
- * Refuses a database whose users are on several servers. A backup contains only one server, so it would look complete,
- * but users would be missing.
- * @throws BackupError
- */
-async function refuseSpreadUsers(client: pg.Client): Promise<void> {
-  const { rows: tables } = await client.query(`select from pg_class where oid = to_regclass('shards')`);
-  if (tables.length === 0) return;
-  const { rows: others } = await client.query<{ name: string }>(
-    `select name from shards where name <> 'main' order by name`,
-  );
-  if (others.length === 0) return;
-  const names = others.map(({ name }) => name).join(', ');
-  throw new BackupError(
-    `Users are on several servers (main, ${names}), and a backup of Postern contains only one server: back up all of them to one point in time with pgBackRest or WAL-G, see docs/scaling.md`,
-  );
-}
 
 /** What a backup contains, and how. */
 export interface BackupSource {
@@ -99,7 +80,6 @@ export function createBackup(
   return withSession(
     source.target,
     async (client) => {
-      await refuseSpreadUsers(client);
       if (!(await lockBackups(client)) || (await isWanted?.(client)) === false) return undefined;
       const header = await describe(client, source);
       const owner = ownerOf(header);

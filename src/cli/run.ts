@@ -12,7 +12,6 @@ import { migrateCommand } from './commands/migrate.js';
 import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
 import { serveCommand } from './commands/serve.js';
-import { shardsCommand } from './commands/shards/shards.js';
 import { backupCommand } from './commands/storage/backup.js';
 import { secretCommand } from './commands/storage/secret.js';
 import { testIdentitiesCommand } from './commands/test-identities/test-identities.js';
@@ -76,7 +75,6 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   messagesCommand(program, io);
   webhooksCommand(program, io, exitWith);
   schemesCommand(program, io);
-  shardsCommand(program, io, exitWith);
   auditCommand(program, io, exitWith);
   backupCommand(program, io);
   secretCommand(program, io);

@@ -8,7 +8,6 @@ type Values = Partial<SettingValues>;
 export function contradictions(config: Values): string[] {
   return [
     ...secretKeyErrors(config),
-    ...shardErrors(config),
     ...smsErrors(config),
     ...imageErrors(config),
     ...retentionErrors(config),
@@ -30,14 +29,6 @@ function secretKeyErrors({ DATABASE_URL, SECRET_KEY }: Values): string[] {
   return ['SECRET_KEY is required with DATABASE_URL (at least 32 random characters, the same on every instance)'];
 }
 
-function shardErrors({ DATABASE_URL, SHARDS = [] }: Values): string[] {
-  if (SHARDS.length > 0 && DATABASE_URL === undefined) {
-    return ['DATABASE_URL is required with SHARDS: the embedded database cannot be one of several servers'];
-  }
-  const same = SHARDS.find(({ url }) => url === DATABASE_URL);
-  return same === undefined ? [] : [`SHARDS must name other databases than DATABASE_URL, and ${same.name} is the same`];
-}
-
 /** The settings that each provider of SMS needs. */
 const requiredSmsSettings = {
   console: [],
@@ -56,11 +47,6 @@ function backupErrors(config: Values): string[] {
   const missing = BACKUP_TO.startsWith('s3://') ? neededSettings.filter((name) => config[name] === undefined) : [];
   return [
     ...missing.map((name) => `${name} is required with BACKUP_TO=s3://…`),
-    ...(config.SHARDS !== undefined && config.SHARDS.length > 0
-      ? [
-          'BACKUP_TO is for one database: with SHARDS, back up all servers to one point in time with pgBackRest or WAL-G',
-        ]
-      : []),
     ...(DATABASE_URL !== undefined && config.BACKUP_CONTINUOUS === true
       ? ['BACKUP_CONTINUOUS is for the embedded database: archive the log of DATABASE_URL with pgBackRest or WAL-G']
       : []),

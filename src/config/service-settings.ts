@@ -24,7 +24,6 @@ import {
   url,
   workerCount,
 } from './parsers.js';
-import { shards } from './shards.js';
 
 export const serviceSettings = {
   HOST: { parse: anyText, fallback: '127.0.0.1', about: 'Address to listen on.' },
@@ -122,11 +121,6 @@ export const storageSettings = {
     parse: databaseUrl,
     about:
       'The PostgreSQL (15 or later) to use. A primary and its standbys are joined by commas: postgres://postern@a,b/postern?target_session_attrs=read-write. When unset, Postern runs its own in DATA_DIR.',
-  },
-  SHARDS: {
-    parse: shards,
-    about:
-      'Further PostgreSQL servers, over which users are spread: name=URL, joined by semicolons, such as east=postgres://postern@a/postern;west=postgres://postern@b/postern. Each URL may have several hosts, as DATABASE_URL. The server of DATABASE_URL has users too, under the name main. When unset, all users are there. docs/scaling.md describes this and its limits.',
   },
   DATA_DIR: {
     parse: (text: string) => ok(resolve(text)),

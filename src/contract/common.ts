@@ -118,10 +118,10 @@ export const PageInfo = Type.Object(
     }),
     total_is_exact: Type.Boolean(),
     partial: Type.Optional(
-      Type.Enum(['time', 'index', 'shard'] as const, {
+      Type.Enum(['time', 'index'] as const, {
         title: 'PartialReason',
         description:
-          'Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). shard: a database server with some of the users does not answer; `Postern-Missing-Shards` names it. Absent: the page is complete.',
+          'Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). Absent: the page is complete.',
       }),
     ),
     next_cursor: Type.Unsafe<string | null>({

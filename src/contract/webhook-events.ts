@@ -31,8 +31,6 @@ interface EventDescription {
   readonly about: string;
   /** The members of this event, in addition to the members that all events have. */
   readonly members: Readonly<Record<string, MemberSchema>>;
-  /** The members that may be absent. */
-  readonly optional?: readonly string[];
 }
 
 const events: Readonly<Record<WebhookEventType, EventDescription>> = {
@@ -89,13 +87,7 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
       day: { type: 'string', format: 'date', description: 'In UTC.' },
       events: { type: 'integer', minimum: 0, description: 'The number of audit events of the day.' },
       hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'The anchor for `postern audit verify`.' },
-      server: {
-        type: 'string',
-        description:
-          'With several database servers: the one whose events were sealed. Each has its own hashes and numbers.',
-      },
     },
-    optional: ['server'],
   },
 };
 
@@ -104,9 +96,8 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
  * Receivers must accept more members, because full payloads, test events and later releases have them.
  */
 export function webhookEventSchema(type: WebhookEventType) {
-  const { about, members, optional = [] } = events[type];
+  const { about, members } = events[type];
   const data = { ...common, ...members };
-  const required = Object.keys(data).filter((name) => !optional.includes(name));
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: type,
@@ -118,7 +109,7 @@ export function webhookEventSchema(type: WebhookEventType) {
       type: { const: type },
       timestamp: { type: 'string', format: 'date-time' },
       endpoint_id: id,
-      data: { type: 'object', required, properties: data },
+      data: { type: 'object', required: Object.keys(data), properties: data },
     },
   };
 }

@@ -1,8 +1,6 @@
-import { type Database, isStorageFailure, type Queryable } from '../database/database.js';
+import type { Database, Queryable } from '../database/database.js';
 import type { MaintenanceTask } from '../database/maintenance/tasks.js';
-import { onEveryShard } from '../database/sharding/every-shard.js';
-import { onShards, readAgainIfMoved } from '../database/sharding/merge.js';
-import { compose, directoryStatement, everyoneStatement, sql } from '../database/sql.js';
+import { compose, sql, statement } from '../database/sql.js';
 import { type FieldError, Problem } from '../lib/problem.js';
 import { dummyHashFor } from './hashes/registry.js';
 import { currentScheme, type PasswordHasher, schemeOf } from './passwords.js';
@@ -37,63 +35,33 @@ const registrationLock = sql`7203415024`;
 /** Milliseconds between two searches for unused schemes. */
 const pauseMs = 5000;
 
-const readSchemes = directoryStatement<object, { scheme: string }>(
+const readSchemes = statement<object, { scheme: string }>(
   'password_schemes',
   () => sql`select scheme from password_schemes order by scheme`,
 );
 /** Locks schemes, so that no task drops them before the transaction ends. */
-const lockSchemes = directoryStatement<{ schemes: readonly string[] }, { scheme: string }>(
+const lockSchemes = statement<{ schemes: readonly string[] }, { scheme: string }>(
   'password_schemes_lock',
   (p) => sql`
     select scheme from password_schemes where scheme = any (${p.schemes}::text[]) order by scheme for key share`,
 );
-const lockRegistration = directoryStatement<object>(
+const lockRegistration = statement<object>(
   'password_schemes_lock_adding',
   () => sql`select pg_advisory_xact_lock(${registrationLock})`,
 );
-const addSchemes = directoryStatement<{ schemes: readonly string[] }>(
+const addSchemes = statement<{ schemes: readonly string[] }>(
   'password_schemes_add',
   (p) => sql`insert into password_schemes (scheme) select unnest(${p.schemes}::text[]) on conflict do nothing`,
 );
-const dropUnused = compose<{ dropped: number }, 'everyone'>(
-  'everyone',
-  sql`select drop_unused_schemes(${registrationLock}) as dropped`,
-);
-const tryRegistrationLock = compose<{ acquired: boolean }, 'everyone'>(
-  'everyone',
-  sql`select pg_try_advisory_xact_lock(${registrationLock}) as acquired`,
-);
-/**
- * Skips schemes that are about to be used: a transaction that stores a hash locks its scheme until it is complete on
- * all servers.
- */
-const lockUnused = directoryStatement<{ schemes: readonly string[] }, { scheme: string }>(
-  'password_schemes_lock_unused',
-  (p) => sql`
-    select scheme from password_schemes where scheme = any (${p.schemes}::text[]) order by scheme
-    for update skip locked`,
-);
-const deleteSchemes = directoryStatement<{ schemes: readonly string[] }>(
-  'password_schemes_delete',
-  (p) => sql`delete from password_schemes where scheme = any (${p.schemes}::text[])`,
-);
-/** Finds the schemes that users on one server have, like the database function `drop_unused_schemes`. */
-const selectUsed = everyoneStatement<{ schemes: readonly string[] }, { scheme: string }>(
-  'password_schemes_used',
-  (p) => sql`
-    select s.scheme from unnest(${p.schemes}::text[]) as s (scheme)
-    where exists (select from imported_hashes h join users u on u.id = h.user_id
-                  where h.scheme = s.scheme and imported_scheme(u.password_hash) = s.scheme)`,
-);
-const countUsers = everyoneStatement<{ schemes: readonly string[] }, { scheme: string; users: number }>(
-  'password_schemes_count',
-  (p) => sql`
+const dropUnused = compose<{ dropped: number }>(sql`select drop_unused_schemes(${registrationLock}) as dropped`);
+const countUsers = compose<{ scheme: string; users: number }>(
+  sql`
     select s.scheme, (select count(*) from imported_hashes h where h.scheme = s.scheme)::float8 as users
-    from unnest(${p.schemes}::text[]) as s (scheme)`,
+    from password_schemes s order by s.scheme`,
 );
 
 /** The schemes in use. */
-export async function importedSchemes(handle: Queryable<'directory'>): Promise<string[]> {
+export async function importedSchemes(handle: Queryable): Promise<string[]> {
   return (await handle.query(readSchemes({}))).map(({ scheme }) => scheme);
 }
 
@@ -105,27 +73,10 @@ export interface SchemeInUse {
   readonly users: number;
 }
 
-/**
- * Lists the schemes with their users on all servers. Slow: it reads one index entry for each user with an imported hash.
- * `missing` names the servers that do not answer.
- */
-export async function countSchemeUsers(
-  database: Pick<Database, 'directory' | 'shards' | 'mapVersion'>,
-): Promise<{ readonly schemes: SchemeInUse[]; readonly missing: readonly string[] }> {
-  const schemes = await importedSchemes(database.directory);
-  const count = () => onShards(database, ({ everyone }) => everyone.query(countUsers({ schemes })));
-  const readings = await readAgainIfMoved(database, count);
-  // A reading that missed somebody counted too few.
-  const usersOf = (name: string) =>
-    Math.max(
-      ...readings.map(({ values }) =>
-        values.flat().reduce((sum, { scheme, users }) => sum + (scheme === name ? users : 0), 0),
-      ),
-    );
-  return {
-    schemes: schemes.map((scheme) => ({ scheme, cost: schemeCost(scheme), users: usersOf(scheme) })),
-    missing: [...new Set(readings.flatMap(({ missing }) => missing))],
-  };
+/** Lists the schemes with their users. Slow: it reads one index entry for each user with an imported hash. */
+export async function countSchemeUsers(handle: Queryable): Promise<SchemeInUse[]> {
+  const rows = await handle.query(countUsers);
+  return rows.map(({ scheme, users }) => ({ scheme, cost: schemeCost(scheme), users }));
 }
 
 /** Returns why a hash with this scheme may not be stored; undefined if it may. */
@@ -156,7 +107,7 @@ function validationProblem(error: FieldError): Problem {
  *   transaction must not store any hash
  */
 export async function registerSchemes(
-  tx: Queryable<'directory'>,
+  tx: Queryable,
   schemes: Iterable<string>,
   rules: SchemeRules,
 ): Promise<Problem | undefined> {
@@ -177,49 +128,14 @@ export async function registerSchemes(
 }
 
 /** Drops schemes that no user has. Failed logins stop verifying them, on every instance. */
-export function unusedSchemesTask(database: Pick<Database, 'directory' | 'shards'>): MaintenanceTask {
-  return {
-    name: 'drop unused password schemes',
-    pauseMs,
-    async step(tx) {
-      if (database.shards.length > 1) return { removed: await dropUnusedOnAll(database, tx) };
-      const [row] = await tx.query(dropUnused);
-      return { removed: row?.dropped ?? 0 };
-    },
-  };
-}
-
-/** While a server does not answer, all schemes stay: its users may have them. */
-async function dropUnusedOnAll(
-  database: Pick<Database, 'directory' | 'shards'>,
-  tx: Queryable<'directory' | 'everyone'>,
-): Promise<number> {
-  const [lock] = await tx.query(tryRegistrationLock);
-  if (lock?.acquired !== true) return 0;
-  try {
-    const candidates = await unusedOf(database, await importedSchemes(tx));
-    if (candidates.length === 0) return 0;
-    const locked = (await tx.query(lockUnused({ schemes: candidates }))).map(({ scheme }) => scheme);
-    const schemes = await unusedOf(database, locked);
-    await tx.query(deleteSchemes({ schemes }));
-    return schemes.length;
-  } catch (error) {
-    if (isStorageFailure(error)) return 0;
-    throw error;
-  }
-}
-
-async function unusedOf(
-  database: Pick<Database, 'directory' | 'shards'>,
-  schemes: readonly string[],
-): Promise<string[]> {
-  if (schemes.length === 0) return [];
-  const used = await onEveryShard(database, (shards) =>
-    Promise.all(shards.map(({ everyone }) => everyone.query(selectUsed({ schemes })))),
-  );
-  const names = new Set(used.flat().map(({ scheme }) => scheme));
-  return schemes.filter((scheme) => !names.has(scheme));
-}
+export const unusedSchemesTask: MaintenanceTask = {
+  name: 'drop unused password schemes',
+  pauseMs,
+  async step(tx) {
+    const [row] = await tx.query(dropUnused);
+    return { removed: row?.dropped ?? 0 };
+  },
+};
 
 /** Creates the check that makes every failed login take the same time, whatever scheme the user's hash has. */
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
@@ -230,7 +146,7 @@ export function createPasswordSchemes(database: Database, hasher: PasswordHasher
       if (verifiedScheme !== currentScheme) await hasher.verify(undefined, '');
       // The list is not cached: with an old list, the time would show which users were imported since the list was
       // read.
-      for (const scheme of await importedSchemes(database.directory)) {
+      for (const scheme of await importedSchemes(database)) {
         if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), '');
       }
     },

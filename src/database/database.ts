@@ -1,33 +1,22 @@
 import pg from 'pg';
+import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
 import { Problem } from '../lib/problem.js';
+import { waitAtMost } from '../lib/time-limit.js';
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { poolConfig } from './connections/open-client.js';
-import type { MapCheck } from './connections/session-check.js';
+import { requestSettings } from './connections/session-check.js';
 import { type DatabaseTarget, serversOf } from './connections/target.js';
-import {
-  createServer,
-  MovedError,
-  nextDeadline,
-  type OpenTransaction,
-  type PoolState,
-  type Server,
-  type ServerOptions,
-  timeouts,
-} from './server.js';
-import type { Scope, Statement } from './sql.js';
-import { traceStatements } from './traced.js';
+import { type OnResult, Query, type Readers, UnreadableValue } from './query.js';
+import { compose, type Statement, sql } from './sql.js';
+import { type Causes, causeStatement, traceStatements } from './traced.js';
 
-/**
- * Runs queries: a handle of the database, or a transaction. It accepts statements of the scope `Of`. `query` is a
- * property and not a method, because TypeScript compares methods loosely: it would accept a handle with too narrow a
- * scope.
- */
-export interface Queryable<Of extends Scope> {
-  readonly query: <Row extends object>(statement: Statement<Row, Of>) => Promise<Row[]>;
+/** Runs queries: the database, the queue of one user, or a transaction. */
+export interface Queryable {
+  readonly query: <Row extends object>(statement: Statement<Row>) => Promise<Row[]>;
 }
 
 /** Runs the queries of one transaction. */
-export interface Transaction<Of extends Scope> extends Queryable<Of> {
+export interface Transaction extends Queryable {
   /**
    * Calls `listener` after the transaction has committed. Does not call it if the connection breaks during the commit,
    * because the outcome is then unknown. The listener must not throw.
@@ -35,177 +24,258 @@ export interface Transaction<Of extends Scope> extends Queryable<Of> {
   onCommit(listener: () => void): void;
 }
 
-/** The database for statements of one scope. */
-export interface ScopedDatabase<Of extends Scope> extends Queryable<Of> {
+/** Runs queries and transactions: the database, or the queue of one user. */
+export interface Handle extends Queryable {
   /**
    * Runs `work` in one transaction: commits when it resolves, rolls back when it throws.
-   * In `work`, use only the handle that is passed: the handle of the database would wait for a second connection. With
-   * SHARDS, `work` runs again if one of its users was moved meanwhile, so it must change nothing but rows.
+   * In `work`, use only the handle that is passed: the handle of the database would wait for a second connection.
    */
-  readonly transaction: <T>(work: (tx: Transaction<Of>) => Promise<T>) => Promise<T>;
+  readonly transaction: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 }
 
-/**
- * The database of the service. Each handle is named after the rows that its statements use, and accepts only statements
- * of its scopes (see `Scope` in `sql.ts`). The names say nothing about access rights.
- */
-export interface Database {
+/** The database of the service. */
+export interface Database extends Handle {
   /**
-   * Rows of one user. Work that waits for a lock of that user uses at most a fifth of the connections, so it does not
-   * delay other users.
+   * The queue of one user. Use it for work on that user's rows: if the work waits for a lock, it uses at most a fifth of the
+   * connections, so it does not delay other users.
    * @throws Problem `overloaded` when too many tasks already wait for this user.
    */
-  user(userId: string): ScopedDatabase<'user'>;
-  /**
-   * Rows of several users, whom each statement names. These users must be on one shard (one server): see
-   * `splitByShard`.
-   */
-  readonly users: ScopedDatabase<'user'>;
-  /**
-   * The directory: rows that belong to no user, such as identities, limits by address, API keys, idempotency keys and
-   * images. With SHARDS, they are all on the server of DATABASE_URL.
-   */
-  readonly directory: ScopedDatabase<'directory'>;
-  /**
-   * Statements that know only the id of a row and not its user, or that span the directory and the rows of a user
-   * (decision 75).
-   */
-  readonly spanning: ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /**
-   * Like `spanning`, but in the queue of one user: for transactions that use the directory and the rows of this user,
-   * and may wait for a lock of the user (see `user`).
-   */
-  spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /**
-   * The rows of everyone, that is of all users, and all other rows: admin lists, maintenance, exports. Accepts
-   * statements of every scope.
-   */
-  readonly everyone: ScopedDatabase<Scope>;
-  /**
-   * The servers on which the rows of users are. Work that belongs to one server, such as a batch of statements, runs
-   * once for each shard.
-   */
-  readonly shards: readonly Shard[];
-  /** The server that has the rows of a user. It changes when the user is moved. */
-  shardOf(userId: string): Shard;
-  /** The version of the map of users on servers that this process has. It changes when users are moved. */
-  mapVersion(): number;
+  user(userId: string): Handle;
   /** The connections of the pool now. */
   connections(): PoolState;
   close(): Promise<void>;
 }
 
-/**
- * One server with rows of users. `user`, `users` and `everyone` run on this server for any user, and the other handles
- * are the same as those of the whole database. Without SHARDS, the database has one shard, which is the database
- * itself.
- */
-export interface Shard extends Database {
-  readonly name: string;
-  readonly target: DatabaseTarget;
+/** Connections of a pool by their use, and the requests that wait for one. */
+export interface PoolState {
+  readonly used: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
-/** The name of the server of DATABASE_URL. This server also has the directory (the rows that belong to no user). */
-export const mainShard = 'main';
+export interface DatabaseOptions {
+  readonly target: DatabaseTarget;
+  /** The maximum number of connections. */
+  readonly size: number;
+  /** Called when an idle connection breaks. The pool replaces it by itself. */
+  readonly onConnectionError: (error: Error) => void;
+  /** Undefined: statements are not traced. */
+  readonly tracing?: Tracing | undefined;
+}
 
 /**
- * The map check of a process without SHARDS. If users are spread over several servers, each of these servers refuses
- * this process.
+ * Milliseconds. A request must be answered within 5 s even while the database hangs. A request fails when its first
+ * query fails. So `answer` limits one query, including the time for which it waits in the user's queue and for a
+ * connection. The `statement_timeout` of `requestSettings` is shorter, so the server cancels the statement before
+ * `answer` ends.
  */
-const noMap: MapCheck = { version: () => 0, onRefused: () => undefined };
+const timeouts = {
+  poolWait: 3000,
+  answer: 4500,
+  /** The time in which the connections must close when the pool ends. */
+  close: 2000,
+};
+
+/** The queue of one user: how many tasks may wait for the user's connections, and for how many milliseconds. */
+const userQueue = { maxWaiting: 200, timeoutMs: 2000 };
+/** The number of connections that the work of one user may use: a fifth of the pool, but at least two. */
+const connectionsPerUser = (size: number) => Math.max(2, Math.floor(size / 5));
+
+const begin = compose(sql`begin`);
+const commit = compose(sql`commit`);
+const rollback = compose(sql`rollback`);
 
 /** Opens a pool. It connects when a connection is first needed. */
-export function createDatabase(options: ServerOptions): Database {
-  const server = createServer(options, noMap);
-  const { all, user } = createHandles(server, options.tracing);
-  const database: Shard = {
-    name: mainShard,
-    target: options.target,
-    user,
-    users: all,
-    directory: all,
-    spanning: all,
-    spanningFor: user,
-    everyone: all,
-    shards: [],
-    shardOf: () => database,
-    mapVersion: noMap.version,
-    connections: server.connections,
-    close: server.close,
-  };
-  return Object.assign(database, { shards: [database] });
-}
-
-/** The handles of one server: `all` without a queue, and `user` in the queue of that user. */
-export function createHandles(server: Server, tracing: Tracing | undefined) {
-  const traced = (handle: ScopedDatabase<Scope>) => (tracing === undefined ? handle : traceStatements(handle, tracing));
-  const all = traced({
-    query: (statement) => server.query(statement, nextDeadline()),
-    transaction: (work) => inTransaction(server, nextDeadline(), work),
+export function createDatabase(options: DatabaseOptions): Database {
+  const servers = serversOf(options.target);
+  const pool = new pg.Pool({
+    ...poolConfig(servers, requestSettings),
+    max: options.size,
+    application_name: 'postern',
+    connectionTimeoutMillis: timeouts.poolWait,
+    keepAlive: true,
   });
-  const user = (userId: string): ScopedDatabase<Scope> =>
-    traced({
-      query: (statement) => {
-        const deadline = nextDeadline();
-        return server.runInQueue(userId, () => server.query(statement, deadline));
-      },
-      transaction: (work) => {
-        const deadline = nextDeadline();
-        return server.runInQueue(userId, () => inTransaction(server, deadline, work));
-      },
-    });
-  return { all, user };
+  pool.on('error', options.onConnectionError);
+  // The listener is set here, because the server may end a connection before `await pool.connect()` continues. The
+  // query then fails too.
+  pool.on('connect', (client) => client.on('error', ignore));
+  const runInQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
+  const { tracing } = options;
+  const trace = tracing && { tracing, causes: new WeakMap() };
+  const connections: Connections = { pool, readers: new Map(), onConnectFailed: servers.reportFailure, trace };
+  const traced = (handle: Handle) => (tracing === undefined ? handle : traceStatements(handle, tracing));
+  const nextDeadline = () => performance.now() + timeouts.answer;
+  return {
+    ...traced({
+      query: (statement) => queryOnce(connections, nextDeadline(), statement),
+      transaction: (work) => inTransaction(connections, nextDeadline(), work),
+    }),
+    user: (userId) =>
+      traced({
+        query: (statement) => {
+          const deadline = nextDeadline();
+          return runInQueue(userId, () => queryOnce(connections, deadline, statement));
+        },
+        transaction: (work) => {
+          const deadline = nextDeadline();
+          return runInQueue(userId, () => inTransaction(connections, deadline, work));
+        },
+      }),
+    connections: () => poolState(pool),
+    close: () => waitAtMost(timeouts.close, pool.end()),
+  };
 }
 
-/** @param isHere see `Server.begin` */
-async function inTransaction<T>(
-  server: Server,
-  deadline: number,
-  work: (tx: Transaction<Scope>) => Promise<T>,
-  isHere?: () => boolean,
-): Promise<T> {
-  const transaction = await server.begin(deadline, isHere);
-  try {
-    return await completeTransaction(transaction.query, () => transaction.commit(), work);
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
-  } finally {
-    transaction.release();
-  }
+/** The connections of a pool now. */
+export function poolState({ totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
+  return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+}
+
+/** The listener for errors of a connection in use. Without a listener, the process would exit. */
+const ignore = () => undefined;
+
+interface Connections {
+  readonly pool: pg.Pool;
+  readonly readers: Readers;
+  /** Called when a connection could not be opened. */
+  readonly onConnectFailed: () => void;
+  readonly trace: { readonly tracing: Tracing; readonly causes: Causes } | undefined;
 }
 
 /**
- * Runs `work` and then `commit`.
- * @param query runs the statements of `work`, until `work` ends
+ * Runs one query on any connection of the pool. Uses callbacks because it runs for most requests.
+ * @param deadline as a time of `performance.now()`
  */
-export async function completeTransaction<T>(
-  query: OpenTransaction['query'],
-  commit: () => Promise<void>,
-  work: (tx: Transaction<Scope>) => Promise<T>,
+function queryOnce<Row extends object>(
+  { pool, readers, onConnectFailed, trace }: Connections,
+  deadline: number,
+  statement: Statement<Row>,
+): Promise<Row[]> {
+  const cause = trace?.tracing.cause();
+  return new Promise((resolve, reject) => {
+    pool.connect((connectError, client, release) => {
+      if (client === undefined) {
+        onConnectFailed();
+        return reject(toProblem(connectError));
+      }
+      const timeoutMs = deadline - performance.now();
+      if (timeoutMs <= 0) {
+        release();
+        return reject(toProblem(new Error(overdueMessage)));
+      }
+      const onResult: OnResult<Row> = (error, rows) => {
+        release(error !== undefined && isFatal(error));
+        if (error === undefined) resolve(rows);
+        else reject(toProblem(error));
+      };
+      const setCause = trace && causeStatement(trace.causes, client, cause, statement);
+      // If this query fails, the connection is broken, and the statement after it fails too.
+      if (setCause !== undefined) client.query(new Query(readers, setCause, timeoutMs, ignore));
+      client.query(new Query(readers, statement, timeoutMs, onResult));
+    });
+  });
+}
+
+const overdueMessage = 'the deadline passed before the statement was sent';
+
+/** The first query ends at `deadline`, each later one has the usual timeout. */
+async function inTransaction<T>(
+  { pool, readers, onConnectFailed, trace }: Connections,
+  deadline: number,
+  work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    onConnectFailed();
+    return refuse(error);
+  });
+  let timeoutMs = deadline - performance.now();
+  if (timeoutMs <= 0) {
+    client.release();
+    return refuse(new Error(overdueMessage));
+  }
   const listeners: (() => void)[] = [];
+  let isBroken = false;
   let isOver = false;
+  /** The first error of a statement. PostgreSQL then answers `commit` with a rollback, and without an error. */
+  let firstFailure: { readonly error: unknown } | undefined;
+  const markBroken = () => {
+    isBroken = true;
+  };
+  // Emitted when the connection breaks between two statements.
+  client.on('error', markBroken);
+  const query = <Row extends object>(statement: Statement<Row>) =>
+    new Promise<Row[]>((resolve, reject) => {
+      const onResult: OnResult<Row> = (error, rows) => {
+        if (error === undefined) return resolve(rows);
+        if (isFatal(error)) markBroken();
+        firstFailure ??= { error: toProblem(error) };
+        reject(toProblem(error));
+      };
+      client.query(new Query(readers, statement, timeoutMs, onResult));
+      timeoutMs = timeouts.answer;
+    });
   /** After `work` has ended, its queries must not reach the connection, because another request may already use it. */
-  const queryInTransaction = <Row extends object>(statement: Statement<Row>) =>
+  const queryInTransaction: Queryable['query'] = (statement) =>
     isOver ? Promise.reject(new Error('the transaction is over')) : query(statement);
   try {
+    const setCause = trace && causeStatement(trace.causes, client, trace.tracing.cause(), undefined);
+    if (setCause !== undefined) await query(setCause);
+    await query(begin);
     const result = await work({ query: queryInTransaction, onCommit: (listener) => void listeners.push(listener) });
     isOver = true;
-    await commit();
+    if (firstFailure !== undefined) throw firstFailure.error;
+    await query(commit);
     for (const listener of listeners) listener();
     return result;
-  } finally {
+  } catch (error) {
     isOver = true;
+    // A rollback on a broken connection would only wait for its own timeout.
+    if (!isBroken) await query(rollback).catch(markBroken);
+    throw error;
+  } finally {
+    client.off('error', markBroken);
+    client.release(isBroken);
   }
 }
 
 /**
- * Whether the error means that the database failed, so that the next statement would fail too. A `MovedError` does not
- * mean this.
+ * Whether a connection must not be used again. If the error does not come from the server, the state of the connection
+ * is unknown. After an error of class 57P the server closes the connection. A prepared statement with an outdated plan
+ * fails each time. A server that accepts no writes (25006) is no longer the primary.
  */
+function isFatal(error: Error): boolean {
+  if (error instanceof UnreadableValue) return false;
+  if (!(error instanceof pg.DatabaseError) || error.code === '25006') return true;
+  return error.code?.startsWith('57P') === true || isOutdatedPlan(error);
+}
+
+/**
+ * Whether the columns of a prepared statement have changed, as they do when a newer version migrates the schema. The
+ * error has a class of programming errors (0A), but the statement is right, and works on a new connection.
+ */
+function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
+  return code === '0A000' && routine === 'RevalidateCachedQuery';
+}
+
+/**
+ * A failure of the database is `storage_unavailable`: it must never look like "not found" or like success. Errors of our
+ * own code are not converted, so the response is 500: unreadable values, and the classes 0A (feature not supported), 22
+ * (data exception), 23 (integrity constraint violation) and 42 (syntax error or access rule violation).
+ */
+function toProblem(error: unknown): unknown {
+  const isOwnError =
+    error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
+  if (isOwnError || error instanceof UnreadableValue) return error;
+  return new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
+}
+
+function refuse(error: unknown): never {
+  throw toProblem(error);
+}
+
+/** Whether the error means that the database failed, so that the next statement would fail too. */
 export function isStorageFailure(error: unknown): error is Problem {
-  return error instanceof Problem && error.code === 'storage_unavailable' && !(error instanceof MovedError);
+  return error instanceof Problem && error.code === 'storage_unavailable';
 }
 
 /**

@@ -12,28 +12,12 @@ import { createSchema } from './migrate.js';
 /** The part of the configuration that selects the database. */
 export interface TargetSource {
   readonly DATABASE_URL?: string | undefined;
-  /** Further servers with rows of users. */
-  readonly SHARDS?: readonly NamedUrl[] | undefined;
   readonly DATA_DIR: string;
-}
-
-interface NamedUrl {
-  readonly name: string;
-  /** A connection string. */
-  readonly url: string;
-}
-
-/** A server with rows of users. */
-export interface ShardTarget {
-  readonly name: string;
-  readonly target: DatabaseTarget;
 }
 
 /** A database that accepts connections until `close()`. */
 export interface OpenTarget {
   readonly target: DatabaseTarget;
-  /** The servers of SHARDS. */
-  readonly shards: readonly ShardTarget[];
   /** Leaves an embedded server, which stops when no other process uses it. Close all connections first. */
   close(): Promise<void>;
 }
@@ -69,23 +53,22 @@ async function startOrUpgrade(dataDir: string, log: Log): Promise<EmbeddedPostgr
 }
 
 async function open(
-  { DATABASE_URL, DATA_DIR, SHARDS = [] }: TargetSource,
+  { DATABASE_URL, DATA_DIR }: TargetSource,
   log: Log,
   start: (dataDir: string) => Promise<EmbeddedPostgres>,
 ): Promise<OpenTarget> {
   if (DATABASE_URL !== undefined) {
     const servers = createServers(DATABASE_URL);
-    const shards = SHARDS.map(({ name, url }) => ({ name, target: createServers(url) }));
-    const stops = [servers, ...shards.map(({ target }) => target)].map((watched) => watched.watch(log));
-    return { target: servers, shards, close: async () => stops.forEach((stop) => void stop()) };
+    const stop = servers.watch(log);
+    return { target: servers, close: async () => stop() };
   }
   const embedded = await start(DATA_DIR);
-  return { target: embedded.address, shards: [], close: () => embedded.stop() };
+  return { target: embedded.address, close: () => embedded.stop() };
 }
 
 /**
- * Opens the configured database for a command. It must exist, and have the major version of this release. If a server
- * has several hosts, searches for the primary, because a command does not repeat its first statement.
+ * Opens the configured database for a command. It must exist, and have the major version of this release. If
+ * DATABASE_URL names several hosts, searches for the primary, because a command does not repeat its first statement.
  * @throws EmbeddedPostgresError, `no_database` where there is none
  * @throws NoPrimaryError
  */
@@ -102,11 +85,8 @@ export async function openExistingTarget(source: TargetSource, log: Log): Promis
     );
   }
   const opened = await open(source, log, (dataDir) => startEmbeddedPostgres({ dataDir, log }));
-  // A server of SHARDS may be down.
-  const searchesOfShards = Promise.allSettled(opened.shards.map(({ target }) => serversOf(target).locate()));
   try {
     await serversOf(opened.target).locate();
-    await searchesOfShards;
     return opened;
   } catch (error) {
     await opened.close();

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { instantFromPg } from '../lib/times.js';
 import type { Statement } from './sql.js';
 
-/** Called with the rows of a query and PostgreSQL's tag of the command, such as `INSERT 0 1`, or with its error. */
-export type OnResult<Row extends object> = (error: Error | undefined, rows: Row[], tag: string) => void;
+/** Called with the rows of a query, or with its error. */
+export type OnResult<Row extends object> = (error: Error | undefined, rows: Row[]) => void;
 
 /** A value of a result that its parser refuses: a bug of Postern. The connection can be used again. */
 export class UnreadableValue extends Error {
@@ -38,7 +38,6 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
   private readonly receivedRows: Row[];
   private reader: Reader | undefined;
   private failure: UnreadableValue | undefined;
-  private tag = '';
 
   /**
    * @param timeoutMs milliseconds for an answer
@@ -58,7 +57,7 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
       if (isAnswered) return;
       isAnswered = true;
       clearTimeout(timer);
-      onResult(error, rows, this?.tag ?? '');
+      onResult(error, rows);
     };
     // This timer replaces the library's timeout. If the process was blocked, `setImmediate` lets it first read the
     // input that has arrived.
@@ -75,9 +74,9 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
     if (this.name !== undefined) this.readers.set(this.name, this.reader);
   }
 
-  /** Called by the client. The library's own method takes the tag apart for a result that nothing reads. */
-  handleCommandComplete({ text }: { readonly text: string }): void {
-    this.tag = text;
+  /** Called by the client. The library's own method takes the tag of the command apart, and nothing reads the tag. */
+  handleCommandComplete(): void {
+    // Nothing to do.
   }
 
   /** Called by the client. */

@@ -12,14 +12,9 @@ export interface SchemaState {
 
 const folder = new URL('../../migrations/', import.meta.url);
 
-/** The names of the migrations of this version, in their order. */
-export async function listOwnMigrations(): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-}
-
 /** Reads the state. Changes nothing. */
-export async function readSchemaState(handle: Queryable<'everyone'>): Promise<SchemaState> {
-  const ownMigrations = await listOwnMigrations();
+export async function readSchemaState(handle: Queryable): Promise<SchemaState> {
+  const ownMigrations = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const applied = await appliedMigrations(handle);
   return {
     pending: ownMigrations.filter((name) => !applied.includes(name)),
@@ -27,16 +22,11 @@ export async function readSchemaState(handle: Queryable<'everyone'>): Promise<Sc
   };
 }
 
-async function appliedMigrations(handle: Queryable<'everyone'>): Promise<string[]> {
+async function appliedMigrations(handle: Queryable): Promise<string[]> {
   const [table] = await handle.query(
-    compose<{ exists: boolean }, 'everyone'>(
-      'everyone',
-      sql`select to_regclass('schema_migrations') is not null as exists`,
-    ),
+    compose<{ exists: boolean }>(sql`select to_regclass('schema_migrations') is not null as exists`),
   );
   if (table?.exists !== true) return [];
-  const rows = await handle.query(
-    compose<{ name: string }, 'everyone'>('everyone', sql`select name from schema_migrations order by name`),
-  );
+  const rows = await handle.query(compose<{ name: string }>(sql`select name from schema_migrations order by name`));
   return rows.map((row) => row.name);
 }

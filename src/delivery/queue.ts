@@ -3,9 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
-import { createPlainPool, type Shard } from '../database/database.js';
-import { type PoolState, poolState, sumOfPools } from '../database/server.js';
-import { compose, sql } from '../database/sql.js';
+import { createPlainPool, type PoolState, poolState } from '../database/database.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import { keepWorkerNames, type WorkerNames } from './worker-names.js';
@@ -94,60 +92,6 @@ function allowSecondRelease(pool: pg.Pool): void {
     });
   };
   pool.connect = connectOnce as typeof connect;
-}
-
-/** Milliseconds between two attempts to start the queue of a server of SHARDS. */
-const startPauseMs = 1000;
-
-/**
- * Starts a queue on each server, because a job is stored on the server of its user. While a server is down, its jobs
- * wait. The start waits only for the queue of the server of DATABASE_URL.
- */
-export async function startQueues(shards: readonly Shard[], options: Omit<QueueOptions, 'target'>): Promise<Queue> {
-  const queues: Queue[] = [];
-  const [main, ...others] = shards;
-  if (main !== undefined) queues.push(await startQueue({ ...options, target: main.target }));
-  const stopping = new AbortController();
-  const starting = Promise.all(
-    others.map(async (shard) => {
-      const queue = await startWhenReachable(shard, options, stopping.signal);
-      if (queue !== undefined) queues.push(queue);
-    }),
-  );
-  return {
-    connections: () => sumOfPools(queues.map((queue) => queue.connections())),
-    running() {
-      const sums = new Map<string, number>();
-      for (const queue of queues) {
-        for (const [task, jobs] of queue.running()) sums.set(task, (sums.get(task) ?? 0) + jobs);
-      }
-      return sums;
-    },
-    async stop() {
-      stopping.abort();
-      await starting;
-      await Promise.all(queues.map((queue) => queue.stop()));
-    },
-  };
-}
-
-/** Starts the queue of a server as soon as the server answers. @returns undefined if it was stopped before */
-async function startWhenReachable(
-  { everyone, name, target }: Shard,
-  options: Omit<QueueOptions, 'target'>,
-  stop: AbortSignal,
-): Promise<Queue | undefined> {
-  for (let isLogged = false; !stop.aborted; isLogged = true) {
-    try {
-      // This statement succeeds only after the service has checked the server.
-      await everyone.query(compose('everyone', sql`select 1`));
-      return await startQueue({ ...options, target });
-    } catch (error) {
-      if (!isLogged) options.log.warn({ err: error, server: name }, 'the queue of a server waits for the server');
-    }
-    await wait(startPauseMs, undefined, { signal: stop, ref: false }).catch(() => undefined);
-  }
-  return undefined;
 }
 
 interface Shared {

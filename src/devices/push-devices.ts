@@ -1,9 +1,7 @@
 import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contract/push.js';
-import type { Database, Queryable, Transaction } from '../database/database.js';
-import { bound, compose, sql, userStatement } from '../database/sql.js';
+import type { Queryable } from '../database/database.js';
+import { bound, compose, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
-import { orderedId } from '../lib/ids.js';
-import { beginClaim, type Claim, queueClaim, queueRepetition, withoutLater } from './push-token-claims.js';
 
 /** A device of a user, and the channel that reaches it. */
 export interface PushDevice {
@@ -50,26 +48,23 @@ const unreachable = sql`case when u.status <> 'active' then 'account_deactivated
  * Unprepared: a stored plan from a time when the tables were small would read whole tables.
  */
 export function findReachableDevices(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   userIds: readonly string[],
   channels: readonly PushChannel[],
 ): Promise<PushDevice[]> {
-  return handle.query({
-    ...compose<PushDevice, 'user'>(
-      'user',
+  return handle.query(
+    compose<PushDevice>(
       sql`
       select distinct on (d.user_id, d.id) d.user_id, d.id as device_id, target.channel
       from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
       where d.user_id = any (${bound(userIds)}::uuid[]) and target.channel = any (${bound(channels)}::text[])
         and target.token is not null and u.status = 'active' and not ${lockHolds} and ${loggedIn}
       order by d.user_id, d.id, target.preference`,
-      userIds,
     ),
-    isDivisible: true,
-  });
+  );
 }
 
-const selectTarget = userStatement<PushDevice, { token: string | null; unreachable: UnreachableReason | null }>(
+const selectTarget = statement<PushDevice, { token: string | null; unreachable: UnreachableReason | null }>(
   'push_devices_target',
   (p) => sql`
     select target.token, ${unreachable} as unreachable
@@ -79,7 +74,7 @@ const selectTarget = userStatement<PushDevice, { token: string | null; unreachab
 
 /** Reads the token for a push to a device, or the reason why the device cannot be reached. */
 export async function findPushTarget(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   device: PushDevice,
 ): Promise<{ readonly token: string } | { readonly unreachable: UnreachableReason }> {
   const [row] = await handle.query(selectTarget(device));
@@ -96,7 +91,7 @@ interface StateRow {
   channels: PushChannel[];
 }
 
-const selectStates = userStatement<{ userId: string }, StateRow>(
+const selectStates = statement<{ userId: string }, StateRow>(
   'push_devices_states',
   (p) => sql`
     select d.id as device_id, ${unreachable} as unreachable, d.created_at,
@@ -107,12 +102,12 @@ const selectStates = userStatement<{ userId: string }, StateRow>(
 );
 
 /** The 100 devices of a user that changed last, the newest change first. */
-export async function listDeviceStates(handle: Queryable<'user'>, userId: string): Promise<DeviceState[]> {
+export async function listDeviceStates(handle: Queryable, userId: string): Promise<DeviceState[]> {
   const rows = await handle.query(selectStates({ userId }));
   return rows.map((row) => ({ ...row, unreachable: row.unreachable ?? undefined }));
 }
 
-const deleteToken = userStatement<PushDevice & { token: string }>(
+const deleteToken = statement<PushDevice & { token: string }>(
   'push_devices_delete_token',
   (p) => sql`
     with gone as (
@@ -134,7 +129,7 @@ const deleteToken = userStatement<PushDevice & { token: string }>(
 );
 
 /** Deletes a token that the push service refused, unless the device has registered another one since then. */
-export async function deletePushToken(handle: Queryable<'user'>, device: PushDevice, token: string): Promise<void> {
+export async function deletePushToken(handle: Queryable, device: PushDevice, token: string): Promise<void> {
   await handle.query(deleteToken({ ...device, token }));
 }
 
@@ -154,11 +149,10 @@ interface ClaimValues {
 }
 
 /**
- * Gives the tokens to the device, and removes them from all other devices on this server, including devices of other
- * users. The function locks the tokens and then the rows in the order of their keys, so that two claims of one token run
+ * Gives the tokens to the device, and removes them from all other devices, including devices of other users. The function locks the tokens and then the rows in the order of their keys, so that two claims of one token run
  * one after the other.
  */
-const claimTokens = userStatement<ClaimValues, { changed: boolean | null }>(
+const claimTokens = statement<ClaimValues, { changed: boolean | null }>(
   'push_devices_claim',
   (p) => sql`
     select claim_push_tokens(${p.userId}, ${p.deviceId}, ${p.apn}, ${p.gcm}, ${p.web}::jsonb) as changed`,
@@ -166,80 +160,24 @@ const claimTokens = userStatement<ClaimValues, { changed: boolean | null }>(
 
 /**
  * Gives tokens to a device and removes them from all other devices, also those of other users: a token belongs to one app
- * on one device. A job removes them from devices on other servers.
+ * on one device.
  *
  * @returns whether a token is new to the device; undefined when there is no such device
  */
 export async function claimPushTokens(
-  database: Pick<Database, 'shards' | 'spanningFor'>,
+  handle: Queryable,
   userId: string,
   deviceId: string,
-  { apn_device_token, gcm_device_token, web_push_subscription }: PushTokens,
+  { apn_device_token: apn, gcm_device_token: gcm, web_push_subscription: web }: PushTokens,
 ): Promise<boolean | undefined> {
-  const [apn, gcm] = [apn_device_token || null, gcm_device_token || null];
-  const web = web_push_subscription === undefined ? null : JSON.stringify(web_push_subscription);
-  const statement = claimTokens({ userId, deviceId, apn, gcm, web });
-  const handle = database.spanningFor(userId);
-  if (database.shards.length === 1) return (await handle.query(statement))[0]?.changed ?? undefined;
-  const claim = { ...newClaim(userId, deviceId), apn, gcm, endpoint: web_push_subscription?.endpoint ?? null };
-  return handle.transaction(async (tx) => {
-    await beginClaim(tx, claim);
-    const isNew = (await tx.query(statement))[0]?.changed ?? undefined;
-    if (isNew !== undefined) await queueClaim(tx, claim, isNew);
-    return isNew;
-  });
-}
-
-const newClaim = (user_id: string, device_id: string) => ({ user_id, device_id, claim: orderedId() });
-
-/**
- * Claims the tokens that the approval of a login has stored with the device. If this fails with several servers, a job
- * repeats it: the server of the directory may be down, and until then another device has the tokens too.
- */
-export async function claimTokensOfLogin(
-  database: Pick<Database, 'shards' | 'spanningFor' | 'user'>,
-  userId: string,
-  deviceId: string,
-  tokens: Pick<PushTokens, 'apn_device_token' | 'gcm_device_token'>,
-): Promise<void> {
-  if (database.shards.length === 1) return void (await claimPushTokens(database, userId, deviceId, tokens));
-  const [apn, gcm] = [tokens.apn_device_token || null, tokens.gcm_device_token || null];
-  const claim = { ...newClaim(userId, deviceId), apn, gcm, endpoint: null };
-  try {
-    await database.spanningFor(userId).transaction(async (tx) => {
-      await beginClaim(tx, claim);
-      await claimStored(tx, claim);
-    });
-  } catch (error) {
-    await queueRepetition(database.user(userId), claim);
-    throw error;
-  }
-}
-
-async function claimStored(tx: Transaction<'user' | 'directory'>, claim: Claim): Promise<void> {
-  const { user_id: userId, device_id: deviceId, apn, gcm } = claim;
-  const [answer] = await tx.query(claimTokens({ userId, deviceId, apn, gcm, web: null }));
-  // The device had them before, without a claim.
-  if (answer?.changed != null) await queueClaim(tx, claim, true);
-}
-
-const selectTokens = userStatement<{ user_id: string; device_id: string }, Pick<Claim, 'apn' | 'gcm'>>(
-  'push_devices_tokens',
-  (p) => sql`
-    select apn_device_token as apn, gcm_device_token as gcm from devices
-    where user_id = ${p.user_id} and id = ${p.device_id}`,
-);
-
-/**
- * Repeats the claim of a login. It leaves out tokens that the device does not have any more, or that another device has
- * claimed since.
- */
-export async function repeatClaim(database: Pick<Database, 'spanningFor'>, claim: Claim): Promise<void> {
-  await database.spanningFor(claim.user_id).transaction(async (tx) => {
-    await beginClaim(tx, claim);
-    const [stored] = await tx.query(selectTokens(claim));
-    const kept = (channel: 'apn' | 'gcm') => (stored?.[channel] === claim[channel] ? claim[channel] : null);
-    const current = await withoutLater(tx, { ...claim, apn: kept('apn'), gcm: kept('gcm') });
-    if (current.apn !== null || current.gcm !== null) await claimStored(tx, current);
-  });
+  const [row] = await handle.query(
+    claimTokens({
+      userId,
+      deviceId,
+      apn: apn || null,
+      gcm: gcm || null,
+      web: web === undefined ? null : JSON.stringify(web),
+    }),
+  );
+  return row?.changed ?? undefined;
 }

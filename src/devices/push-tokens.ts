@@ -24,7 +24,7 @@ export interface DevicePushTokens {
 type CheckUrl = (url: string) => string | undefined;
 
 export interface PushTokensOptions {
-  readonly database: Pick<Database, 'shards' | 'spanningFor'>;
+  readonly database: Pick<Database, 'user'>;
   readonly checkUrl: CheckUrl;
   /** The configured channels. */
   readonly channels: readonly PushChannel[];
@@ -37,7 +37,7 @@ export function createPushTokens({ database, checkUrl, channels }: PushTokensOpt
       const errors: FieldError[] = [];
       const tokens = readToken(type, token, checkUrl, errors);
       throwIfErrors(errors);
-      const isNew = await claimPushTokens(database, user_id, device_id, tokens);
+      const isNew = await claimPushTokens(database.user(user_id), user_id, device_id, tokens);
       if (isNew === undefined) throw new Problem('invalid_session_token');
       return isNew;
     },

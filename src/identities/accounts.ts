@@ -1,6 +1,6 @@
 import type { roles, secondFactorPolicies } from '../contract/user.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { idFromBytes } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
@@ -78,15 +78,10 @@ const onlyPinChangesPin = sql`(u.pin_guarded_until > db_now()) is true`;
 /** SQL: whether the user `u` has a pending PIN that is due but not applied yet. */
 export const nextPinIsDue = sql`(u.next_pin_at <= db_now()) is true`;
 
-const findIdentity = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+const findIdentity = statement<{ digest: Buffer }, { user_id: string }>(
   'account_identity',
   (p) => sql`select user_id from identities where digest = ${p.digest}`,
 );
-
-/** Finds the user who has an identity, on any server. @param digest of the identity */
-export async function findIdentityOwner(handle: Queryable<'directory'>, digest: Buffer): Promise<string | undefined> {
-  return (await handle.query(findIdentity({ digest })))[0]?.user_id;
-}
 
 /** SQL: the columns of the user `u` for `activeUser`. */
 export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash,
@@ -95,23 +90,19 @@ export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_ha
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
   exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
 
-const findUser = userStatement<{ userId: string }, AccountRow>(
+const findUser = statement<{ userId: string }, AccountRow>(
   'account_user',
   (p) => sql`select ${accountColumns} from users u where u.id = ${p.userId}`,
 );
 
 /** Finds the account of an identity. Known and unknown identities take the same two look-ups by key. */
-export async function findAccount(
-  handle: Queryable<'user' | 'directory'>,
-  keys: SecretKeys,
-  identity: Identity,
-): Promise<Account> {
-  const userId = await findIdentityOwner(handle, identityDigest(identity));
-  return getAccount(handle, userId ?? derivedUserId(keys, identity));
+export async function findAccount(handle: Queryable, keys: SecretKeys, identity: Identity): Promise<Account> {
+  const [row] = await handle.query(findIdentity({ digest: identityDigest(identity) }));
+  return getAccount(handle, row?.user_id ?? derivedUserId(keys, identity));
 }
 
 /** The account of a user id, which may be a derived id. */
-export async function getAccount(handle: Queryable<'user'>, userId: string): Promise<Account> {
+export async function getAccount(handle: Queryable, userId: string): Promise<Account> {
   const [row] = await handle.query(findUser({ userId }));
   return { userId, user: activeUser(row) };
 }

@@ -15,12 +15,12 @@ export interface Identity {
 }
 
 /**
- * The type of an entry of the directory (the table `identities`). No login takes an `external_id`: it names a user only in
+ * The type of a row of `identities`. No login takes an `external_id`: it names a user only in
  * admin requests.
  */
 export type DirectoryType = IdentityType | 'external_id';
 
-/** An entry of the directory: an identity, or the external id of a user. */
+/** A row of `identities`: an identity, or the external id of a user. */
 export interface DirectoryEntry {
   readonly type: DirectoryType;
   readonly canonical: string;
@@ -155,7 +155,7 @@ function canonicalPhone(value: string, defaultRegion: string | undefined): strin
   return number?.isPossible() && number.number.length <= maxPhoneLength ? number.number : undefined;
 }
 
-/** The key of an entry of the directory: SHA-256 of its type and canonical value. */
+/** The key of a row of `identities`: SHA-256 of its type and canonical value. */
 export function identityDigest({ type, canonical }: DirectoryEntry): Buffer {
   return sha256(`${type}\n${canonical}`);
 }

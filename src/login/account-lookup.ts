@@ -1,6 +1,6 @@
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import type { Database } from '../database/database.js';
-import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import {
   type Account,
   type AccountRow,
@@ -62,7 +62,7 @@ export interface AccountOnDevice extends Account {
 }
 
 /** The commit does not wait for the disk. A crash loses only the counts of the last half second (decision 52). */
-const identifyAccount = directoryStatement<
+const identifyAccount = statement<
   RequestCount & { digest: Buffer },
   { readonly wait: number | null; readonly user_id: string | null }
 >(
@@ -91,7 +91,7 @@ type LookupRow = AccountRow & GuessAttempt & { readonly known_device: string | n
  * Locks the row of the request limit, and then that of the guess budget. Each CTE reads the rows of the CTE before it,
  * so a request that has to wait takes no guess.
  */
-const lookUpAccount = userStatement<LookupValues, LookupRow>(
+const lookUpAccount = statement<LookupValues, LookupRow>(
   'login_enter',
   (p) => sql`
   with account as materialized (
@@ -150,7 +150,7 @@ export function createAccountLookup(options: {
   return {
     async identify(identity, address) {
       const values = { ...limits.loginCountByAddress(address), digest: identityDigest(identity) };
-      const [row] = await database.directory.query(identifyAccount(values));
+      const [row] = await database.query(identifyAccount(values));
       refuseOverLimit(row?.wait);
       return row?.user_id ?? derivedUserId(keys, identity);
     },

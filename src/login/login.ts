@@ -37,7 +37,7 @@ export interface Login {
 
 export interface LoginOptions extends SecondStepOptions {
   /** Called after a message is written and committed. */
-  readonly onMessageWritten: (userId: string) => void;
+  readonly onMessageWritten: () => void;
   readonly authenticators: readonly Authenticator[];
   readonly defaultRegion: string | undefined;
 }
@@ -143,7 +143,7 @@ export function createLogin(options: LoginOptions): Login {
     state: Pick<OpenState, 'factor'> & Partial<OpenState>,
   ): Promise<LoginResult> {
     const record = await insertOpenAuthentication(database.user(login.userId), login, challenge, state);
-    if (state.message !== undefined) options.onMessageWritten(login.userId);
+    if (state.message !== undefined) options.onMessageWritten();
     return withChallenge(record, challenge);
   }
 

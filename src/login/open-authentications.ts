@@ -1,8 +1,8 @@
 import type { LoginDevice } from '../contract/authentication.js';
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import { isNotAhead } from '../database/clock.js';
-import type { Database, Queryable } from '../database/database.js';
-import { type Parameters, type Sql, type SqlPart, spanningStatement, sql, userStatement } from '../database/sql.js';
+import type { Queryable } from '../database/database.js';
+import { sql, statement } from '../database/sql.js';
 import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
@@ -62,7 +62,7 @@ export interface AuthenticationOwner {
   readonly status: AuthenticationStatus;
 }
 
-const findOwner = spanningStatement<{ id: string }, AuthenticationOwner>(
+const findOwner = statement<{ id: string }, AuthenticationOwner>(
   'authentication_owner',
   (p) => sql`
   select user_id as "userId", id, device_id as "deviceId", authenticator, factor, status
@@ -70,16 +70,13 @@ const findOwner = spanningStatement<{ id: string }, AuthenticationOwner>(
 );
 
 /** The owner of an authentication, by its id alone, in any state. */
-export async function findAuthenticationOwner(
-  handle: Queryable<'spanning'>,
-  id: string,
-): Promise<AuthenticationOwner | undefined> {
+export async function findAuthenticationOwner(handle: Queryable, id: string): Promise<AuthenticationOwner | undefined> {
   const [row] = await handle.query(findOwner({ id }));
   return row;
 }
 
 /** Locks the row of the authentication, so parallel answers take their guesses one after the other. */
-const takeGuess = userStatement<{ userId: string; id: string; approvalKey: Buffer | null }, OpenAuthentication>(
+const takeGuess = statement<{ userId: string; id: string; approvalKey: Buffer | null }, OpenAuthentication>(
   'authentication_take_guess',
   (p) => sql`
   update authentications a set guesses = a.guesses + 1
@@ -101,7 +98,7 @@ const takeGuess = userStatement<{ userId: string; id: string; approvalKey: Buffe
  * @returns undefined if the authentication is unknown, expired or decided, or has no guesses left
  */
 export async function takeAuthenticationGuess(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   { userId, id }: AuthenticationOwner,
   approvalKey: Buffer | undefined,
 ): Promise<OpenAuthentication | undefined> {
@@ -116,7 +113,7 @@ interface NextFactorValues {
   readonly lifetimeSeconds: number;
 }
 
-const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
+const setNextFactor = statement<NextFactorValues, AuthenticationRecord>(
   'authentication_next_factor',
   (p) => sql`
   update authentications a
@@ -133,7 +130,7 @@ const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
  * @returns undefined if a parallel right answer was first
  */
 export async function awaitSecondFactor(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   open: OpenAuthentication,
   { state, lifetime }: Pick<Challenge, 'state' | 'lifetime'>,
 ): Promise<AuthenticationRecord | undefined> {
@@ -143,47 +140,23 @@ export async function awaitSecondFactor(
   return row;
 }
 
-interface Adoption {
-  readonly id: string;
-  readonly userId: string;
-  readonly epoch: number;
-}
-
 /**
- * SQL: inserts a login under the id of its user. `nameless` is the row of the login, which began without an identity,
- * under its temporary user id.
+ * Deletes the row under its temporary user id and inserts it under the id of the user. The delete locks the row, so
+ * only one of several parallel answers moves it. No other statement moves a row from one user to another.
  */
-const insertAdopted = (p: Parameters<Adoption>, nameless: Sql) => sql`
+const assignToUser = statement<{ temporaryUserId: string; id: string; userId: string; epoch: number }, { id: string }>(
+  'authentication_adopt',
+  (p) => sql`
+  with nameless as (
+    delete from authentications
+    where user_id = ${p.temporaryUserId} and id = ${p.id} and status in ('created', 'pending') and ended_at is null
+    returning *)
   insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
                                factor, challenge_ends_at, expires_at, created_at, updated_at, guesses)
   select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, key_thumbprint, '{}', factor,
          challenge_ends_at, expires_at, created_at, db_now(), ${maxGuesses}
-  from ${nameless}
-  returning id`;
-
-/** SQL: deletes the row under its temporary user id. This locks it, so only one of several parallel answers moves it. */
-const deleteNameless = (temporaryUserId: SqlPart, id: SqlPart) => sql`
-    delete from authentications
-    where user_id = ${temporaryUserId} and id = ${id} and status in ('created', 'pending') and ended_at is null
-    returning *`;
-
-/** Only this statement, and the statements that do the same on two servers, move a row from one user to another. */
-const assignToUser = userStatement<Adoption & { temporaryUserId: string }, { id: string }>(
-  'authentication_adopt',
-  (p) => sql`
-  with nameless as (${deleteNameless(p.temporaryUserId, p.id)})
-  ${insertAdopted(p, sql`nameless`)}`,
-);
-
-const takeNameless = userStatement<{ userId: string; id: string }, { row: object }>(
-  'authentication_adopt_take',
-  (p) => sql`
-  with nameless as (${deleteNameless(p.userId, p.id)})
-  select to_jsonb(nameless) as row from nameless`,
-);
-
-const insertTaken = userStatement<Adoption & { row: object }, { id: string }>('authentication_adopt_insert', (p) =>
-  insertAdopted(p, sql`jsonb_populate_record(null::authentications, ${p.row}::jsonb)`),
+  from nameless
+  returning id`,
 );
 
 /**
@@ -192,19 +165,11 @@ const insertTaken = userStatement<Adoption & { row: object }, { id: string }>('a
  * @returns undefined if a parallel answer was first
  */
 export async function assignAuthentication(
-  database: Pick<Database, 'users' | 'spanningFor' | 'shardOf'>,
+  handle: Queryable,
   open: OpenAuthentication,
   { userId, epoch }: { readonly userId: string; readonly epoch: number },
 ): Promise<OpenAuthentication | undefined> {
-  const { id, user_id: temporaryUserId } = open;
-  const adoption = { id, userId, epoch };
-  const assigned =
-    database.shardOf(temporaryUserId) === database.shardOf(userId)
-      ? await database.users.query(assignToUser({ ...adoption, temporaryUserId }))
-      : await database.spanningFor(userId).transaction(async (tx) => {
-          const [taken] = await tx.query(takeNameless({ userId: temporaryUserId, id }));
-          return taken === undefined ? [] : tx.query(insertTaken({ ...adoption, ...taken }));
-        });
+  const assigned = await handle.query(assignToUser({ temporaryUserId: open.user_id, id: open.id, userId, epoch }));
   return assigned.length === 0 ? undefined : { ...open, user_id: userId, status: 'pending', challenge: {} };
 }
 
@@ -226,7 +191,7 @@ interface ApprovalValues extends EventValues, TakenGuess {
  * Settles the guess first, which locks its budget. Then it locks the device and after it the authentication, as the removal
  * of a device does, so the two cannot deadlock.
  */
-const approveOpen = userStatement<ApprovalValues, MaybeRecord>(
+const approveOpen = statement<ApprovalValues, MaybeRecord>(
   'authentication_approve',
   (p) => sql`
   with settled as materialized (${settleRightGuess(p.userId, p)}),
@@ -275,7 +240,7 @@ export interface Approving {
  * @returns undefined if a parallel right answer was first
  */
 export async function approveAuthentication(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   open: OpenAuthentication,
   { issued, approval, origin, guess }: Approving,
 ): Promise<ApprovedRecord | undefined> {
@@ -301,7 +266,7 @@ export async function approveAuthentication(
   return approvedRecord(row);
 }
 
-const rejectOpen = userStatement<{ userId: string; id: string } & EventValues>(
+const rejectOpen = statement<{ userId: string; id: string } & EventValues>(
   'authentication_reject',
   (p) => sql`
   with clock as materialized (select db_now() as now),
@@ -317,10 +282,6 @@ const rejectOpen = userStatement<{ userId: string; id: string } & EventValues>(
 );
 
 /** Records a wrong answer. After the last guess the authentication is rejected. */
-export async function rejectAuthentication(
-  handle: Queryable<'user'>,
-  open: OpenAuthentication,
-  origin: Origin,
-): Promise<void> {
+export async function rejectAuthentication(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
   await handle.query(rejectOpen({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
 }

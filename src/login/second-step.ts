@@ -81,7 +81,7 @@ export function createSecondStep(
     const id = parseId(givenId);
     await limits.countLoginByAddress(origin.clientAddress);
     // The request contains only the id of the login, and not that of its user.
-    const owner = id === undefined ? undefined : await findAuthenticationOwner(database.spanning, id);
+    const owner = id === undefined ? undefined : await findAuthenticationOwner(database, id);
     const checksPin = owner?.factor !== 2 && takesPin(registry.get(owner?.authenticator ?? ''));
     if (checksPin && pinPolicy === 'required' && input.pin === undefined) {
       throwIfErrors([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);

@@ -20,8 +20,7 @@ const jobs = {
  * (decision 58). It leaves locked rows for a later run. It is not prepared, so that it is planned for the current table
  * sizes.
  */
-const dispatchOldest = compose<{ more: boolean }, 'everyone'>(
-  'everyone',
+const dispatchOldest = compose<{ more: boolean }>(
   sql`
   with queued as materialized (
     select user_id, id, turn, created_at, traceparent from undispatched_messages
@@ -58,7 +57,7 @@ const dispatchOldest = compose<{ more: boolean }, 'everyone'>(
 );
 
 /** @returns whether there may be more messages to dispatch */
-export async function dispatchMessages(handle: Queryable<'everyone'>): Promise<boolean> {
+export async function dispatchMessages(handle: Queryable): Promise<boolean> {
   const [row] = await handle.query(dispatchOldest);
   return row?.more === true;
 }

@@ -1,8 +1,7 @@
 import type { Changes } from '../contract/changes.js';
 import type { Image, Notification, NotificationChange } from '../contract/notification.js';
 import { createBatchLoader } from '../database/batching/batch-loader.js';
-import type { Database, Transaction } from '../database/database.js';
-import { perShard, retryMoved } from '../database/sharding/routing.js';
+import type { Transaction } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { Pacer } from '../lib/pacing.js';
 import { findImages } from './images/rows.js';
@@ -47,15 +46,10 @@ export interface Notifications extends Publisher {
   changes(userId: string, query: ChangesQuery): Promise<Changes>;
 
   /** Changes the fields that the request contains. @throws Problem `not_found`, `validation_failed` */
-  change(
-    tx: Transaction<'user' | 'directory' | 'spanning'>,
-    id: string,
-    input: NotificationChange,
-    numbers?: ExactNumbers,
-  ): Promise<Notification>;
+  change(tx: Transaction, id: string, input: NotificationChange, numbers?: ExactNumbers): Promise<Notification>;
 
   /** Deletes a notification. @throws Problem `not_found` */
-  remove(tx: Transaction<'user' | 'spanning'>, id: string): Promise<void>;
+  remove(tx: Transaction, id: string): Promise<void>;
 }
 
 /** `types` contains the notification types that this installation uses. */
@@ -78,7 +72,7 @@ export function createNotifications(options: NotificationsOptions): Notification
     if (page === undefined) return undefined;
     const { rows, ...rest } = page;
     const imageIds = new Set(rows.flatMap((row) => row.image_id ?? []));
-    const images = await findImages(database.directory, imageIds, imageUrlsOf);
+    const images = await findImages(database, imageIds, imageUrlsOf);
     const [first, last] = [rows[0], rows.at(-1)];
     const places = first && last && { first: first.place ?? first.sequence, last: last.place ?? last.sequence };
     return { ...rest, items: rows.map((row) => listed(row, userId, images)), ...(places && { places }) };
@@ -89,7 +83,9 @@ export function createNotifications(options: NotificationsOptions): Notification
     list,
     listOwn: (userId, query) =>
       isCostly(query) ? limitCostlyReads(userId, () => list(userId, query)) : list(userId, query),
-    state: batching ? stateLoader(database) : (userId) => selectState(database.user(userId), userId),
+    state: batching
+      ? createBatchLoader((userIds) => selectStates(database, userIds))
+      : (userId) => selectState(database.user(userId), userId),
     async changes(userId, query) {
       const read = () => listChanges(database, imageUrlsOf, userId, query, pacer.begin());
       const changes = await (query.filter.length > 0 ? limitCostlyReads(userId, read) : read());
@@ -105,14 +101,6 @@ export function createNotifications(options: NotificationsOptions): Notification
       tx.onCommit(() => notifyChanged([userId]));
     },
   };
-}
-
-/** Loads the states of inboxes in batches. Each batch has users of one shard (a server with rows of users). */
-function stateLoader(database: Database): Notifications['state'] {
-  const loaderOf = perShard(database, (_, options) =>
-    createBatchLoader((userIds: readonly string[]) => selectStates(database.users, userIds), options),
-  );
-  return (userId) => retryMoved(() => loaderOf(userId)(userId));
 }
 
 function listed(row: ListedRow, userId: string, images: ReadonlyMap<string, Image>): Notification {

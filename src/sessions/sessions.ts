@@ -1,9 +1,8 @@
 import type { NewSession, Session } from '../contract/session.js';
 import { arrayText, byteaText } from '../database/arrays/array-text.js';
 import { createWriteCoalescer } from '../database/batching/write-coalescer.js';
-import type { Database, Shard } from '../database/database.js';
-import { perShard } from '../database/sharding/routing.js';
-import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import type { Database } from '../database/database.js';
+import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
@@ -58,7 +57,7 @@ interface CreateManyValues {
  * result has no row for a token that is used for the first time, that another client used last, that is bound to a key, or
  * that must be refused. For such a token, `createSession` decides.
  */
-const createFurtherSessions = userStatement<CreateManyValues, SessionRow>(
+const createFurtherSessions = statement<CreateManyValues, SessionRow>(
   'session_create_many',
   (p) => sql`
   insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
@@ -119,17 +118,11 @@ export function createSessions(
     const [row] = await database.user(values.userId).query(createBoundSession({ ...values, ...read.values }));
     return row?.key_thumbprint === null ? createAlone(requested) : row;
   };
-  const coalescerOf = perShard(database, (shard, options) =>
-    createWriteCoalescer(
-      {
-        alone: createAlone,
-        many: (requests: readonly RequestedSession[]) => createMany(shard, requests, lifetime),
-      },
-      options,
-    ),
-  );
   const createOne = batching
-    ? (requested: RequestedSession) => coalescerOf(requested.token.ids[0] ?? '')(requested)
+    ? createWriteCoalescer({
+        alone: createAlone,
+        many: (requests: readonly RequestedSession[]) => createMany(database, requests, lifetime),
+      })
     : createAlone;
   return {
     async create(authenticationToken, use) {
@@ -168,11 +161,11 @@ const furtherSession = {
 };
 
 async function createMany(
-  shard: Shard,
+  database: Database,
   requests: readonly RequestedSession[],
   lifetime: number,
 ): Promise<(CreatedRow | undefined)[]> {
-  const rows = await shard.users.query(
+  const rows = await database.query(
     createFurtherSessions({
       userIds: arrayText(requests.map(({ token }) => token.ids[0])),
       authenticationIds: arrayText(requests.map(({ token }) => token.ids[1])),

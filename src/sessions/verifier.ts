@@ -1,7 +1,7 @@
 import type { Session } from '../contract/session.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database } from '../database/database.js';
-import { literal, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { literal, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
@@ -11,11 +11,10 @@ import { maxSessionDays } from '../lib/times.js';
 export interface SessionVerifier {
   /**
    * Checks whether the session of a token is valid at some moment after the call.
-   * @param text any string
-   * @param token the same token, if the caller has read it
+   * @param token any string
    * @throws Problem `invalid_session_token`
    */
-  verify(text: string, token?: ParsedToken): Promise<Session>;
+  verify(token: string): Promise<Session>;
 }
 
 const maxLifetime = sql`${literal(maxSessionDays)} * interval '1 day'`;
@@ -48,14 +47,15 @@ export function sessionOfToken(token: {
    from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
 }
 
-const findSession = userStatement<{ userId: string; id: string; digest: Buffer }, SessionRow>('session_verify', (p) =>
+const findSession = statement<{ userId: string; id: string; digest: Buffer }, SessionRow>('session_verify', (p) =>
   sessionOfToken({ userId: p.userId, id: p.id, digest: p.digest }),
 );
 
 /** Verifies each session by one query. `DATABASE_BATCHING` replaces it with the verifier of `fast-path/`. */
 export function createPlainVerifier(database: Database): SessionVerifier {
   return {
-    async verify(text, token = parseToken('session', text)) {
+    async verify(text) {
+      const token = parseToken('session', text);
       if (token === undefined) throw new Problem('invalid_session_token');
       const [userId = '', id = ''] = token.ids;
       const [row] = await database.user(userId).query(findSession({ userId, id, digest: token.digest }));

@@ -1,14 +1,11 @@
-import { type Database, mainShard, type Queryable } from '../database/database.js';
 import type { MaintenanceTask } from '../database/maintenance/tasks.js';
-import { onReachableShards } from '../database/sharding/merge.js';
-import { compose, everyoneStatement, literal, sql } from '../database/sql.js';
+import { compose, literal, sql } from '../database/sql.js';
 import { removalPauseSeconds, retentionSeconds } from './statistics.js';
 
 /** The maximum number of rows that a step removes. */
 const batchSize = 1000;
 
 const removeOld = compose(
-  'everyone',
   sql`delete from statistics where (resolution, starts_at, metric, label) in (
         (select resolution, starts_at, metric, label from statistics
          where resolution = 'minute' and starts_at < (select db_now()) - ${literal(retentionSeconds.minute)} * interval '1 second'
@@ -24,13 +21,11 @@ const removeOld = compose(
 
 /** Instances that were killed stay in the list for a day. */
 const removeLost = compose(
-  'everyone',
   sql`delete from instances where seen_at < db_now() - interval '1 day' returning 1 as removed`,
 );
 
 /** The size of the database in this hour and on this day. Reading it takes a few milliseconds, too long for each flush. */
 const recordSize = compose(
-  'everyone',
   sql`insert into statistics as existing (resolution, starts_at, metric, label, value)
       select resolution, date_trunc(resolution, db_now(), 'UTC'), 'database.size', '',
              pg_database_size(current_database())
@@ -38,41 +33,14 @@ const recordSize = compose(
       on conflict (resolution, starts_at, metric, label) do update set value = greatest(existing.value, excluded.value)`,
 );
 
-const readSize = compose<{ bytes: number }, 'everyone'>(
-  'everyone',
-  sql`select pg_database_size(current_database())::float8 as bytes`,
-);
-
-/** The same with the sizes of several servers. The label of `main` is empty, as it was before there were others. */
-const recordSizes = everyoneStatement<{ labels: readonly string[]; sizes: readonly number[] }>(
-  'statistics_sizes',
-  (p) => sql`
-  insert into statistics as existing (resolution, starts_at, metric, label, value)
-  select resolution, date_trunc(resolution, db_now(), 'UTC'), 'database.size', label, bytes
-  from unnest(array['hour', 'day']) resolution, unnest(${p.labels}::text[], ${p.sizes}::float8[]) measured (label, bytes)
-  on conflict (resolution, starts_at, metric, label) do update set value = greatest(existing.value, excluded.value)`,
-);
-
-/**
- * Removes sums by minute after 2 days and sums by hour after 90 days. Sums by day stay. Records the size of the database
- * on each server that answers. The sums are on the server of DATABASE_URL.
- */
-export function statisticsTask(database: Pick<Database, 'shards'>): MaintenanceTask {
-  async function recordAll(tx: Queryable<'everyone'>): Promise<void> {
-    const sizes = await onReachableShards(database, async ({ name, everyone }) => {
-      const [size] = await everyone.query(readSize);
-      return { label: name === mainShard ? '' : name, bytes: size?.bytes ?? 0 };
-    });
-    await tx.query(recordSizes({ labels: sizes.map(({ label }) => label), sizes: sizes.map(({ bytes }) => bytes) }));
-  }
-  return {
-    name: 'expire statistics',
-    pauseMs: removalPauseSeconds * 1000,
-    async step(tx) {
-      await (database.shards.length === 1 ? tx.query(recordSize) : recordAll(tx));
-      const old = (await tx.query(removeOld)).length;
-      const lost = (await tx.query(removeLost)).length;
-      return { removed: old + lost, ...(old >= batchSize && { next: {} }) };
-    },
-  };
-}
+/** Removes sums by minute after 2 days and sums by hour after 90 days. Sums by day stay. Records the size of the database. */
+export const statisticsTask: MaintenanceTask = {
+  name: 'expire statistics',
+  pauseMs: removalPauseSeconds * 1000,
+  async step(tx) {
+    await tx.query(recordSize);
+    const old = (await tx.query(removeOld)).length;
+    const lost = (await tx.query(removeLost)).length;
+    return { removed: old + lost, ...(old >= batchSize && { next: {} }) };
+  },
+};

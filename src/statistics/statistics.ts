@@ -9,8 +9,8 @@ import {
   stepNames,
   steps,
 } from '../contract/operation/statistics.js';
-import { type Database, mainShard } from '../database/database.js';
-import { everyoneStatement, sql } from '../database/sql.js';
+import type { Handle } from '../database/database.js';
+import { sql, statement } from '../database/sql.js';
 import { throwIfErrors } from '../lib/problem.js';
 import { type Instant, instantOfSeconds } from '../lib/times.js';
 
@@ -56,7 +56,7 @@ const divisorOfMean = 'queue.jobs' as const;
 const daySeconds = 86_400;
 const defaultMaxBuckets = 300;
 
-const readClock = everyoneStatement<Record<never, never>, { now: Instant }>(
+const readClock = statement<Record<never, never>, { now: Instant }>(
   'statistics_clock',
   () => sql`select db_now() as now`,
 );
@@ -70,7 +70,7 @@ interface SumRow {
   readonly highest: number;
 }
 
-const readSums = everyoneStatement<
+const readSums = statement<
   { metrics: readonly Metric[]; resolution: Resolution; step: number; from: number; to: number },
   SumRow
 >(
@@ -87,10 +87,10 @@ const readSums = everyoneStatement<
 );
 
 /** Creates the service that reads the stored sums. */
-export function createStatistics(database: Pick<Database, 'everyone' | 'shards'>): Statistics {
+export function createStatistics(database: Handle): Statistics {
   return {
     async read(request) {
-      const [clock] = await database.everyone.query(readClock({}));
+      const [clock] = await database.query(readClock({}));
       if (clock === undefined) throw new Error('the clock returned no row');
       const span = parseSpan(request, clock.now);
       const { from, to, step } = span;
@@ -98,10 +98,9 @@ export function createStatistics(database: Pick<Database, 'everyone' | 'shards'>
       const metricsToRead = request.metrics.includes('queue.latency')
         ? [...request.metrics, divisorOfMean]
         : request.metrics;
-      const sums = await database.everyone.query(
+      const rows = await database.query(
         readSums({ metrics: metricsToRead, resolution: resolutionOf[step], step: seconds, from, to }),
       );
-      const rows = database.shards.length === 1 ? sums : sums.map(withServer);
       const starts = Array.from({ length: (to - from) / seconds }, (_, index) => from + index * seconds);
       return {
         from: instantOfSeconds(from),
@@ -114,10 +113,6 @@ export function createStatistics(database: Pick<Database, 'everyone' | 'shards'>
     },
   };
 }
-
-/** Names the server of DATABASE_URL, whose size is stored without a label. */
-const withServer = (row: SumRow): SumRow =>
-  row.metric === 'database.size' && row.label === '' ? { ...row, label: mainShard } : row;
 
 /** Times in seconds since 1970. `from` and `to` are multiples of the step. */
 interface Span {
@@ -165,8 +160,8 @@ interface Buckets {
 }
 
 /**
- * For each bucket: the sum of the metric, its highest value (the values of several labels are added up), and the number
- * of events. A mean is the sum divided by the number of events.
+ * For each bucket: the sum of the metric, its highest value, and the number of events. A mean is the sum divided by the
+ * number of events.
  */
 interface Sums {
   readonly sums: readonly number[];
@@ -203,7 +198,7 @@ function sumsOf(rows: readonly SumRow[], eventRows: readonly SumRow[], { starts,
   for (const row of rows) {
     const index = indexOf(row);
     sums[index] = (sums[index] ?? 0) + row.sum;
-    highest[index] = (highest[index] ?? 0) + row.highest;
+    highest[index] = Math.max(highest[index] ?? 0, row.highest);
   }
   for (const row of eventRows) {
     const index = indexOf(row);

@@ -1,46 +1,31 @@
 import { importedSchemes } from '../credentials/password-schemes.js';
-import type { Database, Queryable } from '../database/database.js';
-import { splitByShard } from '../database/sharding/routing.js';
-import {
-  directoryStatement,
-  divisible,
-  onServerOf,
-  type Parameters,
-  spanningStatement,
-  sql,
-  userStatement,
-} from '../database/sql.js';
+import type { Queryable } from '../database/database.js';
+import { sql, statement } from '../database/sql.js';
 import type { Origin } from '../lib/origin.js';
 import type { ImportCandidate, ImportState } from './import-plan.js';
 import type { NewUserValues } from './queries.js';
 import type { ShownIdentity } from './validation.js';
 
-const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
+const findOwners = statement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
   'import_owners',
   (p) => sql`
     select encode(digest, 'hex') as digest, user_id from identities where digest = any (${p.digests}::bytea[])`,
 );
 
 /** A deleted user is recognised by an audit event. Events are kept longer than all other rows of the user. */
-const findIds = divisible(
-  userStatement<{ ids: readonly string[] }, { id: string; deleted: boolean }>(
-    'import_ids',
-    (p) => sql`
+const findIds = statement<{ ids: readonly string[] }, { id: string; deleted: boolean }>(
+  'import_ids',
+  (p) => sql`
     select id, false as deleted from users where id = any (${p.ids}::uuid[])
     union all
     select user_id, true from events where user_id = any (${p.ids}::uuid[]) and type = 'user.deleted'`,
-    'ids',
-  ),
 );
 
 /** The time of the database. */
-const readNow = directoryStatement<object, { now: string }>('import_now', () => sql`select db_now() as now`);
+const readNow = statement<object, { now: string }>('import_now', () => sql`select db_now() as now`);
 
 /** Reads the state that decides about candidates, in four look-ups by key, however many candidates there are. */
-export async function findImportState(
-  handle: Queryable<'user' | 'directory'>,
-  candidates: readonly ImportCandidate[],
-): Promise<ImportState> {
+export async function findImportState(handle: Queryable, candidates: readonly ImportCandidate[]): Promise<ImportState> {
   const digests = candidates.flatMap(({ identities }) => identities.map(({ digest }) => Buffer.from(digest, 'hex')));
   const givenIds = candidates.filter(({ hasGivenId }) => hasGivenId).map(({ id }) => id);
   const owners = await handle.query(findOwners({ digests }));
@@ -73,25 +58,29 @@ interface InsertValues {
   readonly requestId: string | null;
 }
 
-/** SQL: the CTE that inserts the identities. */
-const claimed = ({ identities }: Parameters<Pick<InsertValues, 'identities'>>) => sql`
-    claimed as (
-      insert into identities (digest, user_id, type, canonical)
-      select decode(digest, 'hex') as key, user_id, type, canonical
-      from json_to_recordset(${identities}::json) as claim (digest text, user_id uuid, type text, canonical text)
-      order by key
-      on conflict (digest) do nothing
-      returning 1
-    )`;
-
-/** SQL: the CTEs that insert users with their inboxes and events. */
-const inserted = (p: Parameters<Omit<InsertValues, 'identities'>>) => sql`
+/**
+ * Inserts any number of users in one statement. It inserts rows in the order of their keys, so that two imports of the
+ * same users cannot deadlock. It skips rows that already exist. Then the counts are too small, and the caller must roll
+ * back.
+ */
+const insertAll = statement<InsertValues, { identities: number; users: number }>(
+  'import_insert',
+  (p) => sql`
+  with
     requested as materialized (
       select * from json_to_recordset(${p.users}::json) as entry (
         id uuid, username text, email text, phone text, external_id text, name text, locale text, role text, password_hash text,
         pin_hash text, metadata text, created_at timestamptz)
     ),
     clock as materialized (select db_now() as now),
+    claimed as (
+      insert into identities (digest, user_id, type, canonical)
+      select decode(digest, 'hex') as key, user_id, type, canonical
+      from json_to_recordset(${p.identities}::json) as claim (digest text, user_id uuid, type text, canonical text)
+      order by key
+      on conflict (digest) do nothing
+      returning 1
+    ),
     inserted as (
       insert into users (id, username, email, phone, external_id, name, locale, role, password_hash, pin_hash, metadata,
                          created_at, updated_at)
@@ -109,40 +98,17 @@ const inserted = (p: Parameters<Omit<InsertValues, 'identities'>>) => sql`
       insert into events (user_id, id, type, actor, address, request_id, created_at)
       select requested.id, gen_random_uuid(), 'user.created', ${p.actor}, ${p.address}::inet, ${p.requestId}, now
       from requested cross join clock
-    )`;
-
-/**
- * Inserts any number of users in one statement. It inserts rows in the order of their keys, so that two imports of the
- * same users cannot deadlock. It skips rows that already exist. Then the counts are too small, and the caller must roll
- * back.
- */
-const insertAll = spanningStatement<InsertValues, { identities: number; users: number }>(
-  'import_insert',
-  (p) => sql`
-  with ${claimed(p)}, ${inserted(p)}
+    )
   select (select count(*) from claimed) as identities, (select count(*) from inserted) as users`,
 );
 
-/** These statements do the same as `insertAll` for users on several servers. */
-const insertClaims = directoryStatement<Pick<InsertValues, 'identities'>, { identities: number }>(
-  'import_insert_identities',
-  (p) => sql`with ${claimed(p)} select count(*) as identities from claimed`,
-);
-const insertUsers = userStatement<Omit<InsertValues, 'identities'>, { users: number }>(
-  'import_insert_users',
-  (p) => sql`with ${inserted(p)} select count(*) as users from inserted`,
-);
-
-/**
- * @returns whether all users were inserted. If not, the transaction must not commit.
- * @throws MovedError if users have moved since they were divided among the servers
- */
-export async function insertImported(
-  database: Database,
-  tx: Queryable<'user' | 'directory' | 'spanning'>,
-  rows: readonly ImportRow[],
-  origin: Origin,
-): Promise<boolean> {
+/** @returns whether all users were inserted. If not, the transaction must not commit. */
+export async function insertImported(tx: Queryable, rows: readonly ImportRow[], origin: Origin): Promise<boolean> {
+  const users = rows.map(({ candidate, values }) => ({
+    ...values,
+    id: candidate.id,
+    created_at: candidate.createdAt ?? null,
+  }));
   const claims = rows.flatMap(({ candidate, identities }) =>
     identities.map(({ identity: { type, canonical } }, index) => {
       const digest = candidate.identities[index]?.digest;
@@ -150,32 +116,8 @@ export async function insertImported(
     }),
   );
   const { actor, clientAddress: address = null, requestId = null } = origin;
-  const identities = JSON.stringify(claims);
-  const valuesOf = (part: readonly ImportRow[]) => ({ users: usersOf(part), actor, address, requestId });
-  if (database.shards.length === 1) {
-    const [counts] = await tx.query(insertAll({ ...valuesOf(rows), identities }));
-    return counts?.identities === claims.length && counts.users === rows.length;
-  }
-  const [claimedRows] = await tx.query(insertClaims({ identities }));
-  if (claimedRows?.identities !== claims.length) return false;
-  const parts = splitByShard(database, rows, ({ candidate }) => candidate.id);
-  // Uses one server after the other, in a fixed order, so that two imports of the same users cannot wait for each
-  // other.
-  for (const shard of database.shards) {
-    const part = parts.get(shard) ?? [];
-    if (part.length === 0) continue;
-    const ids = part.map(({ candidate }) => candidate.id);
-    const [counts] = await tx.query(onServerOf(ids, insertUsers(valuesOf(part))));
-    if (counts?.users !== part.length) return false;
-  }
-  return true;
-}
-
-function usersOf(rows: readonly ImportRow[]): string {
-  const users = rows.map(({ candidate, values }) => ({
-    ...values,
-    id: candidate.id,
-    created_at: candidate.createdAt ?? null,
-  }));
-  return JSON.stringify(users);
+  const [counts] = await tx.query(
+    insertAll({ users: JSON.stringify(users), identities: JSON.stringify(claims), actor, address, requestId }),
+  );
+  return counts?.identities === claims.length && counts.users === users.length;
 }

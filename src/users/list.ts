@@ -1,7 +1,6 @@
 import type { User } from '../contract/user.js';
 import type { Database } from '../database/database.js';
-import type { ListRequest, Page } from '../database/listing.js';
-import { readMergedPage, readPageOfAll } from '../database/sharding/merge.js';
+import { type ListRequest, type Page, readPage } from '../database/listing.js';
 import { bound, join, sql } from '../database/sql.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { findUsers, toUser, type UserRow, userColumns } from './queries.js';
@@ -20,9 +19,9 @@ export type ListUsers = (request: UserListRequest) => Promise<Page<User>>;
 /** @param options.defaultRegion the region (ISO 3166) of phone numbers without a country code */
 export function createUserList(options: FinderOptions & { readonly defaultRegion: string | undefined }): ListUsers {
   const { database, defaultRegion } = options;
-  const finders = new Map(database.shards.map((shard) => [shard, createFinder({ ...options, database: shard })]));
+  const find = createFinder(options);
   return async ({ filter: namedFilter, search, ...request }) => {
-    const filter = await resolveIdentities(database.directory, namedFilter, defaultRegion);
+    const filter = await resolveIdentities(database, namedFilter, defaultRegion);
     const match = search === undefined ? undefined : await matchOf(database, search, defaultRegion);
     const ids = match !== undefined && 'ids' in match ? [sql`u.id = any(${bound(match.ids)}::uuid[])`] : [];
     const parts = match !== undefined && 'condition' in match ? [match.condition] : [];
@@ -30,13 +29,9 @@ export function createUserList(options: FinderOptions & { readonly defaultRegion
     const isDirect = ids.length > 0 || filter.some(isIndexed) || (filter.length === 0 && parts.length === 0);
     if (isDirect) return readDirectly(database, request, condition);
     const method = filter.length === 0 && search !== undefined ? findMethod(search) : 'planner';
-    const page = await readMergedPage(database, { ...request, condition, by: method }, (shard, part) => {
-      const find = finders.get(shard);
-      if (find === undefined) throw new Error('a shard has no search');
-      return find(part);
-    });
+    const page = await find({ ...request, condition, by: method });
     const found = page.items.map(({ id }) => id);
-    return { ...page, items: (await findUsers(database.users, found)).map(toUser) };
+    return { ...page, items: (await findUsers(database, found)).map(toUser) };
   };
 }
 
@@ -50,7 +45,7 @@ async function readDirectly(
   request: Omit<ListRequest, 'filter'>,
   condition: ReturnType<typeof sql>,
 ): Promise<Page<User>> {
-  const source = { scope: 'everyone', columns: userColumns, from: sql`users u`, where: condition } as const;
-  const page = await readPageOfAll<UserRow>(database, source, { ...request, filter: [] });
+  const source = { columns: userColumns, from: sql`users u`, where: condition } as const;
+  const page = await readPage<UserRow>(database, source, { ...request, filter: [] });
   return { ...page, items: page.items.map(toUser) };
 }

@@ -22,7 +22,7 @@ export interface UserRules extends PasswordRules {
   readonly defaultRegion: string | undefined;
 }
 
-/** An entry of the directory in the form that look-ups use and in the form that responses show. */
+/** An identity or external id in the form that look-ups use and in the form that responses show. */
 export interface ShownIdentity {
   readonly identity: DirectoryEntry;
   /** The form for responses: usernames as the user spells them (NFKC), all other entries in canonical form. */
@@ -53,7 +53,7 @@ function canonicalEntry(type: DirectoryType, value: string, region: string | und
   return type === 'external_id' ? canonicalExternalId(value) : canonicalIdentity(type, value, region);
 }
 
-/** The columns of the user that show the entries of the directory. */
+/** The columns of the user that show the identities and the external id. */
 export function shownIdentities(identities: Identities): Partial<Record<DirectoryType, string | null>> {
   return Object.fromEntries(Object.entries(identities).map(([type, identity]) => [type, identity?.shown ?? null]));
 }

@@ -87,11 +87,7 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
   'message.expired': taking('message.failed', 'message_id', 'kind'),
   'message.undelivered': taking('message.failed', 'message_id', 'kind'),
   'push.token_gone': taking('push.token_gone', 'device_id', 'channel'),
-  'audit.sealed': (cause) => {
-    const { data } = taking('audit.sealed', 'day', 'events', 'hash')(cause);
-    const { server } = cause.data;
-    return { type: 'audit.sealed', data: { ...data, ...(server !== undefined && { server }) } };
-  },
+  'audit.sealed': taking('audit.sealed', 'day', 'events', 'hash'),
 };
 
 const namesIn = (names: unknown): string[] => (Array.isArray(names) ? names.map(publicName) : []);

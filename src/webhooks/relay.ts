@@ -1,10 +1,8 @@
-import type { Database, Queryable, Shard } from '../database/database.js';
-import { bucketOf } from '../database/sharding/bucket.js';
-import type { Scope } from '../database/sql.js';
+import type { Handle, Queryable } from '../database/database.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { matches } from '../lib/filter/match.js';
 import { parseFilter } from '../lib/filter/parse.js';
-import { newId, nilId } from '../lib/ids.js';
+import { newId } from '../lib/ids.js';
 import { type Cause, eventOf, includesType, webhookFilterFields } from './catalogue.js';
 import {
   endReplay,
@@ -17,7 +15,6 @@ import {
   replayStep,
   type StoredEvent,
   type Subscription,
-  selectMoving,
   selectReplay,
   selectReplayEvents,
   selectSubscriptions,
@@ -25,33 +22,27 @@ import {
   tryRelayLock,
 } from './relay-queries.js';
 
-type Tx = Queryable<Scope>;
-
 /**
  * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It
  * turns the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
  * rows. So no event is lost, and no event is delivered for a change that did not happen. After that, it continues a replay,
  * also if further events wait: a replay must not wait as long as events arrive without a pause.
- * @param isOwn whether an event belongs to a user of this server (see `isOn`)
  * @returns whether there may be more
  */
-export async function relayEvents(
-  { everyone }: Pick<Database, 'everyone'>,
-  isOwn: (event: StoredEvent) => boolean = () => true,
-): Promise<boolean> {
-  const inTurn = (work: (tx: Tx) => Promise<boolean>) =>
-    everyone.transaction(async (tx) => {
+export async function relayEvents(database: Handle): Promise<boolean> {
+  const inTurn = (work: (tx: Queryable) => Promise<boolean>) =>
+    database.transaction(async (tx) => {
       const [lock] = await tx.query(tryRelayLock({}));
       return lock?.locked === true && work(tx);
     });
-  const [work] = await everyone.query(hasWork({}));
+  const [work] = await database.query(hasWork({}));
   const hasMoreEvents = work?.events === true && (await inTurn(relayOutbox));
-  const hasMoreReplays = work?.replays === true && (await inTurn((tx) => continueReplay(tx, isOwn)));
+  const hasMoreReplays = work?.replays === true && (await inTurn(continueReplay));
   return hasMoreEvents || hasMoreReplays;
 }
 
 /** @returns whether there may be more */
-async function relayOutbox(tx: Tx): Promise<boolean> {
+async function relayOutbox(tx: Queryable): Promise<boolean> {
   const rows = await tx.query(takeOutbox({}));
   if (rows.length === 0) return false;
   const events = await numberCauses(tx, rows.flatMap(causesOf));
@@ -86,7 +77,7 @@ function causesOf(row: OutboxRow): Cause[] {
 }
 
 /** Gives each event the next number of its user. */
-async function numberCauses(tx: Tx, causes: readonly Cause[]): Promise<StoredEvent[]> {
+async function numberCauses(tx: Queryable, causes: readonly Cause[]): Promise<StoredEvent[]> {
   const known = causes.flatMap((cause) => {
     const event = eventOf(cause);
     return event === undefined ? [] : [{ cause, event }];
@@ -106,7 +97,7 @@ async function numberCauses(tx: Tx, causes: readonly Cause[]): Promise<StoredEve
 
 /** Creates the deliveries of events to the endpoints that want them. */
 export async function deliver(
-  tx: Tx,
+  tx: Queryable,
   events: readonly StoredEvent[],
   subscriptions: readonly Subscription[],
 ): Promise<void> {
@@ -122,26 +113,13 @@ export async function deliver(
 const isWanted = (clauses: readonly FilterClause[], { user_id, type, data, created_at }: StoredEvent) =>
   clauses.length === 0 || matches(clauses, { ...data, user_id, type, created_at });
 
-/** Whether an event belongs to a user of a server. While users are moved, another server may have them too. */
-export const isOn =
-  ({ shardOf }: Pick<Database, 'shardOf'>, shard: Shard) =>
-  ({ user_id: userId }: StoredEvent): boolean =>
-    userId === nilId || shardOf(userId) === shard;
-
-/** Of the events of other servers, leaves out those whose users are being moved: the other server replays these. */
-async function withoutMoving(tx: Tx, events: readonly StoredEvent[], isOwn: (event: StoredEvent) => boolean) {
-  if (events.every(isOwn)) return events;
-  const moving = new Set((await tx.query(selectMoving({}))).map(({ bucket }) => bucket));
-  return events.filter((event) => isOwn(event) || !moving.has(bucketOf(event.user_id)));
-}
-
 /** @returns whether there may be more */
-async function continueReplay(tx: Tx, isOwn: (event: StoredEvent) => boolean): Promise<boolean> {
+async function continueReplay(tx: Queryable): Promise<boolean> {
   const [replay] = await tx.query(selectReplay({}));
   if (replay === undefined) return false;
   const { replay_id: replayId } = replay;
   const events = await tx.query(selectReplayEvents({ replayId }));
-  await deliver(tx, await withoutMoving(tx, events, isOwn), [replay]);
+  await deliver(tx, events, [replay]);
   const last = events.at(-1);
   if (last === undefined || events.length < replayStep) await tx.query(endReplay({ replayId }));
   else {

@@ -1,5 +1,5 @@
-import type { WebhookSigningKey } from './endpoints/secrets.js';
 import type { AttemptResult } from './schedule.js';
+import type { WebhookSigningKey } from './secrets.js';
 
 /** One attempt to deliver an event. */
 export interface WebhookAttempt {

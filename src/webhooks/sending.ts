@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database, Shard } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import { type Relay, startRelay } from '../database/relay.js';
-import { serverField, splitByShard } from '../database/sharding/routing.js';
-import { allRows } from '../database/sharding/transaction.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
-import { nilId } from '../lib/ids.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
 import type { OperatorMails } from '../messages/operators/mails.js';
-import { decryptSecret, signingKey, type WebhookSigningKey } from './endpoints/secrets.js';
 import { disableFailing } from './endpoints.js';
 import { bodyOf, type ShownEvent, type WebhookResources } from './payload.js';
 import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
-import { isOn, relayEvents } from './relay.js';
+import { relayEvents } from './relay.js';
 import { type AttemptResult, createPace, type Pace } from './schedule.js';
+import { decryptSecret, signingKey, type WebhookSigningKey } from './secrets.js';
 import type { WebhookSender } from './sender.js';
 import {
   type DueEndpoint,
@@ -55,29 +52,18 @@ const maxRunMs = (leaseSeconds - 20) * 1000;
 const healthInterval = 5000;
 
 /**
- * Starts to turn recorded events into deliveries, and to send these, on each shard. Every instance does both. Each endpoint
- * has its own worker: it takes queues of users that are due, and sends the events of each user in order.
+ * Starts to turn recorded events into deliveries, and to send these. Every instance does both. Each endpoint has its own
+ * worker: it takes queues of users that are due, and sends the events of each user in order.
  */
 export function startWebhooks(options: SendingOptions): { stop(): Promise<void> } {
-  const running = options.database.shards.map((shard) => startOn({ ...options, shard }));
-  return { stop: async () => void (await Promise.all(running.map((part) => part.stop()))) };
-}
-
-/** The options with the shard whose deliveries are sent. The endpoints and their health are in the directory. */
-interface ShardOptions extends SendingOptions {
-  readonly shard: Shard;
-}
-
-function startOn(options: ShardOptions): { stop(): Promise<void> } {
-  const { database, shard, log } = options;
-  const server = serverField(database, shard);
+  const { database, log } = options;
   const workers = new Map<string, Worker>();
   const paces = new Map<string, Pace>();
   const stopping = new AbortController();
 
   const sending: Relay = startRelay(
     async () => {
-      for (const { id } of await shard.everyone.query(selectDueEndpoints({}))) {
+      for (const { id } of await database.query(selectDueEndpoints({}))) {
         const known = workers.get(id);
         known?.notify();
         if (known !== undefined || stopping.signal.aborted) continue;
@@ -89,15 +75,15 @@ function startOn(options: ShardOptions): { stop(): Promise<void> } {
       }
       return false;
     },
-    (error) => log.warn({ err: error, ...server }, 'due deliveries of webhooks could not be read'),
+    (error) => log.warn({ err: error }, 'due deliveries of webhooks could not be read'),
   );
   const relay: Relay = startRelay(
     async () => {
-      const hasMore = await relayEvents(shard, isOn(database, shard));
+      const hasMore = await relayEvents(database);
       if (hasMore) sending.notify();
       return hasMore;
     },
-    (error) => log.warn({ err: error, ...server }, 'events for webhooks could not be read'),
+    (error) => log.warn({ err: error }, 'events for webhooks could not be read'),
   );
   return {
     async stop() {
@@ -123,7 +109,7 @@ interface Worker {
   readonly ended: Promise<void>;
 }
 
-function startWorker(options: ShardOptions, endpointId: string, pace: Pace, stopping: AbortSignal): Worker {
+function startWorker(options: SendingOptions, endpointId: string, pace: Pace, stopping: AbortSignal): Worker {
   let notify: () => void = () => undefined;
   const nextNotification = () =>
     new Promise<void>((resolve) => {
@@ -142,11 +128,11 @@ interface WorkOptions {
 }
 
 async function workOn(
-  options: ShardOptions,
+  options: SendingOptions,
   endpointId: string,
   { pace, stopping, nextNotification }: WorkOptions,
 ): Promise<void> {
-  const { database, shard, keys } = options;
+  const { database, keys } = options;
   const health = createHealth(options, endpointId);
   const running = new Set<Promise<void>>();
   const lease = randomUUID();
@@ -155,13 +141,13 @@ async function workOn(
     for (;;) {
       // The pause ends early when the process stops.
       if (pace.waitMs() > 0) await pause(pace.waitMs(), undefined, { signal: stopping }).catch(() => undefined);
-      const [endpoint] = await database.directory.query(selectEndpoint({ id: endpointId }));
+      const [endpoint] = await database.query(selectEndpoint({ id: endpointId }));
       if (endpoint?.enabled !== true || stopping.aborted) return;
       const target = await targetOf(database, keys, endpoint);
       const limit = pace.beginStep(concurrency - running.size);
-      const taken = await shard.everyone.query(takeQueues({ endpointId, lease, limit }));
+      const taken = await database.query(takeQueues({ endpointId, lease, limit }));
       const empty = taken.filter(({ id }) => id === null).map(({ user_id }) => user_id);
-      if (empty.length > 0) await returnEmpty(shard, { endpointId, lease, userIds: empty });
+      if (empty.length > 0) await returnEmpty(database, { endpointId, lease, userIds: empty });
       for (const [userId, rows] of byUser(taken.filter(({ id }) => id !== null))) {
         const run = runOne(options, target, rows, pace, stopping)
           .then(async (result) => {
@@ -188,8 +174,8 @@ async function workOn(
 }
 
 /** Returns queues in which the sender has found no delivery, although their counts say that there are some. */
-async function returnEmpty({ everyone }: Shard, queues: Parameters<typeof recountQueues>[0]): Promise<void> {
-  await everyone.transaction(async (tx) => {
+async function returnEmpty(database: Database, queues: Parameters<typeof recountQueues>[0]): Promise<void> {
+  await database.transaction(async (tx) => {
     await tx.query(lockQueues(queues));
     await tx.query(recountQueues(queues));
   });
@@ -212,7 +198,7 @@ async function targetOf(database: Database, keys: SecretKeys, endpoint: DueEndpo
   return {
     endpoint,
     secrets: secrets.map((encrypted) => decryptSecret(keys, id, encrypted)),
-    key: await signingKey(database.directory, keys),
+    key: await signingKey(database, keys),
   };
 }
 
@@ -251,7 +237,7 @@ function runOne(
 }
 
 /** Returns the queues of runs. Runs that end while a statement runs share the next one. */
-function createSettlement({ database, shard }: ShardOptions, endpointId: string, lease: string) {
+function createSettlement({ database }: SendingOptions, endpointId: string, lease: string) {
   let waiting: { userId: string; run: QueueRun }[] = [];
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -263,19 +249,13 @@ function createSettlement({ database, shard }: ShardOptions, endpointId: string,
     last = write(runs);
     await last;
   }
-  /** The queue of a user who has been moved since is on another server. Events without a user stay where they are. */
-  const shardOf = (userId: string) => (userId === nilId ? shard : database.shardOf(userId));
   async function write(runs: typeof waiting): Promise<void> {
-    const groups = splitByShard({ shards: database.shards, shardOf }, runs, ({ userId }) => userId);
-    await allRows([...groups].map(async ([server, ended]) => writeOn(server, ended)));
-  }
-  async function writeOn(server: Shard, runs: readonly (typeof waiting)[number][]): Promise<object[]> {
     const queues = runs.map(
       ({ userId, run: { done, dueIn } }): ReturnedQueue => ({ user_id: userId, lease, done, due_in: dueIn }),
     );
     const results = runs.flatMap(({ run }) => run.results);
     const values = { endpointId, queues: JSON.stringify(queues), results: JSON.stringify(results) };
-    return server.everyone.query(settleQueues(values));
+    await database.query(settleQueues(values));
   }
   return (userId: string, run: QueueRun): Promise<void> => {
     waiting.push({ userId, run });
@@ -292,7 +272,7 @@ function createHealth({ database, log, mails }: SendingOptions, id: string): (ru
   let last: { readonly ok: boolean; readonly at: number } | undefined;
 
   async function disable(reason: 'gone' | 'failing') {
-    const disabled = await database.directory.transaction((tx) => disableFailing(database, tx, mails, { id, reason }));
+    const disabled = await database.transaction((tx) => disableFailing(tx, mails, { id, reason }));
     if (disabled) log.warn({ webhook_id: id, reason }, 'a webhook was disabled');
   }
   return async ({ results, isGone }) => {
@@ -304,9 +284,9 @@ function createHealth({ database, log, mails }: SendingOptions, id: string): (ru
       const now = performance.now();
       if (last?.ok !== ok || now - last.at >= healthInterval) {
         last = { ok, at: now };
-        if (ok) await database.directory.query(recordSuccess({ id }));
+        if (ok) await database.query(recordSuccess({ id }));
         else {
-          const [row] = await database.directory.query(recordFailure({ id, error: failure?.error ?? 'unknown' }));
+          const [row] = await database.query(recordFailure({ id, error: failure?.error ?? 'unknown' }));
           if (row?.has_failed === true && !isGone) await disable('failing');
         }
       }

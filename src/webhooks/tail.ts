@@ -1,6 +1,5 @@
-import type { Database, Shard } from '../database/database.js';
-import { onReachableShards } from '../database/sharding/merge.js';
-import { everyoneStatement, literal, sql } from '../database/sql.js';
+import type { Handle } from '../database/database.js';
+import { literal, sql, statement } from '../database/sql.js';
 import { nilId } from '../lib/ids.js';
 import type { StoredEvent } from './relay-queries.js';
 
@@ -10,7 +9,7 @@ export interface EventTail {
   next(): Promise<StoredEvent[]>;
 }
 
-const selectStart = everyoneStatement<{ ageMs: number }, { start: string }>(
+const selectStart = statement<{ ageMs: number }, { start: string }>(
   'webhook_tail_start',
   (p) => sql`select db_now() - ${p.ageMs}::float8 * interval '1 millisecond' as start`,
 );
@@ -27,7 +26,7 @@ interface Since {
 }
 
 /** Reads the last seconds again, because transactions that run at the same time do not commit in the order of their times. */
-const selectSince = everyoneStatement<Since, StoredEvent>(
+const selectSince = statement<Since, StoredEvent>(
   'webhook_tail_events',
   (p) => sql`
   select user_id, sequence, id, type, data, created_at from webhook_events
@@ -36,51 +35,34 @@ const selectSince = everyoneStatement<Since, StoredEvent>(
   order by created_at, user_id, sequence limit ${literal(pageSize)}`,
 );
 
-/** What was read on a server: from when on, up to when, and the events of the last seconds. */
-interface Place {
-  readonly start: string;
-  readonly last: string;
-  readonly seenIds: ReadonlySet<string>;
-}
-
 /**
- * Follows the events of all users, for the command line. The first call starts it. It leaves out a server that does not
- * answer, unless no server answers, and continues there later.
+ * Follows the events of all users, for the command line. The first call starts it.
  * @param ageMs how long before the first call the events begin
  */
-export function tailEvents(database: Pick<Database, 'shards'>, ageMs = 0): EventTail {
-  const places = new Map<Shard, Place>();
+export function tailEvents(database: Handle, ageMs = 0): EventTail {
+  let start: string | undefined;
+  let last = '';
+  let seenIds: ReadonlySet<string> = new Set();
 
-  async function eventsSince(shard: Shard, since: Since): Promise<StoredEvent[]> {
-    const events = await shard.everyone.query(selectSince(since));
+  async function eventsSince(since: Since): Promise<StoredEvent[]> {
+    const events = await database.query(selectSince(since));
     const end = events.at(-1);
     if (end === undefined || events.length < pageSize) return events;
     const { created_at: time, user_id: userId, sequence } = end;
     // Many events can have the same time.
-    return [...events, ...(await eventsSince(shard, { start: time, last: time, userId, sequence }))];
-  }
-  async function nextOn(shard: Shard): Promise<StoredEvent[]> {
-    const { everyone } = shard;
-    let place = places.get(shard);
-    if (place === undefined) {
-      const start = (await everyone.query(selectStart({ ageMs })))[0]?.start ?? '';
-      place = { start, last: start, seenIds: new Set() };
-    }
-    const { start, last } = place;
-    const events = await eventsSince(shard, { start, last, userId: nilId, sequence: 0 });
-    // A user who is moved takes the events to another server.
-    const seen = [...places.values()].map(({ seenIds }) => seenIds);
-    places.set(shard, {
-      start,
-      last: events.at(-1)?.created_at ?? last,
-      seenIds: new Set(events.map(({ id }) => id)),
-    });
-    return events.filter(({ id }) => seen.every((ids) => !ids.has(id)));
+    return [...events, ...(await eventsSince({ start: time, last: time, userId, sequence }))];
   }
   return {
     async next() {
-      const events = (await onReachableShards(database, nextOn)).flat();
-      return events.sort((one, other) => Date.parse(one.created_at) - Date.parse(other.created_at));
+      if (start === undefined) {
+        start = (await database.query(selectStart({ ageMs })))[0]?.start ?? '';
+        last = start;
+      }
+      const events = await eventsSince({ start, last, userId: nilId, sequence: 0 });
+      const newEvents = events.filter(({ id }) => !seenIds.has(id));
+      seenIds = new Set(events.map(({ id }) => id));
+      last = events.at(-1)?.created_at ?? last;
+      return newEvents;
     },
   };
 }

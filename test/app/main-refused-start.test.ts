@@ -45,16 +45,14 @@ async function testDatabase() {
 /** A database with pending migrations, so that a start would write. */
 async function olderDatabase() {
   const db = await testDatabase();
-  await db.database.everyone.query(testSql("delete from schema_migrations where name > '0065'"));
+  await db.database.query(testSql("delete from schema_migrations where name > '0065'"));
   return db;
 }
 
 test('a release that is older than the schema refuses the start, and writes nothing', async () => {
   const db = await testDatabase();
   const dataDir = await emptyFolder();
-  await db.database.everyone.query(
-    testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"),
-  );
+  await db.database.query(testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"));
   const before = await databaseDigest(db.target);
   const env = { DATABASE_URL: db.url, ...secret, DATA_DIR: dataDir };
   expect(await refusal(env)).toContain('has the migration 9999_future.sql, which this version does not know');
@@ -101,9 +99,7 @@ test('a start that fails keeps former data that is older than seven days, and on
   const dataDir = await emptyFolder();
   const start = () => startPostern(readConfig({ PORT: '0', DATA_DIR: dataDir }), { log: createLog('silent') });
   const first = await start();
-  await first.database.everyone.query(
-    testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"),
-  );
+  await first.database.query(testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"));
   await first.close();
   const kept = 'postgres-17.kept-2026-01-01T00-00-00';
   await mkdir(join(dataDir, kept));
@@ -139,7 +135,7 @@ test('upgrade --check and doctor create no secret key in place of a missing one'
     expect(await readdir(dataDir)).toEqual([]);
   }
   const config = readConfig({ DATA_DIR: dataDir });
-  expect(await checkSecrets(db.database.everyone, config)).toMatchObject([
+  expect(await checkSecrets(db.database, config)).toMatchObject([
     { level: 'FAIL', detail: expect.stringContaining('secret-key is missing') },
   ]);
   expect(await readdir(dataDir)).toEqual([]);

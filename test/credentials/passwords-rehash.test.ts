@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => postern.close());
 
 const storedHash = async (id: string) => {
-  const [row] = await postern.database.everyone.query<{ password_hash: string }>(
+  const [row] = await postern.database.query<{ password_hash: string }>(
     testSql('select password_hash from users where id = $1', [id]),
   );
   return row?.password_hash;

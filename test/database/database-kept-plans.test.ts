@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
-import { connectionFields } from '../../src/database/connections/target.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { queriesOf, type SentQuery } from '../support/queries.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
@@ -12,7 +11,7 @@ let user: User;
 beforeAll(async () => {
   app = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' });
   user = await createUser(app);
-  client = new pg.Client(connectionFields(app.database.shardOf(user.id).target));
+  client = new pg.Client({ connectionString: app.databaseEnv.DATABASE_URL });
   await client.connect();
   for (let count = 0; count < 30; count += 1) await publish();
 });

@@ -72,10 +72,7 @@ test('the page about monitoring names the labels of every metric', async () => {
   const labelsOf = (name: string) => {
     const samples = families.filter((family) => family.name === name).flatMap(({ values }) => values as Sample[]);
     expect(samples, name).not.toEqual([]);
-    // The additional servers of SHARDS have a label, which the page names beside the meaning.
-    const labels = samples.map((sample) =>
-      Object.keys(sample.labels).filter((label) => !['le', 'shard'].includes(label)),
-    );
+    const labels = samples.map((sample) => Object.keys(sample.labels).filter((label) => label !== 'le'));
     return [...new Set(labels.map((names) => names.join()))];
   };
   expect(described.map(([name]) => [name, labelsOf(name)])).toEqual(

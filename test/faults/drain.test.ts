@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { processesWith } from '../database/embedded-postern.js';
+import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startLoad } from '../support/fault-injection/load.js';
 import { createInstallation, type FaultyService, type Installation } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
-import { createTestStorage } from '../support/shards.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
@@ -77,9 +77,9 @@ function refusesConnections(url: string): Promise<true | undefined> {
 
 describe('a stopping service', () => {
   test('answers 100 running logins, refuses new connections, ignores a second SIGTERM, and exits with 0', async () => {
-    const storage = await createTestStorage();
-    cleanUps.push(() => storage.drop());
-    const installation = await newInstallation(storage.env);
+    const db = await createTestDatabase();
+    cleanUps.push(() => db.drop());
+    const installation = await newInstallation({ DATABASE_URL: db.url });
     const service = await start(installation);
     const user = await createUser(service);
 
@@ -114,9 +114,9 @@ describe('a stopping service', () => {
   });
 
   test('answers a new request on an open connection, and then closes the connection', async () => {
-    const storage = await createTestStorage();
-    cleanUps.push(() => storage.drop());
-    const service = await start(await newInstallation(storage.env));
+    const db = await createTestDatabase();
+    cleanUps.push(() => db.drop());
+    const service = await start(await newInstallation({ DATABASE_URL: db.url }));
     const user = await createUser(service);
     // An incomplete request keeps the service running and its connection open.
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
@@ -147,9 +147,9 @@ describe('a stopping service', () => {
   });
 
   test('does not wait for the keep-alive of a connection with a running request', async () => {
-    const storage = await createTestStorage();
-    cleanUps.push(() => storage.drop());
-    const service = await start(await newInstallation(storage.env));
+    const db = await createTestDatabase();
+    cleanUps.push(() => db.drop());
+    const service = await start(await newInstallation({ DATABASE_URL: db.url }));
     const user = await createUser(service);
     const connection = keepConnection(service.url);
     cleanUps.push(async () => connection.close());

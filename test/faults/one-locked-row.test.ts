@@ -20,8 +20,10 @@ afterEach(() => release());
 
 /** Locks the rows of a user in a table, like an open transaction. */
 async function lockRows(table: string, { id }: User, column = 'user_id'): Promise<void> {
-  const { target } = postern.database.shardOf(id);
-  const client = await openClient(target, { application_name: 'test', connectionTimeoutMillis: 10_000 });
+  const client = await openClient(postern.databaseEnv.DATABASE_URL, {
+    application_name: 'test',
+    connectionTimeoutMillis: 10_000,
+  });
   release = async () => {
     release = async () => undefined;
     await client.end();
@@ -68,7 +70,7 @@ const cases: readonly Case[] = [
 
 /** The statements that wait for a lock. Each is one wait: a later one of the same connection starts at another time. */
 const findWaits = async (): Promise<readonly string[]> => {
-  const rows = await postern.database.everyone.query<{ wait: string }>(
+  const rows = await postern.database.query<{ wait: string }>(
     testSql(`select concat_ws(' ', pid, query_start) as wait from pg_stat_activity
          where datname = current_database() and application_name ~ '^postern( map|$)' and wait_event_type = 'Lock'`),
   );

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { createInstallation, type FaultyService, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
-import { createTestStorage } from '../support/shards.js';
 import { createUser, signIn } from '../support/users.js';
 
 const connections = isLong ? 1000 : 300;
@@ -74,9 +74,9 @@ async function measure(service: FaultyService, session: string, goesOn: () => bo
 
 describe(`${connections} connections that send slowly`, () => {
   test('are closed, with 408 if a request has started, and other requests are answered meanwhile', async () => {
-    const storage = await createTestStorage();
-    onTestFinished(() => storage.drop());
-    const installation = await createInstallation(storage.env);
+    const db = await createTestDatabase();
+    onTestFinished(() => db.drop());
+    const installation = await createInstallation({ DATABASE_URL: db.url });
     onTestFinished(() => installation.remove());
     const service = await installation.start();
     onTestFinished(() => service.stop().then(() => undefined));

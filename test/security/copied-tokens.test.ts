@@ -41,7 +41,7 @@ async function misuses(user: User): Promise<Event[]> {
 
 async function noticesOf(user: User): Promise<Notification[]> {
   await eventually('an empty queue', async () => {
-    const left = await one.database.everyone.query(
+    const left = await one.database.query(
       testSql('select 1 from notices union all select 1 from graphile_worker._private_jobs'),
     );
     return left.length === 0 ? true : undefined;
@@ -84,7 +84,7 @@ describe('a copy of a bound token', () => {
     await Promise.all(Array.from({ length: 20 }, use));
     expect(await misuses(user)).toHaveLength(1);
     const moveReport = (by: string) =>
-      one.database.everyone.query(
+      one.database.query(
         testSql(`update authentications set misuse_reported_at = misuse_reported_at + $2::interval where id = $1`, [
           own.authentication.id,
           by,

@@ -109,7 +109,7 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
     const postern = await start(unlimited);
     const { [field]: address } = await createUser(postern, { [field]: newAddress() });
     const passTime = (time: string) =>
-      postern.database.everyone.query(
+      postern.database.query(
         testSql(
           `update message_limits set sent_at = (select array_agg(t - $1::interval order by t desc) from unnest(sent_at) t)`,
           [time],

@@ -4,9 +4,8 @@ import { newToken, parseToken } from '../../src/lib/crypto/token-strings.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { useWithoutProof } from '../support/dpop.js';
 import { queriesOf } from '../support/queries.js';
-import { serverWithUsers } from '../support/shards.js';
 import { testSql } from '../support/sql.js';
-import { createUser, createUserOn, login, signIn } from '../support/users.js';
+import { createUser, login, signIn } from '../support/users.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -18,11 +17,8 @@ const create = (token: string) => app.api<NewSession>('POST', '/v1/sessions', { 
 const statusOf = async (answer: Promise<{ readonly status: number }>) => (await answer).status;
 
 /** Creates a user, and returns an authentication token that was used before or not. */
-async function tokenOf(
-  { used }: { readonly used: boolean },
-  create = createUser(app),
-): Promise<{ token: string; userId: string; id: string }> {
-  const user = await create;
+async function tokenOf({ used }: { readonly used: boolean }): Promise<{ token: string; userId: string; id: string }> {
+  const user = await createUser(app);
   const { token, authentication } = used
     ? await signIn(app, user)
     : await login(app, user).then(({ body }) => ({ token: body.token ?? '', authentication: body }));
@@ -36,7 +32,7 @@ async function tokensInEveryState(): Promise<[string, number][]> {
     list.push([(await tokenOf({ used })).token, 201]);
     const addChanged = async (statement: string, status: number) => {
       const { token, userId, id } = await tokenOf({ used });
-      await app.database.everyone.query(
+      await app.database.query(
         testSql(`with chosen as (select $1::uuid as user_id, $2::uuid as id) ${statement}`, [userId, id]),
       );
       list.push([token, status]);
@@ -85,11 +81,8 @@ describe('sessions that are created together', () => {
     }
   });
 
-  test('of users on one server share one round trip if their tokens were used before, except for the first session', async () => {
-    const server = serverWithUsers(app.database);
-    const tokens = await Promise.all(
-      Array.from({ length: 10 }, () => tokenOf({ used: true }, createUserOn(server, app))),
-    );
+  test('share one round trip if their tokens were used before, except for the first session', async () => {
+    const tokens = await Promise.all(Array.from({ length: 10 }, () => tokenOf({ used: true })));
     const parsed = tokens.flatMap(({ token }) => parseToken('authentication', token) ?? []);
     const queries = await queriesOf(() =>
       Promise.all(parsed.map((token) => app.services.sessions.create(token, useWithoutProof))),

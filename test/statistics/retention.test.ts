@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Statistics } from '../../src/contract/operation/statistics.js';
 import { runMaintenanceOnce } from '../../src/database/maintenance/tasks.js';
 import { statisticsTask } from '../../src/statistics/retention.js';
-import { startShardedApp } from '../support/app.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { createTestShards } from '../support/shards.js';
 import { testSql } from '../support/sql.js';
 
 let fresh: TestDatabase;
@@ -15,7 +12,7 @@ afterAll(() => fresh.drop());
 
 test('sums by minute are kept for 2 days, by hour for 90 days, by day without limit, and lost instances for a day', async () => {
   const { database } = fresh;
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into statistics (resolution, starts_at, metric, label, value)
          select 'minute', db_now() - n * interval '1 minute' - interval '2 days', 'locks', '', 1
          from generate_series(-3, 2500) n where n <> 0
@@ -25,13 +22,13 @@ test('sums by minute are kept for 2 days, by hour for 90 days, by day without li
          union all
          select 'day', db_now() - n * interval '1 day', 'locks', '', 1 from generate_series(1, 400) n`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into instances (id, host, process_id, version, node, streams, flushes, started_at, seen_at)
          select gen_random_uuid(), 'h', n, '1', '20', 0, 1, db_now(), db_now() - n * interval '23 hours'
          from generate_series(1, 3) n`),
   );
-  expect(await runMaintenanceOnce(database, [statisticsTask(database)])).toBe(2500 + 1200 + 2);
-  const left = await database.everyone.query(
+  expect(await runMaintenanceOnce(database, [statisticsTask])).toBe(2500 + 1200 + 2);
+  const left = await database.query(
     testSql(`select resolution, count(*) as rows from statistics where metric = 'locks' group by 1 order by 1`),
   );
   expect(left).toEqual([
@@ -39,42 +36,10 @@ test('sums by minute are kept for 2 days, by hour for 90 days, by day without li
     { resolution: 'hour', rows: 2 },
     { resolution: 'minute', rows: 3 },
   ]);
-  const [size] = await database.everyone.query<{ rows: number; smallest: number }>(
+  const [size] = await database.query<{ rows: number; smallest: number }>(
     testSql(`select count(*) as rows, min(value) as smallest from statistics where metric = 'database.size'`),
   );
   expect(size?.rows).toBe(2);
   expect(size?.smallest).toBeGreaterThan(1e6);
-  expect(await database.everyone.query(testSql('select process_id from instances'))).toEqual([{ process_id: 1 }]);
-});
-
-test('with several servers, the size of each one that answers is recorded, and the statistics show each and their sum', async () => {
-  const shards = await createTestShards(3);
-  // The start records the sizes too.
-  const app = await startShardedApp(shards);
-  const database = await shards.open();
-  try {
-    const record = async (sizes: string) => {
-      await database.everyone.query(testSql(`delete from statistics where metric = 'database.size'`));
-      await runMaintenanceOnce(database, [statisticsTask(database)]);
-      const stored = testSql<{ label: string }>(
-        `select label from statistics where metric = 'database.size' and resolution = 'day' order by label`,
-      );
-      expect((await database.everyone.query(stored)).map(({ label }) => label).join()).toBe(sizes);
-    };
-    await record(',east,west');
-    const path = '/admin/v1/stats?metric=database.size&step=1d';
-    const { body } = await app.api<Statistics>('GET', path, { bearer: app.adminKey });
-    const [size] = body.metrics;
-    expect(size?.labels.map(({ label }) => label)).toEqual(['main', 'east', 'west']);
-    const totals = size?.labels.map(({ total }) => total) ?? [];
-    for (const total of totals) expect(total).toBeGreaterThan(1e6);
-    expect(size?.total).toBe(totals.reduce((sum, total) => sum + total, 0));
-    expect(size?.values.at(-1)).toBe(size?.total);
-    await shards.stop('east');
-    await record(',west');
-    await shards.start('east');
-  } finally {
-    await database.close();
-    await app.close();
-  }
+  expect(await database.query(testSql('select process_id from instances'))).toEqual([{ process_id: 1 }]);
 });

@@ -6,8 +6,8 @@ import type { Database } from '../../src/database/database.js';
 import type { App } from '../../src/http/requests/route.js';
 import type { Services } from '../../src/http/routes/routes.js';
 import { type Conformance, createConformance, type OpenApi } from './conformance.js';
+import { createTestDatabase } from './database.js';
 import { fastHashes } from './fast-hashes.js';
-import { createSpreadStorage, createTestStorage, type TestShards, type TestStorage } from './shards.js';
 
 export interface ApiOptions {
   readonly body?: unknown;
@@ -50,8 +50,8 @@ export interface TestApp {
   readonly services: Services;
   readonly database: Database;
   readonly config: Config;
-  /** DATABASE_URL and SHARDS of the service, for commands on the same servers. */
-  readonly databaseEnv: Readonly<Record<string, string>>;
+  /** DATABASE_URL of the service, for commands on the same database. */
+  readonly databaseEnv: { readonly DATABASE_URL: string };
   /** The value of ADMIN_API_KEY, a key that has every scope. */
   readonly adminKey: string;
   /** The output of the console SMS provider. */
@@ -65,34 +65,19 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** Starts a Postern on a free port of 127.0.0.1 with its own storage. Close it in `afterAll`. */
+/** Starts a Postern on a free port of 127.0.0.1 with its own database. Close it in `afterAll`. */
 export async function startTestApp(
   env: Readonly<Record<string, string>> = {},
   options: StartOptions = {},
 ): Promise<TestApp> {
-  return startWith(await createTestStorage(), env, options);
-}
-
-/** Starts a Postern whose users are spread over these databases. Closing it drops the databases. */
-export async function startShardedApp(
-  shards: TestShards,
-  env: Readonly<Record<string, string>> = {},
-  options: StartOptions = {},
-): Promise<TestApp> {
-  return startWith(createSpreadStorage(shards), env, options);
-}
-
-function startWith(storage: TestStorage, env: Readonly<Record<string, string>>, options: StartOptions) {
-  return startInstance({ ...ownEnv(), ...storage.env, ...env }, storage.open, storage.drop, options);
-}
-
-function ownEnv(): Record<string, string> {
-  return {
+  const { url, database, drop } = await createTestDatabase();
+  const ownEnv = {
     PORT: '0',
     SECRET_KEY: randomBytes(32).toString('hex'),
     ADMIN_API_KEY: `admin-${randomBytes(24).toString('hex')}`,
     LOG_LEVEL: 'info',
   };
+  return startInstance({ ...ownEnv, DATABASE_URL: url, ...env }, database, drop, options);
 }
 
 /**
@@ -104,7 +89,7 @@ const quick: StartOptions = { statisticsInterval: 3_600_000, blockInterval: 3_60
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
-  openDatabase: () => Promise<Database>,
+  database: Database,
   drop: () => Promise<void>,
   options: StartOptions,
 ): Promise<TestApp> {
@@ -114,14 +99,12 @@ async function startInstance(
   const log = createLog(config.LOG_LEVEL, { write: (line) => void logged.push(line) });
   const postern = await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) });
   const { app, services, url, administrationUrl, metrics } = postern;
-  const database = await openDatabase();
-  const { DATABASE_URL = '', SHARDS = '' } = env;
   return {
-    databaseEnv: { DATABASE_URL, SHARDS },
+    databaseEnv: { DATABASE_URL: env.DATABASE_URL ?? '' },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     api: createApi(url, conformanceOf(app)),
-    another: (more = {}) => startInstance({ ...env, ...more }, openDatabase, async () => undefined, options),
+    another: (more = {}) => startInstance({ ...env, ...more }, database, async () => undefined, options),
     async close() {
       await postern.close();
       await drop();

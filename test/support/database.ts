@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/database.js';
-import { eventually } from './eventually.js';
 import type { TestServer } from './global-setup.js';
 
 export type TestTarget = TestServer & { readonly database: string };
@@ -34,36 +33,9 @@ export async function createTestDatabase(
     database,
     async drop() {
       await database.close();
-      await eventually(`the database ${name} to be dropped`, async () => {
-        try {
-          await runInPostgresDatabase(server, `drop database if exists ${name} with (force)`);
-          return true;
-        } catch (error) {
-          if ((error as pg.DatabaseError).code !== '55006') throw error;
-          await rollBackPrepared(target);
-          return undefined;
-        }
-      });
+      await runInPostgresDatabase(server, `drop database if exists ${name} with (force)`);
     },
   };
-}
-
-/**
- * Ends the transactions that a killed service left prepared. PostgreSQL does not drop a database that has one, and no snapshot of
- * the whole server is newer than the oldest of them.
- */
-async function rollBackPrepared(target: TestTarget): Promise<void> {
-  await runInPostgresDatabase(target, `alter database ${target.database} allow_connections true`);
-  const client = new pg.Client(target);
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ gid: string }>(
-      'select gid from pg_prepared_xacts where database = current_database()',
-    );
-    for (const { gid } of rows) await client.query(`rollback prepared ${client.escapeLiteral(gid)}`);
-  } finally {
-    await client.end();
-  }
 }
 
 export function connectionString({ host, port, user, password, database }: TestTarget): string {
@@ -74,7 +46,7 @@ export function connectionString({ host, port, user, password, database }: TestT
 }
 
 /** Runs a statement in the database `postgres` of the server. */
-export async function runInPostgresDatabase(server: TestServer, statement: string): Promise<void> {
+async function runInPostgresDatabase(server: TestServer, statement: string): Promise<void> {
   const client = new pg.Client({ ...server, database: 'postgres' });
   await client.connect();
   try {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
+import { startEmbeddedPostgres } from '../../src/database/embedded.js';
 import { migrate } from '../../src/database/migrate.js';
 import { createDataFolder } from './data-folder.js';
 
@@ -52,17 +52,6 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
   await admin.end();
 }
 
-/** Users on several databases need prepared transactions. A server allows them only after it was started again. */
-async function startWithPreparedTransactions(dataDir: string): Promise<EmbeddedPostgres> {
-  const first = await startEmbeddedPostgres({ dataDir, log: quiet });
-  const client = new pg.Client({ ...first.address, database: 'postgres' });
-  await client.connect();
-  await client.query('alter system set max_prepared_transactions = 100');
-  await client.end();
-  await first.stop();
-  return startEmbeddedPostgres({ dataDir, log: quiet });
-}
-
 async function openServer(
   url: string | undefined,
 ): Promise<{ server: TestServer; isOurs: boolean; stop: () => Promise<void> }> {
@@ -76,7 +65,7 @@ async function openServer(
     };
   }
   const dataDir = await createDataFolder();
-  const embedded = await startWithPreparedTransactions(dataDir);
+  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
   const { host, port, user } = embedded.address;
   return {
     isOurs: true,

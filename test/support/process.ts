@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createTestDatabase } from './database.js';
 import { eventually } from './eventually.js';
-import { createTestStorage } from './shards.js';
 
 const projectFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const builtProgram = projectFile('dist/cli/bin.js');
@@ -94,18 +94,18 @@ export async function runProcess(options: ProcessOptions): Promise<Ended> {
   return { exitCode: child.exitCode, stdout: stdout(), stderr: stderr() };
 }
 
-/** A service on fresh storage of the tests' server. `stop` also drops it. */
+/** A service on a fresh database of the tests' server. `stop` also drops the database. */
 export async function startTestService(env: Readonly<Record<string, string>> = {}): Promise<TestService> {
-  const [cwd, storage] = await Promise.all([mkdtemp(join(tmpdir(), 'postern-service-')), createTestStorage()]);
+  const [cwd, test] = await Promise.all([mkdtemp(join(tmpdir(), 'postern-service-')), createTestDatabase()]);
   const adminKey = `admin-${randomBytes(24).toString('hex')}`;
   const clean = async () => {
-    await storage.drop();
+    await test.drop();
     await rm(cwd, { recursive: true });
   };
   try {
     const secret = randomBytes(32).toString('hex');
-    const own = { PORT: '0', SECRET_KEY: secret, ADMIN_API_KEY: adminKey, LOG_LEVEL: 'warn' };
-    const service = await startProcess({ env: { ...own, ...storage.env, ...noLimits, ...env }, cwd });
+    const own = { PORT: '0', DATABASE_URL: test.url, SECRET_KEY: secret, ADMIN_API_KEY: adminKey, LOG_LEVEL: 'warn' };
+    const service = await startProcess({ env: { ...own, ...noLimits, ...env }, cwd });
     return {
       ...service,
       adminKey,

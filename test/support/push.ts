@@ -69,24 +69,17 @@ export function createPushSteps(app: () => TestApp) {
       return push?.state === 'queued' && push.attempts >= attempts ? push : undefined;
     });
 
-  /** Waits until tokens have left their former devices on other servers. On one server, they leave at once. */
-  const tokensMoved = () =>
-    eventually('the tokens to leave their former devices', async () => {
-      const claims = await app().database.everyone.query(testSql('select from push_token_claims'));
-      return claims.length === 0 ? true : undefined;
-    });
-
   /** Makes all queued jobs due now. */
   async function makeJobsDue(): Promise<void> {
-    await app().database.everyone.query(
+    await app().database.query(
       testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'),
     );
-    await app().database.everyone.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
+    await app().database.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
   }
 
   /** Seconds until the only queued job is due. */
   async function secondsToNextAttempt(): Promise<number> {
-    const rows = await app().database.everyone.query<{ seconds: number }>(
+    const rows = await app().database.query<{ seconds: number }>(
       testSql(
         'select extract(epoch from run_at - now())::float8 as seconds from graphile_worker._private_jobs where run_at > now()',
       ),
@@ -102,7 +95,6 @@ export function createPushSteps(app: () => TestApp) {
     pushInState,
     untilRetried,
     makeJobsDue,
-    tokensMoved,
     secondsToNextAttempt,
   };
 }

@@ -3,7 +3,6 @@ import type { OutboxMessage } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
-import type { Shard } from '../../src/database/database.js';
 import type { ApiAnswer, TestApp } from './app.js';
 import { eventually } from './eventually.js';
 
@@ -20,17 +19,6 @@ export async function createUser({ api, adminKey }: Context, fields: object = {}
   });
   if (answer.status !== 201) throw new Error(`no user was created: ${answer.text}`);
   return answer.body;
-}
-
-/** A user on a server. With one server, it is there. */
-export async function createUserOn(
-  { name }: Pick<Shard, 'name'>,
-  context: Context & Pick<TestApp, 'database'>,
-): Promise<User> {
-  for (;;) {
-    const user = await createUser(context);
-    if (context.database.shardOf(user.id).name === name) return user;
-  }
 }
 
 /** A random phone number. There are so many that hundreds of them do not collide. */

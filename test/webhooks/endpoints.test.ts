@@ -36,7 +36,7 @@ afterAll(async () => {
 const consoleUrl = () => 'https://login.example.com/console';
 const { admin } = createAdministration(() => postern);
 const rows = <T extends object>(text: string, values: unknown[] = []) =>
-  postern.database.everyone.query<T>(testSql(text, values));
+  postern.database.query<T>(testSql(text, values));
 
 /** The URL contains secrets, as some URLs of webhooks do. */
 const createWebhook = async () => {
@@ -144,10 +144,10 @@ test('a webhook without a success for five days causes a mail each time that it 
 test('of parallel transactions that disable a webhook, one writes the mails', async () => {
   const webhook = await createWebhook();
   const { database } = postern;
-  const mails = createOperatorMails({ database, isConfigured: true, consoleUrl });
+  const mails = createOperatorMails({ isConfigured: true, consoleUrl });
   const all = await Promise.all(
     Array.from({ length: 4 }, () =>
-      database.directory.transaction((tx) => disableFailing(database, tx, mails, { id: webhook.id, reason: 'gone' })),
+      database.transaction((tx) => disableFailing(tx, mails, { id: webhook.id, reason: 'gone' })),
     ),
   );
   expect(all.filter((isDisabled) => isDisabled)).toHaveLength(1);
@@ -157,9 +157,8 @@ test('of parallel transactions that disable a webhook, one writes the mails', as
 test('without a provider of mail, nothing is written', async () => {
   const webhook = await createWebhook();
   const { database } = postern;
-  const mails = createOperatorMails({ database, isConfigured: false, consoleUrl });
-  const disable = () =>
-    database.directory.transaction((tx) => disableFailing(database, tx, mails, { id: webhook.id, reason: 'gone' }));
+  const mails = createOperatorMails({ isConfigured: false, consoleUrl });
+  const disable = () => database.transaction((tx) => disableFailing(tx, mails, { id: webhook.id, reason: 'gone' }));
   expect(await disable()).toBe(true);
   expect(await mailsAbout(webhook)).toEqual([]);
 });

@@ -8,7 +8,7 @@ interface PageOf<Row> {
     readonly next_cursor: string | null;
     readonly total: number;
     readonly total_is_exact: boolean;
-    readonly partial?: 'time' | 'index' | 'shard';
+    readonly partial?: 'time' | 'index';
   };
 }
 

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: b376a8caa8bc798f88116ca2c20ef4a2e4f35004d48f0eb03b6534536b3c45e5
+// sha256 of the document: 5f6ad810114835b75d35e06d7daffcf423fca3dcf2a6feaf2812f6cbe2287d29
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -582,41 +582,6 @@ export type ConsoleSignIn = {
 export type ContactAddress = {
     type: AddressType;
     value: string;
-};
-
-export type DatabaseServer = {
-    /**
-     * As in SHARDS; `main` is the server of DATABASE_URL.
-     */
-    name: string;
-    /**
-     * Whether the process that answers can use it. If not, its users get 503, and the members that may be null are null.
-     */
-    answers: boolean;
-    /**
-     * How many of the 4096 buckets of users it has.
-     */
-    buckets: number;
-    /**
-     * Buckets that are moving to it, or whose move ended early.
-     */
-    moves_to_complete: number;
-    /**
-     * An estimate, if there are many.
-     */
-    users: number | null;
-    version: string | null;
-    bytes: number | null;
-    connections: number | null;
-    max_connections: number | null;
-    /**
-     * Migrations that are not applied to it yet.
-     */
-    pending_migrations: number | null;
-    /**
-     * The ten largest tables, with their indexes.
-     */
-    tables: Array<TableSize>;
 };
 
 export type DatabaseState = {
@@ -1379,7 +1344,7 @@ export type Metadata = {
 export type MetricStatistics = {
     metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
     /**
-     * counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket, added up over the labels. mean: the mean of the events in the bucket.
+     * counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket.
      */
     kind: 'counter' | 'average' | 'maximum' | 'mean';
     /**
@@ -1683,7 +1648,7 @@ export type PageInfo = {
     total: number;
     total_is_exact: boolean;
     /**
-     * Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). shard: a database server with some of the users does not answer; `Postern-Missing-Shards` names it. Absent: the page is complete.
+     * Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). Absent: the page is complete.
      */
     partial?: PartialReason;
     /**
@@ -1692,7 +1657,7 @@ export type PageInfo = {
     next_cursor: string | null;
 };
 
-export type PartialReason = 'time' | 'index' | 'shard';
+export type PartialReason = 'time' | 'index';
 
 export type Passkey = {
     id: string;
@@ -1779,10 +1744,6 @@ export type PinRules = {
 
 export type ProbeResult = {
     status: 'ok';
-    /**
-     * Of `/readyz`, if there are any: the names of the servers of SHARDS that do not answer. Requests of their users answer 503.
-     */
-    missing_shards?: Array<string>;
 };
 
 export type Problem = {
@@ -2299,16 +2260,9 @@ export type System = {
      * The configured providers: those of SMS in their order, then mail, then push.
      */
     providers: Array<MessageProvider>;
-    /**
-     * The server of DATABASE_URL.
-     */
     database: DatabaseState;
     /**
-     * The servers that the users are spread over, that of DATABASE_URL first. Empty without SHARDS: then `database` is the only one.
-     */
-    servers: Array<DatabaseServer>;
-    /**
-     * Those of the server of DATABASE_URL, the newest first. A migration without a time is pending.
+     * The newest first. A migration without a time is pending.
      */
     migrations: Array<SystemMigration>;
     /**

@@ -392,13 +392,13 @@ export type PageInfo = {
   /** The number of items on all pages. With a filter, items are counted only up to 1000. */
   readonly total: number;
   readonly total_is_exact: boolean;
-  /** Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). shard: a database server with some of the users does not answer; `Postern-Missing-Shards` names it. Absent: the page is complete. */
+  /** Items may be missing; `next_cursor` continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). Absent: the page is complete. */
   readonly partial?: PartialReason | undefined;
   /** Send it as `cursor` to get the next page. null on the last page. */
   readonly next_cursor: string | null;
 };
 
-export type PartialReason = 'time' | 'index' | 'shard';
+export type PartialReason = 'time' | 'index';
 
 export type Passkey = {
   readonly id: string;

@@ -109,8 +109,6 @@ export interface WebhookEventData {
     readonly events: number;
     /** The anchor for `postern audit verify`. */
     readonly hash: string;
-    /** With several database servers: the one whose events were sealed. Each has its own hashes and numbers. */
-    readonly server?: string | undefined;
   };
 }
 

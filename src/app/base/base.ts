@@ -4,11 +4,11 @@ import type { BreachedPasswords } from '../../credentials/breached-passwords.js'
 import type { HashThreads } from '../../credentials/hash-threads.js';
 import { createPasswordHasher, type PasswordHasher } from '../../credentials/passwords.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
-import type { Database } from '../../database/database.js';
+import { createDatabase, type Database } from '../../database/database.js';
+import { migrate } from '../../database/migrate.js';
 import { openTarget } from '../../database/open.js';
 import { recordCurrentKey } from '../../database/secrets/old-keys.js';
 import { readSecretKeys } from '../../database/secrets/secret-key-file.js';
-import { migrateAll, openDatabase } from '../../database/sharding/open.js';
 import { type Signals, startSignals } from '../../database/signals.js';
 import { createOutbound, type Outbound } from '../../delivery/outbound.js';
 import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.js';
@@ -90,25 +90,17 @@ export async function openBase(
   const texts = await readConfiguredFiles(config);
   // Workers share the ports, which the primary process has checked.
   if (worker === undefined) await refuseUsedPorts(config);
-  const opened = lifecycle.add(await openTarget(config, log), (open) => open.close());
-  const { target } = opened;
-  const { applied, away } = await migrateAll(opened, log);
+  const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
+  const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
   const keys = createSecretKeys(await readSecretKeys(config));
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const database = lifecycle.add(
-    await openDatabase(opened, {
-      size: resources.connections,
-      onConnectionError,
-      tracing,
-      log,
-      completesTransactions: true,
-      away,
-    }),
+    createDatabase({ target, size: resources.connections, onConnectionError, tracing }),
     (pool) => pool.close(),
   );
   // Before the reporter, because the time of the record is compared with the start of each process.
-  await recordCurrentKey(database.everyone, keys);
+  await recordCurrentKey(database, keys);
   const meters = config.METRICS_PORT === undefined ? undefined : createMeters();
   const statistics = lifecycle.add(
     startReporter({
@@ -121,10 +113,7 @@ export async function openBase(
     }),
     (reporter) => reporter.stop(),
   );
-  const signals = lifecycle.add(
-    startSignals({ target, database: database.everyone, channel: inboxChannel, log }),
-    (part) => part.stop(),
-  );
+  const signals = lifecycle.add(startSignals({ target, database, channel: inboxChannel, log }), (part) => part.stop());
   const breached = createBreachedPasswords(
     config,
     (error) => log.warn({ err: error }, 'the list of breached passwords could not be queried'),

@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
-import { type ShardRelays, startShardRelays } from '../../database/sharding/relays.js';
-import { serverField } from '../../database/sharding/routing.js';
+import { type Relay, startRelay } from '../../database/relay.js';
 import { createConsoleMail } from '../../delivery/console-messages.js';
 import { createSmtpMail } from '../../delivery/mail/smtp.js';
 import { withMailHealth } from '../../delivery/provider-health.js';
@@ -34,8 +33,8 @@ export interface Messaging {
   noticeTasks(show: ShowNotice): JobGroup['tasks'];
   /** The jobs of each channel. A provider that hangs blocks its own channel only. */
   jobGroups(concurrency: number): JobGroup[];
-  /** Call it after a message of a user was written and committed. */
-  onMessageWritten(userId: string): void;
+  /** Call it after a message was written and committed. */
+  onMessageWritten(): void;
   /** Starts moving written messages to the queue. */
   startDispatch(): { stop(): Promise<void> };
 }
@@ -65,11 +64,11 @@ export async function createMessaging(
   const notices = createNotices(config.NOTICES.filter(isConfigured));
   // The codes of the console providers are not secret.
   const consoleChannels = channels.filter((channel) => senders[channel]?.name === 'console');
-  let relays: ShardRelays | undefined;
+  let relay: Relay | undefined;
   return {
     channels,
     notices,
-    operatorMails: createOperatorMails({ database, isConfigured: senders.email !== undefined, consoleUrl }),
+    operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
     outbox: createOutbox({ database, keys, channelsWithVisibleCodes: consoleChannels }),
     noticeTasks(show) {
@@ -81,15 +80,14 @@ export async function createMessaging(
         tasks: { [messageTasks[channel]]: (job) => messages.send(job as MessageJob) },
         concurrency,
       })),
-    onMessageWritten: (userId) => relays?.notify([userId]),
+    onMessageWritten: () => relay?.notify(),
     startDispatch() {
       if (channels.length === 0) return { stop: async () => undefined };
-      relays = startShardRelays(
-        database,
-        (shard) => dispatchMessages(shard.everyone),
-        (error, shard) => log.warn({ err: error, ...serverField(database, shard) }, 'messages could not be queued'),
+      relay = startRelay(
+        () => dispatchMessages(database),
+        (error) => log.warn({ err: error }, 'messages could not be queued'),
       );
-      return relays;
+      return relay;
     },
   };
 }

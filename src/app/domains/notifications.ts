@@ -29,11 +29,11 @@ export interface NotificationDomain {
 
 /**
  * Creates notifications with their inbox, streams and images.
- * @param onPublished called with their users after notifications were published and committed
+ * @param onPublished called after a notification was published and committed
  */
 export async function createNotificationServices(
   base: Base,
-  onPublished: ((userIds: readonly string[]) => void) | undefined,
+  onPublished: (() => void) | undefined,
   streamTimes: Partial<StreamTimes>,
 ): Promise<NotificationDomain> {
   const { config, log, lifecycle, resources, outbound, database, signals, pacer, statistics } = base;

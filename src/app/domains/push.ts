@@ -1,7 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { PushChannel } from '../../contract/push.js';
-import { type ShardRelays, startShardRelays } from '../../database/sharding/relays.js';
-import { serverField } from '../../database/sharding/routing.js';
+import { type Relay, startRelay } from '../../database/relay.js';
 import { checkTargetUrl } from '../../delivery/outbound-guard.js';
 import { withPushHealth } from '../../delivery/provider-health.js';
 import { createPushSenders, type PushSettings } from '../../delivery/push/senders.js';
@@ -22,8 +21,8 @@ type Task = (payload: unknown) => Promise<void>;
 
 /** Push notifications by Web Push, FCM and APNs. */
 export interface PushDomain {
-  /** Call it after notifications of these users were published and committed. Undefined if no channel is configured. */
-  readonly onPublished: ((userIds: readonly string[]) => void) | undefined;
+  /** Call it after a notification was published and committed. Undefined if no channel is configured. */
+  readonly onPublished: (() => void) | undefined;
   readonly push: Push;
   readonly tokens: DevicePushTokens;
   /** Pushes a notice about the account itself. */
@@ -77,10 +76,10 @@ export async function createPushDomain({
   const tasksOf = (channel: PushChannel): Record<string, Task> => ({
     [sendTask(channel)]: (job) => send(channel, job as PushJob),
   });
-  let relays: ShardRelays | undefined;
+  let relay: Relay | undefined;
 
   return {
-    onPublished: channels.length === 0 ? undefined : (userIds) => relays?.notify(userIds),
+    onPublished: channels.length === 0 ? undefined : () => relay?.notify(),
     push: createPush({
       ...options,
       database,
@@ -95,12 +94,11 @@ export async function createPushDomain({
     jobGroups: channels.map((channel) => ({ tasks: tasksOf(channel), concurrency })),
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
-      relays = startShardRelays(
-        database,
-        (shard) => fanOutPushes(shard, { ...options, counters }),
-        (error, shard) => log.warn({ err: error, ...serverField(database, shard) }, 'the push fan-out failed'),
+      relay = startRelay(
+        () => fanOutPushes(database, { ...options, counters }),
+        (error) => log.warn({ err: error }, 'the push fan-out failed'),
       );
-      return relays;
+      return relay;
     },
   };
 }

@@ -7,7 +7,6 @@ import { createTokenReports } from '../../sessions/dpop/token-reports.js';
 import { createSnapshotVerifier } from '../../sessions/fast-path/snapshot-verifier.js';
 import { createVerifyOperator } from '../../sessions/operators.js';
 import { createSessions } from '../../sessions/sessions.js';
-import { createShardedVerifier } from '../../sessions/sharded-verifier.js';
 import { createPlainVerifier } from '../../sessions/verifier.js';
 import type { Base } from '../base/base.js';
 
@@ -33,9 +32,7 @@ export function createSessionServices(
     database,
     ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
-  const sessionVerifier = createShardedVerifier(database, (shard, options) =>
-    config.DATABASE_BATCHING ? createSnapshotVerifier(shard, options) : createPlainVerifier(shard),
-  );
+  const sessionVerifier = config.DATABASE_BATCHING ? createSnapshotVerifier(database) : createPlainVerifier(database);
   const verifiers = {
     verifySession: sessionVerifier.verify,
     verifyOperator: createVerifyOperator(database, config.ADMIN_PROOF_MAX_AGE),

@@ -1,9 +1,7 @@
 import { listBackups } from '../../backups/state.js';
-import type { Finding, Server, System } from '../../contract/operation/system.js';
+import type { Finding, System } from '../../contract/operation/system.js';
 import { readSchemaState } from '../../database/schema-state.js';
-import { type ListedServer, listServers } from '../../database/sharding/server-list.js';
-import { readQueueStateOfAll } from '../../database/sharding/state.js';
-import { readDatabaseState, readMigrations } from '../../database/state.js';
+import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
 import type { SystemInformation } from '../../http/routes/admin/system.js';
 import { failingProviders } from '../../messages/providers/health.js';
 import { listInstances } from '../../statistics/instances.js';
@@ -12,7 +10,6 @@ import type { Base } from '../base/base.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
 import { checkImages } from '../doctor/images.js';
-import { shardFindings } from '../doctor/shards.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
 import { configuredProviders } from '../providers/providers.js';
@@ -44,23 +41,22 @@ export function createSystemInformation(
     const foundFindings = await Promise.all([
       attempt('data directory', () => checks.checkDataDir(config)),
       attempt('database', async () => [
-        await checks.checkVersion(database.everyone),
-        await checks.checkSchema(database.everyone),
-        await checks.checkClock(database.everyone),
-        ...(await checks.checkSchemes(database.everyone, config)),
-        ...(await checks.checkSecrets(database.everyone, config, maxCheckedValues)),
-        ...(await checks.checkBackups(database.everyone, config)),
+        await checks.checkVersion(database),
+        await checks.checkSchema(database),
+        await checks.checkClock(database),
+        ...(await checks.checkSchemes(database, config)),
+        ...(await checks.checkSecrets(database, config, maxCheckedValues)),
+        ...(await checks.checkBackups(database, config)),
       ]),
-      attempt('shards', () => shardFindings(database.shards, config, { maxRows: maxCheckedValues })),
       attempt('sms', () => checks.checkSms(config)),
-      attempt('providers', () => providerFindings(database.everyone, config)),
+      attempt('providers', () => providerFindings(database, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('images', () => checkImages(config)),
       attempt('push', async () => [checks.checkPush(config)]),
       attempt('deliveries', () => deliveryFindings(statistics)),
-      attempt('webhooks', () => webhookFindings(database.everyone)),
-      attempt('test identities', () => testIdentityFindings(database.everyone)),
+      attempt('webhooks', () => webhookFindings(database)),
+      attempt('test identities', () => testIdentityFindings(database)),
     ]);
     const warnings = config.warnings.map((detail) => checks.warn('configuration', detail));
     return [...warnings, ...foundFindings.flat()]
@@ -70,18 +66,16 @@ export function createSystemInformation(
 
   return {
     async read(): Promise<System> {
-      const [state, queue, servers, instances, applied, { pending }, backups, foundFindings, failing] =
-        await Promise.all([
-          readDatabaseState(database.everyone),
-          readQueueStateOfAll(database),
-          listServers(database),
-          listInstances(database, reporter.instanceId),
-          readMigrations(database.everyone),
-          readSchemaState(database.everyone),
-          listBackups(database.everyone),
-          findings(),
-          failingProviders(database.everyone),
-        ]);
+      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing] = await Promise.all([
+        readDatabaseState(database),
+        readQueueState(database),
+        listInstances(database, reporter.instanceId),
+        readMigrations(database),
+        readSchemaState(database),
+        listBackups(database),
+        findings(),
+        failingProviders(database),
+      ]);
       const { now, ...size } = state;
       return {
         version,
@@ -99,7 +93,6 @@ export function createSystemInformation(
           };
         }),
         database: { ...size, tables: [...size.tables] },
-        servers: servers.map(describeServer),
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
         backups,
         settings: [...config.effective],
@@ -108,16 +101,6 @@ export function createSystemInformation(
     },
   };
 }
-
-const silent = {
-  ...{ users: null, version: null, bytes: null, connections: null, max_connections: null },
-  ...{ pending_migrations: null, tables: [] },
-};
-
-const describeServer = ({ state, ...server }: ListedServer): Server =>
-  state === undefined
-    ? { ...server, answers: false, ...silent }
-    : { ...server, answers: true, ...state, tables: [...state.tables] };
 
 /** A check that fails is a finding. Its message is not shown: it may hold a value of the configuration. */
 async function attempt(name: string, check: () => Promise<checks.Finding[]>): Promise<checks.Finding[]> {

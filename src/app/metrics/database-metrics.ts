@@ -1,7 +1,7 @@
 import { readBackupTimes, readLogArchive } from '../../backups/state.js';
 import type { Config } from '../../config/config.js';
-import { type Database, mainShard } from '../../database/database.js';
-import { readMetricsOfAll } from '../../database/sharding/state.js';
+import type { Handle } from '../../database/database.js';
+import { readDatabaseMetrics } from '../../database/state.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
 import { queueJobs } from './process-metrics.js';
@@ -12,28 +12,19 @@ import { queueJobs } from './process-metrics.js';
  *   BACKUP_CONTINUOUS, so is a missing log archive
  */
 export async function readFromDatabase(
-  database: Pick<Database, 'everyone' | 'shards'>,
+  database: Handle,
   { BACKUP_TO, BACKUP_CONTINUOUS }: Pick<Config, 'BACKUP_TO' | 'BACKUP_CONTINUOUS'>,
 ): Promise<Family[]> {
   const [metrics, backups, archive, webhooks] = await Promise.allSettled([
-    readMetricsOfAll(database),
-    readBackupTimes(database.everyone),
-    BACKUP_CONTINUOUS ? readLogArchive(database.everyone) : undefined,
-    readWebhookStates(database.everyone),
+    readDatabaseMetrics(database),
+    readBackupTimes(database),
+    BACKUP_CONTINUOUS ? readLogArchive(database) : undefined,
+    readWebhookStates(database),
   ]);
-  const others = database.shards
-    .filter(({ name }) => name !== mainShard)
-    .map(({ name: shard }): Sample => {
-      const isUp = metrics.status === 'fulfilled' && !metrics.value.missing.includes(shard);
-      return { labels: { shard }, value: isUp ? 1 : 0 };
-    });
   const upGauge = (value: 0 | 1) =>
-    gauge(
-      'postern_database_up',
-      '1 if the database has answered this scrape. shard: an additional server of SHARDS.',
-      [...singleSample(value), ...others],
-      { aggregator: 'min' },
-    );
+    gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), {
+      aggregator: 'min',
+    });
   if (
     metrics.status === 'rejected' ||
     backups.status === 'rejected' ||

@@ -30,13 +30,7 @@ export async function startMetrics(
       waitingHashes: hasher.waiting,
       openStreams: statistics.openStreams,
       runningJobs: queue.running,
-      pools: {
-        requests: database.shards[0]?.connections ?? database.connections,
-        ...Object.fromEntries(
-          database.shards.slice(1).map(({ name, connections }) => [`requests ${name}`, connections]),
-        ),
-        jobs: queue.connections,
-      },
+      pools: { requests: database.connections, jobs: queue.connections },
     }),
     ...(await readNodeMetrics()),
   ];

@@ -1,5 +1,5 @@
 import type { Metric } from '../../contract/operation/statistics.js';
-import type { PoolState } from '../../database/server.js';
+import type { PoolState } from '../../database/database.js';
 import type { CounterStore } from '../../statistics/counters.js';
 import type { MeterStore } from '../../statistics/meters.js';
 import { counter, type Family, gauge, histogram, type Sample, singleSample, sumOf } from './families.js';

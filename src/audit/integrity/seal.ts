@@ -1,5 +1,5 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
-import { everyoneStatement, literal, type Parameters, type Sql, sql } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { chainHash, leafOfEvent } from './digests.js';
 
 /** A sealed day. If you store it elsewhere, you can later prove that nobody has rewritten the whole chain. */
@@ -22,7 +22,7 @@ const pauseMs = 600_000;
  * A stored transaction number that this server has not reached comes from the server that was dumped. All transactions
  * of that server have ended.
  */
-const selectOpenDay = everyoneStatement<object, { day: string; is_complete: boolean }>(
+const selectOpenDay = statement<object, { day: string; is_complete: boolean }>(
   'audit_open_day',
   () => sql`
   select day::text, closing <= pg_snapshot_xmin(now) or closing >= pg_snapshot_xmax(now) as is_complete
@@ -33,7 +33,7 @@ const selectOpenDay = everyoneStatement<object, { day: string; is_complete: bool
  * Opens the next day that has events and ended at least an hour ago. The hour covers statements that began before the end of
  * the day: PostgreSQL sets the time of an event before it gives the transaction a number.
  */
-const openDay = everyoneStatement<object, { day: string }>(
+const openDay = statement<object, { day: string }>(
   'audit_day_open',
   () => sql`
   insert into audit_days (day, closing)
@@ -46,7 +46,7 @@ const openDay = everyoneStatement<object, { day: string }>(
 );
 
 /** The end of the chain: the last part of the open day, or the last sealed day. */
-const selectEnd = everyoneStatement<
+const selectEnd = statement<
   { day: string },
   { part: number | null; last_at: string | null; last_id: string | null; hash: Buffer }
 >(
@@ -59,7 +59,7 @@ const selectEnd = everyoneStatement<
 );
 
 /** The leaves of the next events of a day. */
-const selectLeaves = everyoneStatement<
+const selectLeaves = statement<
   { day: string; lastAt: string | null; lastId: string | null; limit: number },
   { events: number; last_at: string; last_id: string; leaves: Buffer }
 >(
@@ -77,7 +77,7 @@ const selectLeaves = everyoneStatement<
   from next having count(*) > 0`,
 );
 
-const insertPart = everyoneStatement<{
+const insertPart = statement<{
   day: string;
   part: number;
   lastAt: string;
@@ -93,11 +93,10 @@ const insertPart = everyoneStatement<{
   values (${p.day}::date, ${p.part}::int, ${p.lastAt}::timestamptz, ${p.lastId}::uuid, ${p.leaves}::bytea, ${p.hash}::bytea)`,
 );
 
-/**
- * Seals a day. If there are webhooks, also records their event (decision 113).
- * @param more SQL: further members of the event
- */
-const sealing = (p: Parameters<{ day: string; hash: Buffer }>, more: Sql) => sql`
+/** Seals a day. If there are webhooks, also records their event (decision 113). */
+const sealDay = statement<{ day: string; hash: Buffer }, { events: string }>(
+  'audit_day_seal',
+  (p) => sql`
   with sealed as (
     update audit_days set hash = ${p.hash}::bytea, sealed_at = db_now() where day = ${p.day}::date
     returning day, events, hash, sealed_at
@@ -105,21 +104,14 @@ const sealing = (p: Parameters<{ day: string; hash: Buffer }>, more: Sql) => sql
   webhook as (
     insert into webhook_outbox (created_at, type, actor, user_ids, data)
     select sealed_at, 'audit.sealed', 'system', array['00000000-0000-0000-0000-000000000000'::uuid],
-           jsonb_build_object('day', day, 'events', events, 'hash', encode(hash, 'hex')${more})
+           jsonb_build_object('day', day, 'events', events, 'hash', encode(hash, 'hex'))
     from sealed where exists (select from webhook_endpoints)
   )
-  select events from sealed`;
-
-const sealDay = everyoneStatement<{ day: string; hash: Buffer }, { events: string }>('audit_day_seal', (p) =>
-  sealing(p, sql``),
-);
-const sealDayOfServer = everyoneStatement<{ day: string; hash: Buffer; server: string }, { events: string }>(
-  'audit_day_seal_server',
-  (p) => sealing(p, sql`, 'server', ${p.server}::text`),
+  select events from sealed`,
 );
 
 /** When the events of a day are deleted, its parts are useless. Its hash stays, because the chain of the next day starts with it. */
-const deleteParts = everyoneStatement<{ age: number }, { deleted: number }>(
+const deleteParts = statement<{ age: number }, { deleted: number }>(
   'audit_parts_delete',
   (p) => sql`
   delete from audit_parts where (day, part) in (
@@ -135,9 +127,8 @@ const deleteParts = everyoneStatement<{ age: number }, { deleted: number }>(
  *
  * @param eventsAge milliseconds for which audit events are kept
  * @param onSealed called in the transaction that seals a day
- * @param server the name of the server, if there are several: each has its own chain
  */
-export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void, server?: string): MaintenanceTask {
+export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void): MaintenanceTask {
   return {
     name: 'seal audit events',
     pauseMs,
@@ -155,8 +146,7 @@ export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void, 
       const { last_at: lastAt, last_id: lastId, hash } = end;
       const [next] = await tx.query(selectLeaves({ day, lastAt, lastId, limit: partSize }));
       if (next === undefined) {
-        const seal = server === undefined ? sealDay({ day, hash }) : sealDayOfServer({ day, hash, server });
-        const [sealed] = await tx.query(seal);
+        const [sealed] = await tx.query(sealDay({ day, hash }));
         onSealed({ day, events: Number(sealed?.events), hash: hash.toString('hex') });
       } else {
         await tx.query(

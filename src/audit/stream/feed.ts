@@ -1,8 +1,7 @@
 import { arrayText } from '../../database/arrays/array-text.js';
-import type { Database } from '../../database/database.js';
-import { everyoneStatement, sql, unprepared } from '../../database/sql.js';
+import type { Handle } from '../../database/database.js';
+import { sql, statement, unprepared } from '../../database/sql.js';
 import { eventColumns, type StoredEvent } from '../event-list.js';
-import type { EventKey, FindMoved } from './moved-events.js';
 import { type Position, parseSnapshot, positionAfter, type Snapshot, snapshotText } from './position.js';
 
 /** An event and the position after it. */
@@ -50,7 +49,7 @@ interface ReadRow extends Omit<StoredEvent, 'id'> {
   readonly seen: string;
   readonly transaction: string | null;
   readonly fed_id: string;
-  /** Null: the event was deleted since, or moved to another server. */
+  /** Null: the event was deleted since. */
   readonly id: string | null;
 }
 
@@ -69,7 +68,7 @@ const validState = sql`(
  * use either. Rows that the snapshot does not see were copied from another server.
  */
 const selectFeed = unprepared(
-  everyoneStatement<ReadValues, ReadRow>(
+  statement<ReadValues, ReadRow>(
     'event_feed_read',
     (p) => sql`
     select now.run, now.is_complete, now.seen::text as seen, fed.transaction, fed.id as fed_id, event.*
@@ -99,7 +98,7 @@ const selectFeed = unprepared(
   ),
 );
 
-const selectSnapshot = everyoneStatement<object, { run: string | null; seen: string }>(
+const selectSnapshot = statement<object, { run: string | null; seen: string }>(
   'event_feed_now',
   () => sql`
   select state.run, pg_current_snapshot()::text as seen from (select) one left join ${validState} state on true`,
@@ -109,7 +108,7 @@ const selectSnapshot = everyoneStatement<object, { run: string | null; seen: str
  * Starts a new run if the state is missing (after a crash) or was written by another server (after a restore). It deletes
  * all rows of the feed, because they may be those of another server.
  */
-const startRun = everyoneStatement<object>(
+const startRun = statement<object>(
   'event_feed_start',
   () => sql`
   with started as (
@@ -122,35 +121,14 @@ const startRun = everyoneStatement<object>(
   delete from event_feed using started`,
 );
 
-const selectKeys = everyoneStatement<{ transactions: string; ids: readonly string[] }, EventKey>(
-  'event_feed_keys',
-  (p) => sql`
-  select user_id, id, created_at from event_feed
-  where transaction = any (${p.transactions}::xid8[]) and id = any (${p.ids}::uuid[])`,
-);
-
-/**
- * Creates the feed of a database.
- * @param findMoved finds events that are no longer in this database, because their users moved to another server. Undefined
- *   with one server
- */
-export function createEventFeed(database: Pick<Database, 'everyone'>, findMoved?: FindMoved): EventFeed {
-  /** Adds the events that have moved to another server. Deleted events stay undefined. */
-  async function addMoved(feedRows: readonly FeedRow[]): Promise<readonly FeedRow[]> {
-    const missing = feedRows.filter(({ event }) => event === undefined);
-    if (findMoved === undefined || missing.length === 0) return feedRows;
-    const transactions = arrayText(missing.map(({ transaction }) => transaction));
-    const keys = await database.everyone.query(selectKeys({ transactions, ids: missing.map(({ id }) => id) }));
-    const moved = new Map((await findMoved(keys)).map((event) => [event.id, event]));
-    return feedRows.map((each) => ({ ...each, event: each.event ?? moved.get(each.id) }));
-  }
-
+/** Creates the feed of a database. */
+export function createEventFeed(database: Handle): EventFeed {
   async function now(): Promise<Position> {
     for (;;) {
-      const [row] = await database.everyone.query(selectSnapshot({}));
+      const [row] = await database.query(selectSnapshot({}));
       if (row === undefined) throw new Error('the query for the position of the feed returned no row');
       if (row.run !== null) return { run: row.run, ...parseSnapshot(row.seen) };
-      await database.everyone.query(startRun({}));
+      await database.query(startRun({}));
     }
   }
 
@@ -158,7 +136,7 @@ export function createEventFeed(database: Pick<Database, 'everyone'>, findMoved?
     now,
     async read(from, limit, until) {
       const { xmax, running, last } = from;
-      const rows = await database.everyone.query(
+      const rows = await database.query(
         selectFeed({
           floor: running[0] ?? xmax,
           xmax,
@@ -176,7 +154,7 @@ export function createEventFeed(database: Pick<Database, 'everyone'>, findMoved?
         return { events: [], next, hasMore: false, isReset: true, snapshot: next };
       }
       const snapshot = parseSnapshot(first.seen);
-      const feedEvents = await addMoved(rows.flatMap((row) => (row.transaction === null ? [] : [eventOf(row)])));
+      const feedEvents = rows.flatMap((row) => (row.transaction === null ? [] : [eventOf(row)]));
       const lastEvent = feedEvents.at(-1);
       const hasMore = rows.length === limit && lastEvent !== undefined;
       return {
@@ -192,15 +170,7 @@ export function createEventFeed(database: Pick<Database, 'everyone'>, findMoved?
   };
 }
 
-/** A row of the feed. */
-interface FeedRow {
-  readonly transaction: number;
-  readonly id: string;
-  /** Undefined: the event is not on this server. */
-  readonly event: StoredEvent | undefined;
-}
-
-function eventOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow): FeedRow {
+function eventOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow) {
   const { id } = event;
   return { transaction: Number(transaction), id: fed_id, event: id === null ? undefined : { ...event, id } };
 }

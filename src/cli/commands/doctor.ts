@@ -21,7 +21,6 @@ import {
 } from '../../app/doctor/checks.js';
 import { providerFindings } from '../../app/doctor/delivery.js';
 import { checkImages } from '../../app/doctor/images.js';
-import { shardFindings } from '../../app/doctor/shards.js';
 import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
@@ -61,8 +60,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   yield* await attempt('data directory', () => checkDataDir(config));
   yield* await attempt('database', async () => {
     if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
-    return withDatabase(io, async ({ everyone: handle, shards }) => [
-      ...(await shardFindings(shards, config, { checksPoolers: true })),
+    return withDatabase(io, async (handle) => [
       await checkVersion(handle),
       await checkSchema(handle),
       ...(await checkIndexes(handle)),

@@ -14,14 +14,14 @@ import {
   warn,
 } from '../../app/doctor/checks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
-import { refuseUnfitDatabase, UnfitDatabaseError } from '../../database/connections/suitability.js';
-import { mainShard, type Queryable, type Shard } from '../../database/database.js';
+import { refuseUnfitDatabase } from '../../database/connections/suitability.js';
+import type { Queryable } from '../../database/database.js';
 import { findEmbeddedInstallation } from '../../database/embedded.js';
 import { describePlan, planMajorUpgrade } from '../../database/major-upgrade/plan.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { compose, sql } from '../../database/sql.js';
 import { withDatabase } from '../support/dependencies.js';
-import { CommandError, describeFailure, messageOf } from '../support/failure.js';
+import { CommandError, describeFailure } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
 
 /** Registers `postern upgrade`. It exits with 1 if something must be fixed before this release starts. */
@@ -72,36 +72,13 @@ async function examineDatabase(io: Io, config: Config): Promise<Finding[]> {
   // No connection: PostgreSQL of this release cannot read the data, and the former PostgreSQL would write to it.
   if (majorUpgrade !== undefined) return [majorUpgrade];
   if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
-  return withDatabase(io, async ({ everyone: handle, shards }) => {
-    const findings = [
-      ...(await examineServer(handle, config)),
-      ...(config.DATABASE_URL === undefined ? [await checkFreeSpace(handle, config.DATA_DIR)] : []),
-    ];
-    for (const shard of shards) if (shard.name !== mainShard) findings.push(...(await examineShard(shard, config)));
-    return findings;
-  });
-}
-
-async function examineServer(handle: Queryable<'everyone'>, config: Config): Promise<Finding[]> {
-  return [
+  return withDatabase(io, async (handle) => [
     await checkVersion(handle),
     await checkMigrations(handle),
     ...(await checkIndexes(handle)),
     ...(await checkSecrets(handle, config)),
-  ];
-}
-
-/** Each finding names the server. */
-async function examineShard({ name, target, everyone }: Shard, config: Config): Promise<Finding[]> {
-  try {
-    await refuseUnfitDatabase(target);
-    const findings = await examineServer(everyone, config);
-    return findings.map((finding) => ({ ...finding, what: `${finding.what} of ${name}` }));
-  } catch (error) {
-    const what = `database of ${name}`;
-    if (error instanceof UnfitDatabaseError) return [fail(what, error.message)];
-    return [warn(what, `it does not answer (${messageOf(error)}): a start goes on without it, unless it is new`)];
-  }
+    ...(config.DATABASE_URL === undefined ? [await checkFreeSpace(handle, config.DATA_DIR)] : []),
+  ]);
 }
 
 /** What a start would do with data of another major version of the embedded PostgreSQL. */
@@ -113,7 +90,7 @@ async function examineMajorUpgrade({ DATABASE_URL, DATA_DIR }: Config): Promise<
   return plan.refusal === undefined ? ok('postgresql', describePlan(plan)) : fail('postgresql', plan.refusal);
 }
 
-async function checkMigrations(handle: Queryable<'everyone'>): Promise<Finding> {
+async function checkMigrations(handle: Queryable): Promise<Finding> {
   const { pending, unknown } = await readSchemaState(handle);
   if (unknown.length > 0) return fail('migrations', `the database is newer than this release (${unknown.join(', ')})`);
   if (pending.length === 0) return ok('migrations', 'none is pending');
@@ -123,9 +100,9 @@ async function checkMigrations(handle: Queryable<'everyone'>): Promise<Finding> 
 const gigabyte = 1e9;
 
 /** A migration needs at most the size of the database: PostgreSQL keeps a table until its new copy is complete. */
-async function checkFreeSpace(handle: Queryable<'everyone'>, folder: string): Promise<Finding> {
+async function checkFreeSpace(handle: Queryable, folder: string): Promise<Finding> {
   const [row] = await handle.query(
-    compose<{ bytes: string }, 'everyone'>('everyone', sql`select pg_database_size(current_database()) as bytes`),
+    compose<{ bytes: string }>(sql`select pg_database_size(current_database()) as bytes`),
   );
   const { bavail, bsize } = await statfs(folder);
   const [usedBytes, freeBytes] = [Number(row?.bytes), bavail * bsize];

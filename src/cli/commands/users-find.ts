@@ -48,15 +48,13 @@ export function usersFindCommands(users: Command, io: Io): void {
 
 async function listUsers(io: Io, { json, ...parameters }: ListOptions): Promise<void> {
   const query = readListQuery('users', parameters, sortable, userFilterFields, readSearch);
-  const { items, hasMore, partial, missingShards } = await withDatabase(io, async (database, config) =>
+  const { items, hasMore, partial } = await withDatabase(io, async (database, config) =>
     (await openUsers(io, database, config)).list(query),
   );
   if (json === true) printJson(io.stdout, items);
   else if (items.length === 0) printLine(io.stdout, 'There are no such users.');
   else printTable(io.stdout, [['ID', 'USERNAME', 'EMAIL', 'PHONE', 'ROLE', 'STATUS', 'LOCK'], ...items.map(rowOf)]);
-  if (missingShards !== undefined) {
-    printLine(io.stderr, `Users are missing: the database server ${missingShards.join(', ')} does not answer.`);
-  } else if (partial !== undefined) printLine(io.stderr, 'The search took too long: users may be missing.');
+  if (partial !== undefined) printLine(io.stderr, 'The search took too long: users may be missing.');
   if (hasMore) printLine(io.stderr, `There are more: --page ${query.page + 1}`);
 }
 

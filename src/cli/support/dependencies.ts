@@ -2,11 +2,10 @@ import { createBreachedPasswords } from '../../app/base/breached-passwords.js';
 import { resourceLimits } from '../../app/base/resource-limits.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { createPasswordHasher } from '../../credentials/passwords.js';
-import type { Database } from '../../database/database.js';
+import { createDatabase, type Database } from '../../database/database.js';
 import type { Log } from '../../database/embedded/membership.js';
 import { openExistingTarget } from '../../database/open.js';
 import { needSecretKeys } from '../../database/secrets/secret-key-file.js';
-import { openDatabase } from '../../database/sharding/open.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Origin } from '../../lib/origin.js';
 import { createUserImport, type UserImport } from '../../users/import.js';
@@ -23,20 +22,11 @@ const poolSize = 2;
 export async function withDatabase<T>(io: Io, work: (database: Database, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(io.env);
   const openedTarget = await openExistingTarget(config, quietLog(io));
+  const database = createDatabase({ target: openedTarget.target, size: poolSize, onConnectionError: () => undefined });
   try {
-    const options = {
-      size: poolSize,
-      onConnectionError: () => undefined,
-      log: quietLog(io),
-      completesTransactions: false,
-    };
-    const database = await openDatabase(openedTarget, options);
-    try {
-      return await work(database, config);
-    } finally {
-      await database.close();
-    }
+    return await work(database, config);
   } finally {
+    await database.close();
     await openedTarget.close();
   }
 }

@@ -4,7 +4,6 @@ import { NoPrimaryError, NotPrimaryError } from '../../database/connections/serv
 import { UnfitDatabaseError } from '../../database/connections/suitability.js';
 import { EmbeddedPostgresError } from '../../database/embedded.js';
 import { MigrationError } from '../../database/migrate.js';
-import type { ShardTarget } from '../../database/open.js';
 import { SecretKeyError } from '../../database/secrets/secret-key-file.js';
 import { problemBody } from '../../http/plugins/problems.js';
 import { Problem } from '../../lib/problem.js';
@@ -31,13 +30,6 @@ export function describeFailure(error: unknown): string {
   if (expectedErrors.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof Problem) return describeProblem(error);
   return describeCode(error) ?? `Unexpected failure, please report it: ${error.stack ?? error.message}`;
-}
-
-/** @throws CommandError if a server of SHARDS does not answer */
-export function refuseAway(away: ReadonlyMap<ShardTarget, unknown>): void {
-  for (const [{ name }, error] of away) {
-    throw new CommandError(`The server ${name} of SHARDS cannot be used: ${messageOf(error)}`);
-  }
 }
 
 function describeProblem(problem: Problem): string {
@@ -102,8 +94,7 @@ function describeConnection({ message }: Error): string | undefined {
 }
 
 /** A failure to connect to several addresses has no message of its own: the first cause has one. */
-export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+function messageOf(error: Error): string {
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [];
   const [first = error] = causes.filter((cause) => cause instanceof Error);
   return first.message;

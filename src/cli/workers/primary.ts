@@ -8,10 +8,10 @@ import { firstScreen } from '../../app/first-screen.js';
 import { readFromDatabase } from '../../app/metrics/database-metrics.js';
 import { type MetricsServer, serveMetrics } from '../../app/metrics/server.js';
 import { type Config, readConfig } from '../../config/config.js';
-import type { Database } from '../../database/database.js';
+import { createDatabase, type Database } from '../../database/database.js';
+import { migrate } from '../../database/migrate.js';
 import { openTarget, removeFormerVersionData } from '../../database/open.js';
 import { readSecretKeys } from '../../database/secrets/secret-key-file.js';
-import { migrateAll, openDatabase } from '../../database/sharding/open.js';
 import { compose, sql } from '../../database/sql.js';
 import { ensureFirstKey, type FirstKey } from '../../sessions/api-keys.js';
 import { describeFailure } from '../support/failure.js';
@@ -40,7 +40,6 @@ const unchangedSettings = [
   'METRICS_PORT',
   'WORKERS',
   'DATABASE_URL',
-  'SHARDS',
   'DATA_DIR',
 ] as const;
 
@@ -58,17 +57,11 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   await refuseUnusablePlugins(config);
   const openedTarget = await openTarget(config, log);
   try {
-    const { applied, away } = await migrateAll(openedTarget, log);
+    const applied = await migrate(openedTarget.target, log);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
     // This process rarely queries the database. node-postgres closes a connection that was idle for ten seconds.
-    const database = await openDatabase(openedTarget, {
-      size: 2,
-      onConnectionError,
-      log,
-      completesTransactions: false,
-      away,
-    });
+    const database = createDatabase({ target: openedTarget.target, size: 2, onConnectionError });
     try {
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
     } finally {
@@ -173,7 +166,7 @@ async function restart(
 async function waitForDatabase(database: Database, log: Logger, signal: AbortSignal): Promise<void> {
   for (let isLogged = false; !signal.aborted; isLogged = true) {
     try {
-      await database.everyone.query(compose('everyone', sql`select 1`));
+      await database.query(compose(sql`select 1`));
       return;
     } catch (error) {
       if (!isLogged) log.warn({ err: error }, 'no worker can be started until the database answers');

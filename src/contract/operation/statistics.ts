@@ -3,8 +3,7 @@ import { Time } from '../common.js';
 
 /**
  * The kind of a metric. `counter`: the number of events in a bucket. `average`: a gauge, averaged over the bucket; the
- * averages of instances add up. `maximum`: the highest value of a gauge; those of several labels add up. `mean`: the mean
- * over the events of a bucket.
+ * averages of instances add up. `maximum`: the highest value of a gauge. `mean`: the mean over the events of a bucket.
  */
 export type MetricKind = 'counter' | 'average' | 'maximum' | 'mean';
 
@@ -68,7 +67,6 @@ export const metrics = {
   'database.size': {
     kind: 'maximum',
     about: 'Bytes of the database, measured once an hour; with steps from 1h',
-    labels: 'the server of SHARDS, or main; none without SHARDS',
   },
   'queue.age': { kind: 'maximum', about: 'Seconds for which the oldest job has been due' },
 } as const satisfies Record<string, MetricDefinition>;
@@ -101,7 +99,7 @@ const MetricStatistics = Type.Object(
     metric: Type.Enum(metricNames),
     kind: Type.Enum(['counter', 'average', 'maximum', 'mean'] satisfies MetricKind[], {
       description:
-        'counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket, added up over the labels. mean: the mean of the events in the bucket.',
+        'counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket.',
     }),
     total: Type.Number({ description: 'The value over the whole time.' }),
     values: Values('The values of all labels together, in the order of `buckets`. Empty buckets are 0.'),

@@ -40,32 +40,6 @@ const Table = Type.Object(
   { title: 'TableSize' },
 );
 
-const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] });
-
-const Server = Type.Object(
-  {
-    name: Type.String({ description: 'As in SHARDS; `main` is the server of DATABASE_URL.', examples: ['east'] }),
-    answers: Type.Boolean({
-      description:
-        'Whether the process that answers can use it. If not, its users get 503, and the members that may be null are null.',
-    }),
-    buckets: Type.Integer({ description: 'How many of the 4096 buckets of users it has.' }),
-    moves_to_complete: Type.Integer({ description: 'Buckets that are moving to it, or whose move ended early.' }),
-    users: Type.Unsafe<number | null>({ ...NullableInteger, description: 'An estimate, if there are many.' }),
-    version: NullableString,
-    bytes: NullableInteger,
-    connections: NullableInteger,
-    max_connections: NullableInteger,
-    pending_migrations: Type.Unsafe<number | null>({
-      ...NullableInteger,
-      description: 'Migrations that are not applied to it yet.',
-    }),
-    tables: Type.Array(Table, { description: 'The ten largest tables, with their indexes.' }),
-  },
-  { title: 'DatabaseServer' },
-);
-export type Server = Static<typeof Server>;
-
 const Setting = Type.Object(
   {
     group: Type.String(),
@@ -132,14 +106,10 @@ export const System = Type.Object(
         max_connections: Type.Integer(),
         tables: Type.Array(Table, { description: 'The ten largest tables, with their indexes.' }),
       },
-      { title: 'DatabaseState', description: 'The server of DATABASE_URL.' },
+      { title: 'DatabaseState' },
     ),
-    servers: Type.Array(Server, {
-      description:
-        'The servers that the users are spread over, that of DATABASE_URL first. Empty without SHARDS: then `database` is the only one.',
-    }),
     migrations: Type.Array(Migration, {
-      description: 'Those of the server of DATABASE_URL, the newest first. A migration without a time is pending.',
+      description: 'The newest first. A migration without a time is pending.',
     }),
     backups: Type.Array(Backup, { description: 'The last 20 backups, the newest first.' }),
     settings: Type.Array(Setting),

@@ -1,7 +1,7 @@
 import { recordEvent } from '../../audit/events.js';
 import { timeText } from '../../database/clock.js';
 import type { Database } from '../../database/database.js';
-import { directoryStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import type { Candidate } from '../../identities/accounts.js';
 import { identityDigest } from '../../identities/identity.js';
 import { equalBytes, type SecretKeys } from '../../lib/crypto/secret-keys.js';
@@ -44,7 +44,7 @@ interface Row {
   readonly expires_at: string;
 }
 
-const findInEffect = directoryStatement<{ digest: Buffer; userId: string }, Row>(
+const findInEffect = statement<{ digest: Buffer; userId: string }, Row>(
   'test_identity_in_effect',
   (p) => sql`
   select id, encrypted_code, ${timeText(sql`expires_at`)} as expires_at
@@ -67,7 +67,7 @@ export function createTestCodes({
     const address = user?.role === 'user' ? user[type] : undefined;
     // No identity has the digest of an empty address.
     const digest = identityDigest({ type, canonical: address ?? '' });
-    const [row] = await database.directory.query(findInEffect({ digest, userId: user?.userId ?? nilId }));
+    const [row] = await database.query(findInEffect({ digest, userId: user?.userId ?? nilId }));
     return row;
   }
 

@@ -6,10 +6,9 @@ export type LoadMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly Fo
 
 /**
  * The number of batches that run at the same time. With only one, the process and the database would take turns: no
- * batch would run while the process writes the responses of the last batch. With several servers, the batches of the
- * others run meanwhile. A second batch would only make batches smaller.
+ * batch would run while the process writes the responses of the last batch.
  */
-const concurrency = { oneServer: 2, severalServers: 1 };
+const concurrency = 2;
 /**
  * The number of keys from which a second batch starts while one runs. Fewer keys wait, because each query has a fixed
  * cost.
@@ -20,13 +19,6 @@ const minForSecond = 16;
  * as slow, and other batches no longer wait for them.
  */
 const timeoutMs = 20;
-
-export interface BatchOptions {
-  /** The maximum number of keys of one query. A larger query would delay other batches. The default is 64. */
-  readonly maxKeys?: number;
-  /** Whether this loader looks up rows of one of several servers. */
-  readonly isOneOfSeveral?: boolean;
-}
 
 interface Waiting<Key, Found> {
   readonly key: Key;
@@ -39,12 +31,9 @@ interface Waiting<Key, Found> {
  * because a look-up joins only a batch that was not sent yet, and nothing is cached.
  *
  * A batch that fails or is slow affects only its own look-ups. Other batches use other connections of the pool.
+ * @param maxKeys the maximum number of keys of one query; a larger query would delay other batches
  */
-export function createBatchLoader<Key, Found>(
-  find: LoadMany<Key, Found>,
-  { maxKeys = 64, isOneOfSeveral = false }: BatchOptions = {},
-): Load<Key, Found> {
-  const maxRunning = isOneOfSeveral ? concurrency.severalServers : concurrency.oneServer;
+export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, maxKeys = 64): Load<Key, Found> {
   const waiting: Waiting<Key, Found>[] = [];
   /**
    * The running batches that new look-ups wait for. An array, not a Set: a Set that changes often leaves old tables in
@@ -55,7 +44,7 @@ export function createBatchLoader<Key, Found>(
   let timeoutTimer: NodeJS.Timeout | undefined;
 
   function sendBatches(): void {
-    while (waiting.length >= (running.length === 0 ? 1 : minForSecond) && running.length < maxRunning)
+    while (waiting.length >= (running.length === 0 ? 1 : minForSecond) && running.length < concurrency)
       void send(waiting.splice(0, maxKeys));
     if (waiting.length === 0) {
       clearTimeout(timeoutTimer);
@@ -79,10 +68,7 @@ export function createBatchLoader<Key, Found>(
     } finally {
       const blocksOthers = running.includes(batch);
       running = running.filter((other) => other !== batch);
-      // With several servers, the input of this turn joins the next batch. With one, the next batch runs while this process
-      // writes responses.
-      if (blocksOthers && isOneOfSeveral) setImmediate(sendBatches);
-      else if (blocksOthers) sendBatches();
+      if (blocksOthers) sendBatches();
     }
   }
 

@@ -1,5 +1,5 @@
 import { isStorageFailure } from '../database.js';
-import { type BatchOptions, createBatchLoader } from './batch-loader.js';
+import { createBatchLoader } from './batch-loader.js';
 
 /** Two implementations of the same write. */
 export interface Writes<Request, Result> {
@@ -16,11 +16,11 @@ export interface Writes<Request, Result> {
  * A write that arrives while no other is running is performed alone. Writes that arrive while another one runs share
  * one statement, and so one round trip and one commit. No write is answered before its commit.
  */
-export function createWriteCoalescer<Request, Result>(
-  { alone, many }: Writes<Request, Result>,
-  options?: BatchOptions,
-): (request: Request) => Promise<Result> {
-  const inBatch = createBatchLoader(many, options);
+export function createWriteCoalescer<Request, Result>({
+  alone,
+  many,
+}: Writes<Request, Result>): (request: Request) => Promise<Result> {
+  const inBatch = createBatchLoader(many);
   let running = 0;
 
   /**

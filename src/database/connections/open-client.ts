@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Servers } from './servers.js';
-import type { MapCheck, SessionSettings } from './session-check.js';
+import type { SessionSettings } from './session-check.js';
 import { type DatabaseTarget, serversOf } from './target.js';
 
 /** The options of a connection that is not in a pool. */
@@ -38,7 +38,7 @@ export async function openClient(target: DatabaseTarget, options: ClientOptions)
 const maxAge = 900;
 
 /** The options of a pool that connects to the primary. */
-export function poolConfig(servers: Servers, settings: SessionSettings, map?: MapCheck): pg.PoolConfig {
+export function poolConfig(servers: Servers, settings: SessionSettings): pg.PoolConfig {
   return {
     maxLifetimeSeconds: maxAge,
     Client: class extends pg.Client {
@@ -46,6 +46,6 @@ export function poolConfig(servers: Servers, settings: SessionSettings, map?: Ma
         super({ ...config, ...servers.fields() });
       }
     },
-    onConnect: (client) => servers.admit(client, settings, map),
+    onConnect: (client) => servers.admit(client, settings),
   };
 }

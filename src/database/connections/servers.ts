@@ -1,16 +1,7 @@
 import pg from 'pg';
 import { urlsOfHosts } from '../../lib/postgres/hosts.js';
 import { waitAtMost } from '../../lib/time-limit.js';
-import { oldMapMessage, recordVersion } from './map-renewal.js';
-import {
-  destroy,
-  type MapCheck,
-  nameWithMap,
-  OldMapError,
-  prepareSession,
-  type ServerState,
-  type SessionSettings,
-} from './session-check.js';
+import { destroy, prepareSession, type ServerState, type SessionSettings } from './session-check.js';
 
 /** The connection fields of one server. */
 export interface ServerFields {
@@ -29,11 +20,9 @@ export interface Servers {
   locate(): Promise<void>;
   /**
    * Prepares the session of a new connection. From then on, closes the connection as soon as a newer primary is known.
-   * @param map the map of users, if the connection is for rows of users. Its version is checked
    * @throws NotPrimaryError
-   * @throws OldMapError
    */
-  admit(client: pg.ClientBase, settings: SessionSettings, map?: MapCheck): Promise<void>;
+  admit(client: pg.ClientBase, settings: SessionSettings): Promise<void>;
   /** Call it after a failed connection: the primary may have changed, so this starts a search. */
   reportFailure(): void;
   /** Searches for a newer primary every second. @returns a function that stops it */
@@ -140,16 +129,9 @@ export function createServers(target: string | ServerFields): Servers {
     async locate() {
       if (primary === undefined) await findPrimaryOnce();
     },
-    async admit(client, settings, map) {
-      const version = map?.version() ?? 0;
-      const named = map?.onChange && { ...settings, application_name: nameWithMap(version) };
-      const state = await prepareSession(client, named ?? settings, map !== undefined);
+    async admit(client, settings) {
+      const state = await prepareSession(client, settings);
       assertPrimary(client, state);
-      if (map !== undefined && state.mapVersion > version) {
-        map.onRefused();
-        throw new OldMapError(oldMapMessage(nameOf(client), version, state.mapVersion));
-      }
-      if (map !== undefined) recordVersion(client, version);
       connections.set(client, state.timeline);
       client.once('end', () => connections.delete(client));
     },

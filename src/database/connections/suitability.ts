@@ -120,7 +120,7 @@ const poolerMessage =
   'The pooler gives each transaction another session (transaction mode). Postern needs prepared statements and locks of its sessions: set pool_mode = session for this database, or connect directly';
 
 const noTransactionMessage =
-  'The pooler does not send BEGIN to the server, so a rollback would undo nothing. PgDog does this in session mode for a database with several shards or with replicas: give each server a database of its own, as postern shards pgdog-config does, or connect directly';
+  'The pooler does not send BEGIN to the server, so a rollback would undo nothing. PgDog does this in session mode for a database with several shards or with replicas: give this database one server, or connect directly';
 
 /** Checks that the settings of a session still apply to its next statement. */
 async function refuseOtherSettings(client: pg.Client): Promise<void> {

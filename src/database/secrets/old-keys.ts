@@ -1,10 +1,10 @@
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
-import type { Database, Queryable } from '../database.js';
+import type { Queryable } from '../database.js';
 import type { MaintenanceTask, Position } from '../maintenance/tasks.js';
-import { bound, compose, everyoneStatement, identifier, type Scope, sql } from '../sql.js';
+import { bound, compose, identifier, sql, statement } from '../sql.js';
 import { castFromText, type EncryptedKind, encryptedKinds, iterate } from './unreadable.js';
 
-const recordKey = everyoneStatement<{ id: string }>(
+const recordKey = statement<{ id: string }>(
   'secret_keys_record',
   (p) => sql`
     insert into secret_keys (id, current_since) values (${p.id}, db_now())
@@ -16,15 +16,15 @@ const recordKey = everyoneStatement<{ id: string }>(
  * Stores since when the current key is used. If another key was used in between, the time begins again: what was written
  * with that key must count as older.
  */
-export async function recordCurrentKey(handle: Queryable<'everyone'>, keys: SecretKeys): Promise<void> {
+export async function recordCurrentKey(handle: Queryable, keys: SecretKeys): Promise<void> {
   await handle.query(recordKey({ id: keys.ids[0] ?? '' }));
 }
 
-const countOlderCodes = everyoneStatement<{ since: string | null }, { count: number }>(
+const countOlderCodes = statement<{ id: string }, { count: number }>(
   'recovery_codes_older_than_key',
   (p) => sql`
     select count(*)::int as count from recovery_codes
-    where created_at < coalesce(${p.since}::timestamptz, 'infinity')`,
+    where created_at < coalesce((select current_since from secret_keys where id = ${p.id}), 'infinity')`,
 );
 
 /** A process that was not seen for this time has ended without removing its row. */
@@ -34,7 +34,7 @@ const lostAfter = sql`interval '90 seconds'`;
  * A process records its key before it writes its row. So a process whose row is older than the record of the current
  * key may use an older key.
  */
-const countOlderProcesses = everyoneStatement<{ id: string }, { count: number }>(
+const countOlderProcesses = statement<{ id: string }, { count: number }>(
   'processes_older_than_key',
   (p) => sql`
     select count(*)::int as count from instances
@@ -48,33 +48,18 @@ export interface OldKeyUse {
   readonly count: number;
 }
 
-const selectSince = everyoneStatement<{ id: string }, { since: string | null }>(
-  'secret_keys_since',
-  (p) => sql`select max(current_since) as since from secret_keys where id = ${p.id}`,
-);
-
-/** Counts the values and processes that need an old key. Reads all values by keyset iteration, on every server. */
-export async function countOldKeyUses(
-  { everyone: handle, shards }: Pick<Database, 'everyone' | 'shards'>,
-  keys: SecretKeys,
-): Promise<OldKeyUse[]> {
+/** Counts the values and processes that need an old key. Reads all values by keyset iteration. */
+export async function countOldKeyUses(handle: Queryable, keys: SecretKeys): Promise<OldKeyUse[]> {
   const uses: OldKeyUse[] = [];
   for (const kind of encryptedKinds) {
     let count = 0;
-    for (const shard of shards) {
-      for await (const { encrypted } of iterate(shard.everyone, kind, Number.POSITIVE_INFINITY)) {
-        if (!isCurrent(keys, kind, encrypted)) count += 1;
-      }
+    for await (const { encrypted } of iterate(handle, kind, Number.POSITIVE_INFINITY)) {
+      if (!isCurrent(keys, kind, encrypted)) count += 1;
     }
     uses.push({ kind: kind.name, count });
   }
-  const [key] = await handle.query(selectSince({ id: keys.ids[0] ?? '' }));
-  let codeCount = 0;
-  for (const shard of shards) {
-    const [codes] = await shard.everyone.query(countOlderCodes({ since: key?.since ?? null }));
-    codeCount += codes?.count ?? 0;
-  }
-  uses.push({ kind: 'recovery codes', count: codeCount });
+  const [codes] = await handle.query(countOlderCodes({ id: keys.ids[0] ?? '' }));
+  uses.push({ kind: 'recovery codes', count: codes?.count ?? 0 });
   const [processes] = await handle.query(countOlderProcesses({ id: keys.ids[0] ?? '' }));
   uses.push({ kind: 'running processes, which you must restart', count: processes?.count ?? 0 });
   return uses.filter(({ count }) => count > 0);
@@ -111,7 +96,7 @@ export function reencryptionTask(keys: SecretKeys): MaintenanceTask {
 
 /** @returns the key of the last row; undefined at the end of the table */
 async function reencryptBatch(
-  tx: Queryable<Scope>,
+  tx: Queryable,
   keys: SecretKeys,
   kind: EncryptedKind,
   position: Position | undefined,
@@ -140,8 +125,7 @@ function keyOf({ key }: EncryptedKind) {
 function batchAfter(kind: EncryptedKind, position: Position | undefined) {
   const { column, type } = keyOf(kind);
   const after = position?.id === undefined ? sql`` : sql`and ${column} > ${castFromText(type, bound(position.id))}`;
-  return compose<EncryptedValue, 'everyone'>(
-    'everyone',
+  return compose<EncryptedValue>(
     sql`select ${column}::text as id, ${kind.encrypted} as encrypted, ${kind.context} as context
         from ${identifier(kind.table)} where ${kind.where} ${after} order by ${column} limit ${bound(stepRows)}`,
   );
@@ -151,8 +135,7 @@ function batchAfter(kind: EncryptedKind, position: Position | undefined) {
 function replaceValue(kind: EncryptedKind, { id, encrypted }: EncryptedValue, replacement: Buffer) {
   const { column, type } = keyOf(kind);
   const value = identifier(kind.reencryptedColumn ?? '');
-  return compose<object, 'everyone'>(
-    'everyone',
+  return compose<object>(
     sql`update ${identifier(kind.table)} set ${value} = ${bound(replacement)}
         where ${column} = ${castFromText(type, bound(id))} and ${value} = ${bound(encrypted)}`,
   );

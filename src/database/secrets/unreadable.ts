@@ -1,5 +1,5 @@
 import { encryptedHeadBytes, encryptedPrefix, pinKeyNames, type SecretKeys } from '../../lib/crypto/secret-keys.js';
-import type { Database, Queryable } from '../database.js';
+import type { Queryable } from '../database.js';
 import { bound, compose, identifier, join, type Sql, type SqlPart, sql } from '../sql.js';
 
 type KeyType = 'uuid' | 'timestamptz' | 'text' | 'bytea';
@@ -67,9 +67,7 @@ export const encryptedKinds: readonly EncryptedKind[] = [
   {
     name: 'secrets of webhooks',
     table: 'webhook_endpoints',
-    // If there are several servers, only one has the secrets. The other servers have copies of the rows without
-    // secrets.
-    where: sql`secret <> ''`,
+    where: sql`true`,
     encrypted: sql`secret`,
     context: sql`'webhook:' || id`,
     key: { id: 'uuid' },
@@ -135,7 +133,7 @@ export interface Unreadable {
  * @param maxRows the maximum number of rows of each kind; by default, all
  */
 export async function countUnreadable(
-  handle: Queryable<'everyone'>,
+  handle: Queryable,
   keys: SecretKeys,
   maxRows = Number.POSITIVE_INFINITY,
 ): Promise<Unreadable[]> {
@@ -152,23 +150,6 @@ export async function countUnreadable(
     if (count > 0) unreadableValues.push({ kind: kind.name, count, missing: [...missing] });
   }
   return unreadableValues;
-}
-
-/** Counts like `countUnreadable`, on several servers. */
-export async function countUnreadableOnAll(
-  { shards }: Pick<Database, 'shards'>,
-  keys: SecretKeys,
-  maxRows?: number,
-): Promise<Unreadable[]> {
-  const found = new Map<string, Unreadable>();
-  for (const { everyone } of shards) {
-    for (const { kind, count, missing } of await countUnreadable(everyone, keys, maxRows)) {
-      const before = found.get(kind);
-      const ids = new Set([...(before?.missing ?? []), ...missing]);
-      found.set(kind, { kind, count: count + (before?.count ?? 0), missing: [...ids] });
-    }
-  }
-  return [...found.values()];
 }
 
 /** A sentence for the operator: each kind with its number, and the ids of the missing keys. */
@@ -194,11 +175,7 @@ interface EncryptedRow {
 }
 
 /** The rows of one kind, by keyset iteration. */
-export async function* iterate(
-  handle: Queryable<'everyone'>,
-  kind: EncryptedKind,
-  maxRows: number,
-): AsyncGenerator<EncryptedRow> {
+export async function* iterate(handle: Queryable, kind: EncryptedKind, maxRows: number): AsyncGenerator<EncryptedRow> {
   let rows = await handle.query(batchAfter(kind, undefined));
   for (let rowCount = 0; rows.length > 0; ) {
     yield* rows;
@@ -218,8 +195,7 @@ function batchAfter({ table, where, encrypted, context, key }: EncryptedKind, po
   const texts = types.map(([column, type]) => castToText(type, identifier(column)));
   const values = types.map(([, type], index) => castFromText(type, bound(position?.[index])));
   const after = position === undefined ? sql`` : sql`and (${columns}) > (${join(values, ', ')})`;
-  return compose<EncryptedRow, 'everyone'>(
-    'everyone',
+  return compose<EncryptedRow>(
     sql`select case when substr(${encrypted}, 1, ${bound(encryptedPrefix.length)}) = ${bound(encryptedPrefix)}::bytea
                     then substr(${encrypted}, 1, ${bound(encryptedHeadBytes)}) else ${encrypted} end as encrypted,
                ${context} as context, array[${join(texts, ', ')}] as position

@@ -3,7 +3,6 @@ import type { ListPage } from '../../contract/common.js';
 import type { Page, RowAnchor } from '../../database/listing.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { throwIfErrors } from '../../lib/problem.js';
-import { nameMissingShards } from '../requests/route.js';
 import { decodeListCursor, nextCursor, previousCursor } from './list-cursor.js';
 import {
   type ListQuery,
@@ -86,10 +85,9 @@ function setPageHeaders<Item>(reply: FastifyReply, path: string, query: KeysetQu
     query.anchor === undefined && page.partial === undefined
       ? {}
       : { prev: previousCursor(query, query.page, page), next: nextCursor(query, query.page, page) };
-  const { total, totalIsExact, hasMore, partial, missingShards } = page;
+  const { total, totalIsExact, hasMore, partial } = page;
   const description = { path, ...query, total, totalIsExact, hasNext: hasMore };
   if (partial !== undefined) reply.header('X-Partial', partial);
-  if (missingShards !== undefined) nameMissingShards(reply, missingShards);
   return reply.headers(
     describePage(description, (_page, relation) => {
       const cursor = cursors[relation] ?? undefined;

@@ -103,13 +103,9 @@ const listHeaders = {
   },
   'X-Total-Count-Capped': text('true if there are more items than the count, or if counting them took too long.'),
 };
-const missingHeaders = {
-  'Postern-Missing-Shards': text('The names of the database servers whose rows are missing, if any.'),
-};
-const partialHeaders = {
-  ...missingHeaders,
+const searchHeaders = {
   'X-Partial': text(
-    'Items may be missing; the next page continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet). shard: a database server with some of the users does not answer.',
+    'Items may be missing; the next page continues the search. time: the search reached its time limit. index: the search is slow, because its index does not exist (yet).',
   ),
 };
 const exactCountHeaders = { 'Preference-Applied': text('count=exact when the request preferred that.') };
@@ -123,8 +119,7 @@ function headersOf(operation: JsonObject, route: DescribedRoute): JsonObject {
   return {
     'Request-ID': text('The id of this request, also in the log and in problems.'),
     ...(isList(route) && listHeaders),
-    ...(isList(route) && isAdmin(route.url) && partialHeaders),
-    ...(route.config?.mayLackShards === true && missingHeaders),
+    ...(hasParameter(route, 'search') && searchHeaders),
     ...(route.config?.countsExactly === true && exactCountHeaders),
     ...(isConditional(operation) && stateHeaders),
     ...(route.config?.idempotent === true && idempotencyHeaders),

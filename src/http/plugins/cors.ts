@@ -7,7 +7,6 @@ const exposedHeaders = [
     'X-Total-Count',
     'X-Total-Count-Capped',
     'X-Partial',
-    'Postern-Missing-Shards',
     'Preference-Applied',
     'Request-ID',
     'ETag',

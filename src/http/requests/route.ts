@@ -2,7 +2,6 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
-  FastifyReply,
   FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
@@ -83,8 +82,6 @@ declare module 'fastify' {
     canRepeatApproval?: boolean;
     /** The route honours `Prefer: count=exact`. */
     countsExactly?: boolean;
-    /** An answer of the route can lack rows of database servers that do not answer. Lists of administrators always can. */
-    mayLackShards?: boolean;
     /** The route also takes requests without a body. */
     optionalBody?: boolean;
     /** Keeps the text of the body as `request.rawBody`, for exact numbers. */
@@ -200,9 +197,4 @@ export function clientAddress(request: FastifyRequest): string {
  */
 export function callerAddress({ ip, socket }: FastifyRequest): string {
   return bareAddress(ip, socket.remoteAddress ?? '0.0.0.0');
-}
-
-/** Names the database servers that did not answer, if any, in a header of an answer that lacks their rows. */
-export function nameMissingShards(reply: FastifyReply, names: readonly string[]): void {
-  if (names.length > 0) reply.header('Postern-Missing-Shards', names.join(', '));
 }

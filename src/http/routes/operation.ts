@@ -6,25 +6,11 @@ import type { App } from '../requests/route.js';
 
 /** The check behind the readiness probe. */
 export interface Readiness {
-  /**
-   * Resolves when the database answers and this instance is not shutting down; rejects otherwise.
-   * @returns the names of the additional servers of SHARDS that do not answer
-   */
-  check(): Promise<readonly string[]>;
+  /** Resolves when the database answers and this instance is not shutting down; rejects otherwise. */
+  check(): Promise<void>;
 }
 
-const Result = Type.Object(
-  {
-    status: Type.Literal('ok'),
-    missing_shards: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          'Of `/readyz`, if there are any: the names of the servers of SHARDS that do not answer. Requests of their users answer 503.',
-      }),
-    ),
-  },
-  { title: 'ProbeResult' },
-);
+const Ok = Type.Object({ status: Type.Literal('ok') }, { title: 'ProbeResult' });
 
 /** Routes for the probes and the OpenAPI document. */
 export function operationRoutes(app: App, { readiness }: { readiness: Readiness }): void {
@@ -35,7 +21,7 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       operationId: 'live',
       summary: 'Check that the process runs',
       tags: ['Operation'],
-      response: { 200: { ...Result, description: 'The process runs.' } },
+      response: { 200: { ...Ok, description: 'The process runs.' } },
     },
     config: { access: 'public', isProbe: true },
     handler: async () => ({ status: 'ok' as const }),
@@ -49,12 +35,12 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       summary: 'Check that the instance can serve requests',
       description: 'The database responds and the instance is not shutting down.',
       tags: ['Operation'],
-      response: { 200: { ...Result, description: 'The instance can serve requests.' } },
+      response: { 200: { ...Ok, description: 'The instance can serve requests.' } },
     },
     config: { access: 'public', isProbe: true, problems: ['shutting_down'] },
     async handler() {
-      const missing = await readiness.check();
-      return { status: 'ok' as const, ...(missing.length > 0 && { missing_shards: [...missing] }) };
+      await readiness.check();
+      return { status: 'ok' as const };
     },
   });
 

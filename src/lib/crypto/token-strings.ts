@@ -44,11 +44,6 @@ export class ParsedToken {
     return ids;
   }
 
-  /** The first of `ids`, the user id, as 32 hexadecimal digits. */
-  get userHex(): string {
-    return this.routing.slice(0, 32);
-  }
-
   get digest(): Buffer {
     return Buffer.from(this.sha256, 'hex');
   }

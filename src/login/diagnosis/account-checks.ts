@@ -1,9 +1,7 @@
 import type { SecondFactors } from '../../credentials/factors/second-factor.js';
 import type { Database } from '../../database/database.js';
-import { splitByShard } from '../../database/sharding/routing.js';
 import { lockProblem } from '../../identities/accounts.js';
 import type { Identity } from '../../identities/identity.js';
-import { nilId } from '../../lib/ids.js';
 import { type GuessBudget, guessLockProblem } from '../../limits/guess-budget.js';
 import { readGuessState } from '../../limits/guess-state.js';
 import { readRequestLimits, type UsedUpLimit } from '../../limits/limit-states.js';
@@ -79,16 +77,12 @@ async function readLoginLimits(
   address: string | undefined,
 ) {
   const ofAccount = limits.counts.loginsTo(userId, knownDevice);
-  const queries = positions.map((position) => ({ ...ofAccount, position, userId }));
+  const queries = positions.map((position) => ({ ...ofAccount, position }));
   if (address !== undefined) {
     const ofAddress = limits.counts.loginsFrom(address);
-    queries.push(...positions.map((position) => ({ ...ofAddress, position, userId: nilId })));
+    queries.push(...positions.map((position) => ({ ...ofAddress, position })));
   }
-  // The server of the user counts the logins to the account, and the directory those from an address.
-  const byShard = splitByShard(database, queries, (query) => query.userId);
-  const states = (
-    await Promise.all([...byShard].map(([{ everyone }, part]) => readRequestLimits(everyone, part)))
-  ).flat();
+  const states = await readRequestLimits(database, queries);
   const setting = [remedies.configure('LOGIN_LIMIT_PER_ADDRESS')];
   // A limit that refuses only a later step of the login concerns only the ways that have such a step.
   const checkOf = (code: 'account_limit' | 'address_limit', limit: UsedUpLimit | undefined, position: number) => {

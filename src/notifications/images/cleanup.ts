@@ -1,6 +1,5 @@
 import type { Database, Queryable } from '../../database/database.js';
-import { onEveryShard } from '../../database/sharding/every-shard.js';
-import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../../database/sql.js';
+import { literal, sql, statement, unprepared } from '../../database/sql.js';
 import type { ImageStorage } from './storage.js';
 
 /** The number of images that one transaction checks. */
@@ -25,7 +24,7 @@ interface DueRow {
  * image's lock, whether a notification shows the image.
  */
 const selectDue = unprepared(
-  everyoneStatement<Record<never, never>, DueRow>(
+  statement<Record<never, never>, DueRow>(
     'images_due',
     () => sql`
     select id, external_url is null as stored,
@@ -35,14 +34,14 @@ const selectDue = unprepared(
 );
 
 const tryLock = unprepared(
-  everyoneStatement<Record<never, never>, { acquired: boolean }>(
+  statement<Record<never, never>, { acquired: boolean }>(
     'images_clean_try',
     () => sql`select pg_try_advisory_xact_lock(${literal(imageRemovalLock)}) as acquired`,
   ),
 );
 
 /** Skips images that a publisher has locked: a notification is about to show them. A later run checks them again. */
-const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+const lockImages = statement<{ ids: readonly string[] }, { id: string }>(
   'images_clean_lock',
   (p) => sql`
     select id from images where id = any(${p.ids}::uuid[]) and check_after < db_now()
@@ -50,35 +49,11 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }
     for update skip locked`,
 );
 
-const selectShown = unprepared(
-  everyoneStatement<{ ids: readonly string[] }, { id: string }>(
-    'images_shown',
-    (p) => sql`
-    select wanted.id from unnest(${p.ids}::uuid[]) as wanted (id)
-    where exists (select from notifications n where n.image_id = wanted.id)`,
-  ),
-);
-
-/**
- * With several servers, returns the images that no notification on any of them shows. The caller must have locked the
- * images: every publisher locks its images in the directory until its transaction is complete on all servers.
- * @returns all images with one server, where `deleteUnused` looks for notifications
- * @throws Problem `storage_unavailable` if a server does not answer: its users may see the images
- */
-export async function notShownByUsers(database: Database, ids: readonly string[]): Promise<readonly string[]> {
-  if (ids.length === 0 || database.shards.length === 1) return ids;
-  const shown = await onEveryShard(database, (shards) =>
-    Promise.all(shards.map((shard) => shard.everyone.query(selectShown({ ids })))),
-  );
-  const shownIds = new Set(idsOf(shown.flat()));
-  return ids.filter((id) => !shownIds.has(id));
-}
-
 /**
  * Deletes those of the images that no notification shows. Run it after the statement that locks these rows. Then it
  * sees every notification that was committed before the lock.
  */
-export const deleteUnused = everyoneStatement<{ ids: readonly string[] }, { id: string }>(
+export const deleteUnused = statement<{ ids: readonly string[] }, { id: string }>(
   'images_clean_delete',
   (p) => sql`
     delete from images where id = any(${p.ids}::uuid[])
@@ -86,12 +61,12 @@ export const deleteUnused = everyoneStatement<{ ids: readonly string[] }, { id: 
     returning id`,
 );
 
-const postponeShown = directoryStatement<{ ids: readonly string[] }>(
+const postponeShown = statement<{ ids: readonly string[] }>(
   'images_clean_postpone',
   (p) => sql`update images set check_after = db_now() + interval '7 days' where id = any(${p.ids}::uuid[])`,
 );
 
-const selectExisting = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+const selectExisting = statement<{ ids: readonly string[] }, { id: string }>(
   'images_exist',
   (p) => sql`select id from images where id = any(${p.ids}::uuid[])`,
 );
@@ -130,32 +105,21 @@ export function startImageCleanup(parts: ImageCleanupOptions, onError: (error: u
  * So an image is either shown and stays, or it is removed and the publisher does not find it.
  * @returns the number of removed images
  */
-export async function cleanUpImages(parts: ImageCleanupOptions): Promise<number> {
-  try {
-    return await removeAllUnused(parts);
-  } finally {
-    // While a server is down, all images stay. But files without a row belong to no user, so they are removed in any
-    // case.
-    await settleLeftovers(parts);
-  }
-}
-
-async function removeAllUnused({ database, storage }: ImageCleanupOptions): Promise<number> {
+export async function cleanUpImages({ database, storage }: ImageCleanupOptions): Promise<number> {
   let total = 0;
   for (;;) {
-    const dueImages = await database.everyone.query(selectDue({}));
+    const dueImages = await database.query(selectDue({}));
     const unused = dueImages.filter(({ shown }) => !shown);
     const stored = idsOf(unused.filter((image) => image.stored));
     for (const id of stored) await storage.markUnsettled(id);
-    const { removed, checked } = await database.everyone.transaction((tx) =>
-      removeUnused(database, tx, idsOf(dueImages), idsOf(unused)),
-    );
+    const { removed, checked } = await database.transaction((tx) => removeUnused(tx, idsOf(dueImages), idsOf(unused)));
     total += removed.size;
     // Images that this run did not remove stay unsettled (marked as perhaps having files without a row), because
     // another instance may just have removed their rows.
     for (const id of stored.filter((id) => removed.has(id))) await storage.remove(id);
     if (dueImages.length < batch || checked === 0) break;
   }
+  await settleLeftovers({ database, storage });
   return total;
 }
 
@@ -166,8 +130,7 @@ const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }
  * marked as unsettled. Without this mark, no later run would find the files. A later run removes the other images.
  */
 async function removeUnused(
-  database: Database,
-  tx: Queryable<'directory' | 'everyone'>,
+  tx: Queryable,
   ids: readonly string[],
   unused: readonly string[],
 ): Promise<{ removed: ReadonlySet<string>; checked: number }> {
@@ -175,7 +138,7 @@ async function removeUnused(
   if (lock?.acquired !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
   const locked = idsOf(await tx.query(lockImages({ ids })));
   const removable = locked.filter((id) => unused.includes(id));
-  const removedIds = new Set(idsOf(await tx.query(deleteUnused({ ids: await notShownByUsers(database, removable) }))));
+  const removedIds = new Set(idsOf(await tx.query(deleteUnused({ ids: removable }))));
   await tx.query(postponeShown({ ids: locked.filter((id) => !removedIds.has(id)) }));
   return { removed: removedIds, checked: locked.length };
 }
@@ -184,6 +147,6 @@ async function removeUnused(
 async function settleLeftovers({ database, storage }: ImageCleanupOptions): Promise<void> {
   const ids = await storage.longUnsettled();
   if (ids.length === 0) return;
-  const existing = new Set(idsOf(await database.directory.query(selectExisting({ ids }))));
+  const existing = new Set(idsOf(await database.query(selectExisting({ ids }))));
   for (const id of ids) await (existing.has(id) ? storage.markSettled(id) : storage.remove(id));
 }

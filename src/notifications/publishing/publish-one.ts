@@ -2,7 +2,6 @@ import type { Notification, NotificationInput } from '../../contract/notificatio
 import { createKeyedCoalescer } from '../../database/batching/keyed-coalescer.js';
 import { createWriteCoalescer } from '../../database/batching/write-coalescer.js';
 import type { Database } from '../../database/database.js';
-import { perShard } from '../../database/sharding/routing.js';
 import { lockAndCountFullBlocks } from '../inbox/block-counts.js';
 import { type PublishRules, publish, publishOne } from './publish.js';
 import { type Created, insertIntoInbox, insertOne, insertTogether, type NewRow } from './publish-queries.js';
@@ -23,10 +22,10 @@ export function createOnePublisher(
     : async (row: NewRow) => (await insertAll([row]))[0];
   return async (request, numbers) => {
     if ((request.image_id ?? request.image ?? null) === null) {
-      return publishOne(database.spanning, rules, request, numbers, insert);
+      return publishOne(database, rules, request, numbers, insert);
     }
     const userId = request.user_id?.toLowerCase() ?? '';
-    const [notification] = await database.spanningFor(userId).transaction((tx) => publish(tx, rules, request, numbers));
+    const [notification] = await database.user(userId).transaction((tx) => publish(tx, rules, request, numbers));
     if (notification === undefined) throw new Error('one notification was published, and none was returned');
     return notification;
   };
@@ -45,24 +44,19 @@ function createInboxInsert(database: Database, pushes: boolean, batching: boolea
     const handle = database.user(row.userId);
     return rows.length === 1 ? [await insertOne(handle, row, pushes)] : insertIntoInbox(handle, rows, pushes);
   };
-  const sharedOf = perShard(database, (shard, options) =>
-    createWriteCoalescer<readonly NewRow[], readonly (Created | undefined)[]>(
-      {
-        alone,
-        async many(inboxes) {
-          const createdRows = await insertTogether(shard.users, inboxes.flat(), pushes);
-          let next = 0;
-          return inboxes.map((rows) => {
-            const ownRows = createdRows.slice(next, next + rows.length);
-            next += rows.length;
-            return ownRows.includes(undefined) ? undefined : ownRows;
-          });
-        },
-      },
-      options,
-    ),
-  );
-  const insert: InsertIntoInbox = batching ? (rows) => sharedOf(rows[0]?.userId ?? '')(rows) : alone;
+  const shared = createWriteCoalescer<readonly NewRow[], readonly (Created | undefined)[]>({
+    alone,
+    async many(inboxes) {
+      const createdRows = await insertTogether(database, inboxes.flat(), pushes);
+      let next = 0;
+      return inboxes.map((rows) => {
+        const ownRows = createdRows.slice(next, next + rows.length);
+        next += rows.length;
+        return ownRows.includes(undefined) ? undefined : ownRows;
+      });
+    },
+  });
+  const insert = batching ? shared : alone;
   return async (rows) => {
     const createdRows = await insert(rows);
     const userId = rows[0]?.userId;

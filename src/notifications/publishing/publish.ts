@@ -10,7 +10,6 @@ import { type Content, notificationOf } from '../inbox/row.js';
 import { type ContentRules, contentOf, imageUrls } from './content.js';
 import { type Deliveries, insertMany, type PendingInsert } from './publish-many.js';
 import { type Created, type CreatedRow, insertOne, type NewRow } from './publish-queries.js';
-import { type DividePlaces, insertSpread } from './publish-spread.js';
 import {
   type ExactNumbers,
   errorsOfGroups,
@@ -29,8 +28,6 @@ const partLength = 250;
 export interface PublishRules extends ContentRules {
   /** Whether notifications are pushed. If so, each publication adds a row for the push relay. */
   readonly pushes: boolean;
-  /** Undefined with one server. */
-  readonly divide?: DividePlaces | undefined;
 }
 
 /**
@@ -48,7 +45,7 @@ export type OnPart = (part: readonly Notification[]) => void;
  *   index
  */
 export async function publish(
-  tx: Transaction<'user' | 'directory'>,
+  tx: Transaction,
   rules: PublishRules,
   request: PublishRequest,
   numbers: ExactNumbers,
@@ -68,12 +65,7 @@ export async function publish(
     await nextTurn();
     return deliveriesOf(validated);
   };
-  const { userIds } = validated;
-  const { divide, pushes } = rules;
-  const pending =
-    divide === undefined
-      ? await insertMany(tx, userIds, prepare, pushes)
-      : await insertSpread(tx, userIds, prepare, pushes, divide);
+  const pending = await insertMany(tx, validated.userIds, prepare, rules.pushes);
   if (pending.sequences.includes(0)) validated.refuseMissing(pending.sequences);
   const notifications = buildInParts(pending, validated.images, onPart);
   await Promise.allSettled([notifications, pending.inserted]);
@@ -90,7 +82,7 @@ const noImages: ReadonlyMap<string, Image> = new Map();
  * @throws Problem as `publish` does
  */
 export async function publishOne(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   rules: PublishRules,
   request: NotificationInput,
   numbers: ExactNumbers,
@@ -113,7 +105,7 @@ export async function publishOne(
  * @param numbers the exact numbers, one for each request
  */
 export async function validateEach(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable,
   rules: ContentRules,
   requests: readonly NotificationInput[],
   numbers: ExactNumbers,
@@ -138,7 +130,7 @@ export interface PlannedNotification {
  * @throws Problem as `publish` does
  */
 export async function planNotifications(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable,
   rules: ContentRules,
   request: PublishRequest,
   numbers: ExactNumbers,
@@ -166,7 +158,7 @@ interface ValidRequest {
 }
 
 async function validate(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable,
   rules: PublishRules,
   request: PublishRequest,
   numbers: ExactNumbers,

@@ -5,7 +5,6 @@ import type { Counters } from '../../statistics/counters.js';
 import type { ContentRules } from './content.js';
 import { type OnPart, type PlannedNotification, planNotifications, publish, validateEach } from './publish.js';
 import { createOnePublisher } from './publish-one.js';
-import { placesByShard } from './publish-spread.js';
 import type { ExactNumbers, PublishRequest } from './validation.js';
 
 /**
@@ -22,12 +21,7 @@ export interface Publisher {
    * @throws Problem `validation_failed` with every error. If `request` is an array, the field names begin with the
    *   item's index
    */
-  publish(
-    tx: Transaction<'user' | 'directory'>,
-    request: PublishRequest,
-    numbers?: ExactNumbers,
-    onPart?: OnPart,
-  ): Promise<Notification[]>;
+  publish(tx: Transaction, request: PublishRequest, numbers?: ExactNumbers, onPart?: OnPart): Promise<Notification[]>;
 
   /**
    * Publishes one notification to one user. Resolves after the commit.
@@ -36,7 +30,7 @@ export interface Publisher {
   publishOne(request: NotificationInput, numbers?: ExactNumbers): Promise<Notification>;
 
   /** Publishes one notification to one user without pushing it: the caller pushes it in another way. */
-  publishWithoutPush(tx: Transaction<'user' | 'directory'>, input: NotificationInput): Promise<Notification>;
+  publishWithoutPush(tx: Transaction, input: NotificationInput): Promise<Notification>;
 
   /** The errors for which `publish` would refuse each of these requests if it were sent alone. Writes nothing. */
   validateEach(requests: readonly NotificationInput[], numbers: ExactNumbers): Promise<FieldError[][]>;
@@ -49,8 +43,8 @@ export interface PublisherOptions extends ContentRules {
   readonly database: Database;
   /** Called after the commit with the users whose inboxes changed. */
   readonly onChanged: (userIds: readonly string[]) => void;
-  /** Called after the commit with the users, so that the push fan-out runs. If it is absent, nothing is pushed. */
-  readonly onPublished?: (userIds: readonly string[]) => void;
+  /** Called after the commit, so that the push fan-out runs. If it is absent, nothing is pushed. */
+  readonly onPublished?: () => void;
   /** Whether single notifications that are published at the same time share a statement. */
   readonly batching: boolean;
   readonly counters: Counters;
@@ -59,14 +53,13 @@ export interface PublisherOptions extends ContentRules {
 /** Creates the functions that publish one notification or many. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { database, onChanged: changed, onPublished: published, batching, counters, ...content } = options;
-  const rules = { ...content, pushes: published !== undefined, divide: placesByShard(database) };
+  const rules = { ...content, pushes: published !== undefined };
   const publishAlone = createOnePublisher(database, rules, batching);
   /** Signals committed notifications to streams, caches and the push relay. */
   const signalCommitted = (notifications: readonly Notification[], isPushed: boolean) => {
     counters.add('notifications.published', '', notifications.length);
-    const userIds = notifications.map(({ user_id }) => user_id);
-    changed(userIds);
-    if (isPushed) published?.(userIds);
+    changed(notifications.map(({ user_id }) => user_id));
+    if (isPushed) published?.();
   };
   return {
     async publish(tx, request, numbers = [], onPart) {
@@ -85,7 +78,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       tx.onCommit(() => signalCommitted([notification], false));
       return notification;
     },
-    validateEach: (requests, numbers) => validateEach(database.spanning, rules, requests, numbers),
-    planNotifications: (request, numbers = []) => planNotifications(database.spanning, rules, request, numbers),
+    validateEach: (requests, numbers) => validateEach(database, rules, requests, numbers),
+    planNotifications: (request, numbers = []) => planNotifications(database, rules, request, numbers),
   };
 }

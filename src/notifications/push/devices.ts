@@ -12,20 +12,20 @@ export interface PushDevice {
 export interface PushDevices {
   /** The devices of these users that can get pushes now, each with one of these channels. */
   reachable(
-    handle: Queryable<'user'>,
+    handle: Queryable,
     userIds: readonly string[],
     channels: readonly PushChannel[],
   ): Promise<readonly PushDevice[]>;
   /** The token of a device now, or why the device cannot be reached. */
   target(
-    handle: Queryable<'user'>,
+    handle: Queryable,
     device: PushDevice,
   ): Promise<{ readonly token: string } | { readonly unreachable: DeliveryReason }>;
   /** Removes an invalid token, unless the device has registered another one in the meantime. */
-  forget(handle: Queryable<'user'>, device: PushDevice, token: string): Promise<void>;
+  forget(handle: Queryable, device: PushDevice, token: string): Promise<void>;
   /** A user's devices as they are now. */
   states(
-    handle: Queryable<'user'>,
+    handle: Queryable,
     userId: string,
   ): Promise<
     readonly {

@@ -1,7 +1,7 @@
 import type { Metric } from '../../contract/operation/statistics.js';
 import type { DeliveryReason, DeliveryState, PushChannel } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { type PushJob, pushPriority, sendTask } from './deliveries.js';
@@ -56,7 +56,7 @@ interface AttemptKey {
 }
 
 /** Returns no row when the attempt was made before, or the push has ended. */
-const selectDelivery = userStatement<AttemptKey & { ttl: number }, DeliveryRow>(
+const selectDelivery = statement<AttemptKey & { ttl: number }, DeliveryRow>(
   'push_delivery_start_attempt',
   (p) => sql`
     select notification_id, device_id, attempts, notice,
@@ -66,12 +66,12 @@ const selectDelivery = userStatement<AttemptKey & { ttl: number }, DeliveryRow>(
     where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}`,
 );
 
-const selectNotification = userStatement<{ userId: string; id: string }, NotificationRow>(
+const selectNotification = statement<{ userId: string; id: string }, NotificationRow>(
   'push_notification',
   (p) => sql`select ${notificationColumns} from notifications where user_id = ${p.userId} and id = ${p.id}`,
 );
 
-const settleDelivery = userStatement<
+const settleDelivery = statement<
   AttemptKey & { state: EndState; reason: DeliveryReason; error: string | null; newAttempts: number },
   { id: string }
 >(
@@ -88,9 +88,7 @@ const settleDelivery = userStatement<
  * Counts the attempt and adds the job of the next attempt, in one statement. If the job of the counted attempt runs
  * again, it finds no row.
  */
-const postponeDelivery = userStatement<
-  AttemptKey & { error: string; seconds: number; task: string; cause: string | null }
->(
+const postponeDelivery = statement<AttemptKey & { error: string; seconds: number; task: string; cause: string | null }>(
   'push_delivery_postpone',
   (p) => sql`
     with delivery as (
@@ -122,7 +120,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   const { database, devices, fields, counters } = options;
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
 
-  async function settle(handle: Queryable<'user'>, channel: PushChannel, job: PushJob, end: End): Promise<void> {
+  async function settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void> {
     const { state, reason, error = null, attempted } = end;
     const values = { ...keyOf(job), state, reason, error, newAttempts: attempted === true ? 1 : 0 };
     const [settled] = await handle.query(settleDelivery(values));

@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Marker } from '../../contract/changes.js';
 import type { Notification } from '../../contract/notification.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { perShard } from '../../database/sharding/routing.js';
 import { write } from '../../lib/event-stream/connections.js';
 import { reset } from '../../lib/event-stream/frames.js';
 import { matches } from '../../lib/filter/match.js';
@@ -36,29 +35,12 @@ export interface PumpOptions {
 }
 
 /**
- * Creates a pump for each shard (a server with rows of users), so that a server that is down delays only the streams of
- * its own users.
- */
-export function createPumps(options: PumpOptions): Pump {
-  // All pumps share this set, because a user may be moved to another shard while a stream is in a query.
-  const reading = new Set<Stream>();
-  const wake = (stream: Stream) => pumpOf(stream.userId).wake(stream);
-  const pumpOf = perShard(options.database, () => createPump(options, reading, wake));
-  return { wake };
-}
-
-/**
  * Reads the changes of all streams that were woken, many in one query, and writes without waiting for clients. It skips a
  * stream whose socket is full until the socket drains. A stream is in one query at a time, so changes stay in order.
- * @param reading the streams in queries
- * @param wakeAgain called for a stream that could not be read: its user may be on another shard now
  */
-function createPump(
-  { database, imageUrlsOf, pacer, log }: PumpOptions,
-  reading: Set<Stream>,
-  wakeAgain: Pump['wake'],
-): Pump {
+export function createPump({ database, imageUrlsOf, pacer, log }: PumpOptions): Pump {
   const woken = new Set<Stream>();
+  const reading = new Set<Stream>();
   let loops = 0;
   let isDue = false;
   let isUnavailable = false;
@@ -79,19 +61,17 @@ function createPump(
   async function run(): Promise<void> {
     loops += 1;
     for (let streams = take(); streams.length > 0; streams = take()) {
-      let isFailed = false;
       try {
         for (const stream of await deliverAll(database, imageUrlsOf, streams, pacer.begin())) woken.add(stream);
         isUnavailable = false;
       } catch (error) {
         if (!isUnavailable) log.warn({ err: error }, 'the changes for streams could not be read');
         isUnavailable = true;
-        isFailed = true;
+        // Nothing was written. The watch ends the streams if the database is unavailable for too long.
+        for (const stream of streams) woken.add(stream);
         await wait(retryPause, undefined, { ref: false });
       }
       for (const stream of streams) reading.delete(stream);
-      // Nothing was written. The watch ends the streams if the database is unavailable for too long.
-      if (isFailed) for (const stream of streams) wakeAgain(stream);
     }
     loops -= 1;
   }
@@ -135,14 +115,14 @@ async function deliverAll(
   const places = byPlace(streams);
   const positions = places.flatMap(([first]) => (first ? { userId: first.userId, after: first.position } : []));
   const limit = Math.min(batch.perInbox, Math.ceil(batch.changes / positions.length));
-  const results = await readChanges(database.users, positions, limit);
+  const results = await readChanges(database, positions, limit);
   const [notificationOf, readPositions] = await Promise.all([
     notificationsOf(
-      database.directory,
+      database,
       imageUrlsOf,
       results.flatMap((inbox) => inbox?.changes ?? []),
     ),
-    movedReadPositions(database.users, places, results),
+    movedReadPositions(database, places, results),
   ]);
   const more: Stream[] = [];
   for (const [index, listeners] of places.entries()) {
@@ -198,7 +178,7 @@ function deliver(stream: Stream, update: Update): boolean {
 }
 
 function movedReadPositions(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   places: readonly (readonly Stream[])[],
   results: readonly (InboxChanges | undefined)[],
 ): Promise<Map<string, Marker>> | Map<string, Marker> {

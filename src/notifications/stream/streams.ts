@@ -8,7 +8,7 @@ import type { Pacer } from '../../lib/pacing.js';
 import { Problem } from '../../lib/problem.js';
 import type { ImageUrls } from '../images/url.js';
 import * as frames from './frames.js';
-import { createPumps } from './pump.js';
+import { createPump } from './pump.js';
 import { createStreamQueries, type StreamStart, type ValidSession } from './queries.js';
 import type { Stream } from './stream.js';
 import { startWatch } from './watch.js';
@@ -62,7 +62,7 @@ export function createStreams(options: StreamsOptions): Streams {
   const { database, retainedFrom } = options;
   const times = { ...defaultTimes, ...options.times };
   const queries = createStreamQueries(database, options.validSession);
-  const pump = createPumps(options);
+  const pump = createPump(options);
   const byUser = new Map<string, Set<Stream>>();
   const slots = createSlots();
   const connections = createConnections<Stream>({
@@ -86,7 +86,7 @@ export function createStreams(options: StreamsOptions): Streams {
   }
 
   const watch = startWatch({
-    ...{ database, streams: connections.open, queries, pump, end: connections.end, times, log: options.log },
+    ...{ streams: connections.open, queries, pump, end: connections.end, times, log: options.log },
   });
 
   return {

@@ -1,5 +1,3 @@
-import type { Database, Shard } from '../../database/database.js';
-import { serverField, splitByShard } from '../../database/sharding/routing.js';
 import { mustEnd, needsHeartbeat, type StreamTimes, write } from '../../lib/event-stream/connections.js';
 import { heartbeat } from '../../lib/event-stream/frames.js';
 import * as frames from './frames.js';
@@ -13,7 +11,6 @@ export interface Watch {
 }
 
 export interface WatchOptions {
-  readonly database: Database;
   readonly streams: ReadonlySet<Stream>;
   readonly queries: StreamQueries;
   readonly pump: Pump;
@@ -28,15 +25,14 @@ const batchSize = 1000;
 /**
  * One timer for all streams. It ends streams that do not read or that could not be checked, sends heartbeats, and asks
  * the database which sessions are no longer valid, which expire soon, and which inboxes have changes without a signal.
- * So revoking a session needs no signal, and a lost signal delays a notification only until the next check. The streams
- * of each shard (a server with rows of users) are checked separately, so a server that is down ends only the streams of
- * its own users.
+ * So revoking a session needs no signal, and a lost signal delays a notification only until the next check.
  */
-export function startWatch({ database, streams, queries, pump, end, times, log }: WatchOptions): Watch {
-  const checking = new Map<Shard, Promise<void>>();
-  const unavailable = new Set<Shard>();
+export function startWatch({ streams, queries, pump, end, times, log }: WatchOptions): Watch {
+  let checking: Promise<void> | undefined;
+  let isUnavailable = false;
 
-  async function check(all: readonly Stream[]): Promise<void> {
+  async function check(): Promise<void> {
+    const all = [...streams];
     for (let from = 0; from < all.length; from += batchSize) {
       const batch = all.slice(from, from + batchSize).filter((stream) => !stream.hasEnded);
       const checkedAt = performance.now();
@@ -59,22 +55,19 @@ export function startWatch({ database, streams, queries, pump, end, times, log }
       if (mustEnd(stream, now, times)) end(stream);
       else if (needsHeartbeat(stream, now, times)) sendHeartbeat(stream);
     }
-    for (const [shard, ofShard] of splitByShard(database, [...streams], ({ userId }) => userId)) {
-      if (!checking.has(shard)) checking.set(shard, checkOn(shard, ofShard));
-    }
+    checking ??= tryToCheck();
   }
 
   /** Never rejects. */
-  async function checkOn(shard: Shard, ofShard: readonly Stream[]): Promise<void> {
+  async function tryToCheck(): Promise<void> {
     try {
-      await check(ofShard);
-      unavailable.delete(shard);
+      await check();
+      isUnavailable = false;
     } catch (error) {
-      const fields = { err: error, ...serverField(database, shard) };
-      if (!unavailable.has(shard)) log.warn(fields, 'streams could not be checked');
-      unavailable.add(shard);
+      if (!isUnavailable) log.warn({ err: error }, 'streams could not be checked');
+      isUnavailable = true;
     } finally {
-      checking.delete(shard);
+      checking = undefined;
     }
   }
 
@@ -82,7 +75,7 @@ export function startWatch({ database, streams, queries, pump, end, times, log }
   return {
     async stop() {
       clearInterval(timer);
-      await Promise.all(checking.values());
+      await checking;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Session } from '../../contract/session.js';
-import { type BatchOptions, createBatchLoader } from '../../database/batching/batch-loader.js';
+import { createBatchLoader } from '../../database/batching/batch-loader.js';
 import { clockTolerance } from '../../database/clock.js';
-import type { Database } from '../../database/database.js';
+import type { Handle } from '../../database/database.js';
 import { sha256Hex } from '../../lib/crypto/digests.js';
 import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js';
 import { Problem } from '../../lib/problem.js';
@@ -37,7 +37,7 @@ interface ReportedChanges {
  * query reads in one snapshot whose sessions have changed, and which uncached sessions are valid. If a query misses a
  * change, the first query that sees the change deletes the result, or adds it to `ReportedChanges` (decision 50).
  */
-export function createSnapshotVerifier(database: Pick<Database, 'everyone'>, options?: BatchOptions): SessionVerifier {
+export function createSnapshotVerifier(database: Handle): SessionVerifier {
   const cache = createSessionCache(maxSessions);
   /** The running queries. An array, not a Set, as in `createBatchLoader`. */
   let running: readonly ReportedChanges[] = [];
@@ -88,25 +88,22 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>, opt
     }
   }
 
-  const lookUp = createBatchLoader(
-    async (tokens: readonly RequestedToken[]) => {
-      const cached = tokens.map(({ sha256 }) => cache.get(sha256));
-      const sessions = await verifyMany(tokens, cached);
-      const outdated = tokens.filter((_, index) => sessions[index] === null);
-      if (outdated.length === 0) return sessions as (Session | undefined)[];
-      const reread = await verifyMany(outdated, []);
-      let next = 0;
-      return sessions.map((session) => (session === null ? reread[next++] : session) ?? undefined);
-    },
-    { maxKeys: maxTokens, ...options },
-  );
+  const lookUp = createBatchLoader(async (tokens: readonly RequestedToken[]) => {
+    const cached = tokens.map(({ sha256 }) => cache.get(sha256));
+    const sessions = await verifyMany(tokens, cached);
+    const outdated = tokens.filter((_, index) => sessions[index] === null);
+    if (outdated.length === 0) return sessions as (Session | undefined)[];
+    const reread = await verifyMany(outdated, []);
+    let next = 0;
+    return sessions.map((session) => (session === null ? reread[next++] : session) ?? undefined);
+  }, maxTokens);
 
   return {
-    verify(text, read) {
-      const sha256 = read?.sha256 ?? sha256Hex(text);
+    verify(text) {
+      const sha256 = sha256Hex(text);
       // A cached token was parsed before, so it is well formed.
       if (cache.get(sha256) !== undefined) return lookUp({ text, sha256 }).then(requireSession);
-      const token = read ?? parseToken('session', text);
+      const token = parseToken('session', text);
       if (token === undefined) return Promise.reject(new Problem('invalid_session_token'));
       return lookUp({ text, sha256, token }).then(requireSession);
     },

@@ -1,8 +1,8 @@
 import { recordServiceEvent } from '../../audit/events.js';
 import type { User } from '../../contract/user.js';
 import type { BulkRequest } from '../../contract/users/bulk.js';
-import { type Database, isStorageFailure, type Shard } from '../../database/database.js';
-import { compose, sql, userStatement } from '../../database/sql.js';
+import type { Database } from '../../database/database.js';
+import { compose, sql, statement } from '../../database/sql.js';
 import { isExternalReference, type UserReferences } from '../../identities/user-references.js';
 import { collectFilter } from '../../lib/filter/parse.js';
 import type { Origin } from '../../lib/origin.js';
@@ -55,8 +55,8 @@ export interface UserBulk {
   /**
    * Yields the outcomes of a few users at a time, and continues only when the caller asks for more. A repeated action
    * leaves users unchanged who are already in the wanted state.
-   * @throws Problem when the database fails. The outcome for the current users is then unknown. If one of several
-   *   servers fails, the users of the others are changed first. Repeat the action to complete it.
+   * @throws Problem when the database fails. The outcome for the current users is then unknown. Repeat the action to
+   *   complete it.
    */
   run(action: BulkAction, caller: BulkCaller): AsyncGenerator<readonly BulkOutcome[]>;
 }
@@ -95,30 +95,19 @@ export function createUserBulk({ database, users, references }: UserBulkOptions)
       const { selection, isDryRun } = action;
       if (!isDryRun) {
         const data = { action: action.action, users: 'references' in selection ? selection.references.length : null };
-        await recordServiceEvent(database.directory, { type: 'users.bulk', origin: caller.origin, data });
+        await recordServiceEvent(database, { type: 'users.bulk', origin: caller.origin, data });
       }
-      /** The servers on which a change has failed, with the error. Their other users are left out. */
-      const failures = new Map<Shard, unknown>();
-      const hasFailed = ({ id }: Reference) => id !== undefined && failures.has(database.shardOf(id));
       for await (const selected of selectUsers(database, users, selection)) {
         for (let start = 0; start < selected.length; start += concurrency) {
-          const batch = selected.slice(start, start + concurrency).filter((user) => !hasFailed(user));
-          if (batch.length === 0) continue;
           await caller.recheck();
+          const batch = selected.slice(start, start + concurrency);
           const settled = await Promise.allSettled(batch.map((user) => attemptAction(action, caller, user)));
           // Reports the users whose changes are committed, even if the changes of others have failed.
           yield settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-          for (const [place, result] of settled.entries()) {
-            if (result.status === 'fulfilled') continue;
-            const id = batch[place]?.id;
-            if (id === undefined || !isStorageFailure(result.reason)) throw result.reason;
-            failures.set(database.shardOf(id), result.reason);
-          }
-          if (failures.size === database.shards.length) break;
+          const failure = settled.find((result) => result.status === 'rejected');
+          if (failure !== undefined) throw failure.reason;
         }
-        if (failures.size === database.shards.length) break;
       }
-      for (const failure of failures.values()) throw failure;
     },
   };
 }
@@ -134,9 +123,7 @@ async function* selectUsers(
     return;
   }
   // Users who are created during the action are not part of the list. Otherwise the list might have no end.
-  const [clock] = await database.everyone.query(
-    compose<{ now: string }, 'everyone'>('everyone', sql`select db_now() as now`),
-  );
+  const [clock] = await database.query(compose<{ now: string }>(sql`select db_now() as now`));
   const createdBefore = {
     name: 'created_at',
     field: { kind: 'time' },
@@ -151,16 +138,11 @@ async function* selectUsers(
     sort: [{ field: 'created_at', direction: 'asc' }],
   } satisfies UserListRequest;
   let page = await users.list(request);
-  let isIncomplete = false;
   for (;;) {
-    isIncomplete ||= page.missingShards !== undefined;
     if (page.items.length > 0) yield page.items.map(({ id }) => ({ id }));
-    if (!page.hasMore || page.ends === undefined) break;
+    if (!page.hasMore || page.ends === undefined) return;
     page = await users.list({ ...request, anchor: { side: 'after', key: page.ends.last } });
   }
-  // The action has run for the users of all other servers. A repeated action finds the users of the server that does
-  // not answer now.
-  if (isIncomplete) throw new Problem('storage_unavailable', { retryAfter: 1 });
 }
 
 type Result = Omit<BulkOutcome, 'id'>;
@@ -175,7 +157,7 @@ async function applyAction(
     const user = await users.get(id);
     return action.isDryRun ? { result: 'valid' } : { result: 'done', user };
   }
-  return database.spanningFor(id).transaction(async (tx): Promise<Result> => {
+  return database.user(id).transaction(async (tx): Promise<Result> => {
     const user = await users.getForUpdate(tx, id);
     action.requireRightToChange(user);
     // An operator must not be locked out by a list that happens to contain the operator.
@@ -226,7 +208,7 @@ function isInTargetState(user: User, { action, lock = {} }: BulkAction): boolean
   }
 }
 
-const findDeletion = userStatement<{ userId: string }, { id: string }>(
+const findDeletion = statement<{ userId: string }, { id: string }>(
   'user_bulk_deletion',
   (p) => sql`select id from events where user_id = ${p.userId} and type = 'user.deleted' limit 1`,
 );
@@ -249,7 +231,7 @@ async function checkRequest(database: Database, references: UserReferences, requ
   const clauses = filter === undefined ? [] : collectFilter(filter, userFilterFields, errors);
   throwIfErrors(errors);
   const checkedLock = lock === undefined ? undefined : readLock(lock);
-  if (typeof checkedLock?.locked_until === 'string' && !(await isFuture(database.everyone, checkedLock.locked_until))) {
+  if (typeof checkedLock?.locked_until === 'string' && !(await isFuture(database, checkedLock.locked_until))) {
     throwIfErrors([{ field: 'until', code: 'time_in_past' }]);
   }
   return {

@@ -1,9 +1,8 @@
 import { externalIdPrefix } from '../../contract/common.js';
-import type { Database } from '../../database/database.js';
+import type { Queryable } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { likePattern } from '../../database/listing.js';
-import { onReachableShards, readAgainIfMoved } from '../../database/sharding/merge.js';
-import { bound, everyoneStatement, type Sql, sql } from '../../database/sql.js';
+import { bound, type Sql, sql, statement } from '../../database/sql.js';
 import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
 import type { FieldError } from '../../lib/problem.js';
@@ -53,17 +52,11 @@ const phoneLike = /^\+?[\d\s()./-]{3,}$/;
  * full mail address or phone number of a user matches only that user, and so does `external:` with an external id. Any other
  * text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
  */
-export async function matchOf(
-  database: Pick<Database, 'directory' | 'shards' | 'mapVersion'>,
-  text: string,
-  defaultRegion: string | undefined,
-): Promise<Match> {
-  const usersWithExternalId = (externalId: string) =>
-    ownersOf(database.directory, 'external_id', [externalId], defaultRegion);
+export async function matchOf(handle: Queryable, text: string, defaultRegion: string | undefined): Promise<Match> {
+  const usersWithExternalId = (externalId: string) => ownersOf(handle, 'external_id', [externalId], defaultRegion);
   const id = parseId(text);
   if (id !== undefined) {
-    const find = () => onReachableShards(database, ({ everyone }) => everyone.query(findById({ id })));
-    const userIds = (await readAgainIfMoved(database, find)).flat(2).map((row) => row.id);
+    const userIds = (await handle.query(findById({ id }))).map((row) => row.id);
     return { ids: [...new Set([...userIds, ...(await usersWithExternalId(text))])] };
   }
   if (isExternalReference(text)) {
@@ -71,8 +64,8 @@ export async function matchOf(
     if (userIds.length > 0) return { ids: userIds };
   }
   const owners = [
-    ...(text.includes('@') ? await ownersOf(database.directory, 'email', [text], defaultRegion) : []),
-    ...(phoneLike.test(text) ? await ownersOf(database.directory, 'phone', [text], defaultRegion) : []),
+    ...(text.includes('@') ? await ownersOf(handle, 'email', [text], defaultRegion) : []),
+    ...(phoneLike.test(text) ? await ownersOf(handle, 'phone', [text], defaultRegion) : []),
   ];
   if (owners.length > 0) return { ids: owners };
   const userIds = await usersWithExternalId(text);
@@ -80,7 +73,7 @@ export async function matchOf(
   return { condition: userIds.length === 0 ? part : sql`(${part} or u.id = any(${bound(userIds)}::uuid[]))` };
 }
 
-const findById = everyoneStatement<{ id: string }, { id: string }>(
+const findById = statement<{ id: string }, { id: string }>(
   'user_search_id',
   (p) => sql`
     select id from users where id = ${p.id}

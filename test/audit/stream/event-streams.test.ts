@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createEventStreams, type EventStreams } from '../../../src/audit/stream/event-streams.js';
-import { type Places, parsePlaces } from '../../../src/audit/stream/places.js';
+import { type Position, parsePosition } from '../../../src/audit/stream/position.js';
 import type { StreamTimes } from '../../../src/lib/event-stream/connections.js';
 import type { FilterClause } from '../../../src/lib/filter/fields.js';
 import { Problem } from '../../../src/lib/problem.js';
@@ -61,7 +61,7 @@ class Sink extends Writable {
 }
 
 interface StreamOptions {
-  readonly after?: Places;
+  readonly after?: Position;
   readonly filter?: readonly FilterClause[];
   readonly recheck?: () => Promise<void>;
   readonly isReading?: boolean;
@@ -77,7 +77,7 @@ async function open(streams: EventStreams, options: StreamOptions = {}): Promise
 
 /** Writes events named `prefix1`, `prefix2`, … in one statement. */
 const write = (prefix: string, count: number, data: object = {}) =>
-  test.database.everyone.query(
+  test.database.query(
     testSql(
       `insert into events (user_id, id, type, actor, data, created_at)
        select gen_random_uuid(), gen_random_uuid(), $1 || n, 'user', $3, now() + n * interval '1 microsecond'
@@ -109,7 +109,7 @@ describe('streams of audit events', () => {
     await waitForEvents(first, 250);
     // The first id is the position at which the stream started.
     for (const index of [0, 1, 100, 199, 200, 201, 249, 250]) {
-      const after = parsePlaces(first.ids[index] ?? '');
+      const after = parsePosition(first.ids[index] ?? '');
       if (after === undefined) throw new Error(`the id ${first.ids[index]} cannot be read`);
       const resumed = await open(streams, { after, caller: `key:${index}` });
       await write('next', 1);
@@ -199,14 +199,14 @@ describe('streams of audit events', () => {
     await write('excluded', 3);
     await eventually('another id', async () => (new Set(sink.ids).size > 1 ? true : undefined));
     expect(sink.types).toEqual([]);
-    const resumed = parsePlaces(sink.ids.at(-1) ?? '');
+    const resumed = parsePosition(sink.ids.at(-1) ?? '');
     expect(resumed).toBeDefined();
   });
 
   it('send a reset when events were lost, and continue', async () => {
     const streams = createTestStreams();
     const sink = await open(streams);
-    await test.database.everyone.query(testSql('truncate event_feed, event_feed_state'));
+    await test.database.query(testSql('truncate event_feed, event_feed_state'));
     await eventually('the reset', async () => (sink.text.includes('event: reset\n') ? true : undefined));
     await write('after', 1);
     await waitForEvents(sink, 1);

@@ -1,10 +1,9 @@
 import { chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTarget } from '../../../src/database/open.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { databaseDigest } from '../../support/digests.js';
-import { createTestShards } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
 import { runCommand, temporaryFolder } from '../command.js';
 
@@ -19,7 +18,7 @@ afterAll(async () => {
 });
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const run = (text: string) => test.database.everyone.query(testSql<{ name: string }>(text));
+const run = (text: string) => test.database.query(testSql<{ name: string }>(text));
 const check = (more: Readonly<Record<string, string>> = {}) =>
   runCommand(['upgrade', '--check'], {
     ...{ DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path },
@@ -27,21 +26,6 @@ const check = (more: Readonly<Record<string, string>> = {}) =>
   });
 
 describe('upgrade --check', () => {
-  it('reads each server of SHARDS, also one that is new, and names a server that does not answer', async () => {
-    const shards = await createTestShards(3);
-    onTestFinished(() => shards.drop());
-    await shards.databases
-      .get('east')
-      ?.database.everyone.query(testSql("delete from schema_migrations where name >= '0060'"));
-    await shards.databases.get('main')?.database.everyone.query(testSql('drop table shard_map'));
-    await shards.stop('west');
-    const { code, stdout } = await check(shards.env);
-    expect(stdout).toMatch(/^ok {4}migrations: none is pending\n/m);
-    expect(stdout).toMatch(/^ok {4}migrations of east: a start applies \d+: .*0060_audit_seals\.sql/m);
-    expect(stdout).toMatch(/^warn {2}database of west: .*not currently accepting connections.* goes on without it/m);
-    expect(code).toBe(0);
-  });
-
   it('says that a start changes nothing in a current database', async () => {
     const { code, stdout, stderr } = await check();
     expect(stderr).toBe('');

@@ -3,25 +3,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiKey, IssuedApiKey } from '../../../src/contract/administration.js';
 import type { User } from '../../../src/contract/user.js';
 import { dummyHashFor } from '../../../src/credentials/hashes/registry.js';
-import type { Database } from '../../../src/database/database.js';
 import { createApiKeys } from '../../../src/sessions/api-keys.js';
-import { createTestStorage, type TestStorage } from '../../support/shards.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { testSql } from '../../support/sql.js';
 import { runCommand, temporaryFolder } from '../command.js';
 
-let storage: TestStorage;
-let database: Database;
+let test: TestDatabase;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
-  [storage, folder] = await Promise.all([createTestStorage(), temporaryFolder()]);
-  database = await storage.open();
+  [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
 });
 afterAll(async () => {
-  await storage.drop();
+  await test.drop();
   await folder.remove();
 });
 
-const environment = () => ({ ...storage.env, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
+const environment = () => ({ DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
 const command = (args: readonly string[], input?: string) => runCommand(args, environment(), input);
 const json = async <Body>(args: readonly string[], input?: string) => {
   const { code, stdout, stderr } = await command([...args, '--json'], input);
@@ -47,7 +44,7 @@ describe('users create', () => {
     ];
     const user = await json<User>(args, 'a battery of horses\r\n');
     expect(user).toMatchObject({ username, name: 'Ada', role: 'operator', has_password: true, has_pin: true });
-    const [event] = await database.everyone.query<{ actor: string }>(
+    const [event] = await test.database.query<{ actor: string }>(
       testSql('select actor from events where user_id = $1', [user.id]),
     );
     expect(event).toEqual({ actor: 'cli' });
@@ -86,7 +83,7 @@ describe('keys', () => {
     const args = ['keys', 'create', '--name', 'billing', '--scopes', 'notifications:write,users:read'];
     const key = await json<IssuedApiKey>([...args, '--expires-at', '2099-01-01T00:00:00Z']);
     expect(key).toMatchObject({ name: 'billing', scopes: ['users:read', 'notifications:write'] });
-    const { verify } = createApiKeys({ database: database });
+    const { verify } = createApiKeys({ database: test.database });
     expect(await verify(key.token)).toEqual({ name: `key:${key.id}`, scopes: key.scopes });
 
     const listed = await command(['keys', 'list']);
@@ -161,7 +158,7 @@ describe('operators invite', () => {
     const created = await command(['users', 'create', '--username', username, '--json']);
     const { id } = JSON.parse(created.stdout);
     const roleOf = async () => {
-      const [row] = await database.everyone.query<{ role: string; digest: Buffer | null; active: boolean }>(
+      const [row] = await test.database.query<{ role: string; digest: Buffer | null; active: boolean }>(
         testSql(
           `select role, role_link_digest as digest, role_active_since is not null as active from users where id = $1`,
           [id],
@@ -186,7 +183,7 @@ describe('operators invite', () => {
 
   it('prints a set-up link for a new person', async () => {
     const stored = (secret: string) =>
-      database.everyone.query(
+      test.database.query(
         testSql(
           `select role, used_at, expires_at - created_at = interval '30 minutes' as lasts from setup_links where digest = $1`,
           [createHash('sha256').update(secret).digest()],

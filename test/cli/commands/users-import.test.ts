@@ -3,25 +3,22 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ImportedLine } from '../../../src/contract/user-import.js';
-import type { Database } from '../../../src/database/database.js';
-import { createTestStorage, type TestStorage } from '../../support/shards.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { testSql } from '../../support/sql.js';
 import { runCommand, temporaryFolder } from '../command.js';
 
-let storage: TestStorage;
-let database: Database;
+let test: TestDatabase;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
-  [storage, folder] = await Promise.all([createTestStorage(), temporaryFolder()]);
-  database = await storage.open();
+  [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
 });
 afterAll(async () => {
-  await storage.drop();
+  await test.drop();
   await folder.remove();
 });
 
 const command = (args: readonly string[], input?: string) =>
-  runCommand(args, { ...storage.env, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path }, input);
+  runCommand(args, { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path }, input);
 const name = () => `cli${randomInt(1e12)}`;
 const toText = (lines: readonly (object | string)[]) =>
   lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
@@ -31,7 +28,7 @@ const resultsOf = (stdout: string) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as ImportedLine);
 const count = async () =>
-  (await database.everyone.query<{ count: number }>(testSql('select count(*) as count from users')))[0]?.count;
+  (await test.database.query<{ count: number }>(testSql('select count(*) as count from users')))[0]?.count;
 
 it('creates the users of a file, with results on standard output and a summary on standard error', async () => {
   const file = join(folder.path, 'users.ndjson');
@@ -46,7 +43,7 @@ it('creates the users of a file, with results on standard output and a summary o
   const results = resultsOf(first.stdout);
   expect(results).toHaveLength(1500);
   expect(results[1499]).toEqual({ line: 1500, result: 'created', id: expect.any(String) });
-  const [event] = await database.everyone.query(
+  const [event] = await test.database.query(
     testSql('select actor, type from events where user_id = $1', [results[7]?.id]),
   );
   expect(event).toEqual({ actor: 'cli', type: 'user.created' });

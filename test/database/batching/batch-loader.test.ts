@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type BatchOptions, createBatchLoader } from '../../../src/database/batching/batch-loader.js';
+import { createBatchLoader } from '../../../src/database/batching/batch-loader.js';
 
 interface Sent {
   readonly keys: readonly number[];
@@ -9,14 +9,13 @@ interface Sent {
 }
 
 /** A loader whose queries wait until the test answers them. The result of each key is ten times the key. */
-function createHeldLoader(options?: BatchOptions) {
+function createHeldLoader() {
   const sent: Sent[] = [];
   const lookUp = createBatchLoader(
     (keys: readonly number[]) =>
       new Promise<readonly number[]>((resolve, reject) => {
         sent.push({ keys, answer: () => resolve(keys.map((key) => key * 10)), fail: reject });
       }),
-    options,
   );
   const waitForQueries = async (queries: number) => {
     while (sent.length < queries) await nextTurn();
@@ -121,21 +120,5 @@ describe('batched look-ups', () => {
     await nextTurn();
     sent[2]?.answer();
     expect(await next).toBe(40);
-  });
-
-  test('of one of several servers wait for the running query, and then share the next one with look-ups that begin when it ends', async () => {
-    const { sent, lookUp } = createHeldLoader({ isOneOfSeveral: true });
-    const first = lookUp(0);
-    await nextTurn();
-    const all = range(1, 40).map(lookUp);
-    await nextTurn();
-    expect(sent).toHaveLength(1);
-    sent[0]?.answer();
-    all.push(first.then(() => lookUp(41)));
-    await first;
-    await nextTurn();
-    expect(sent.map(({ keys }) => keys.length)).toEqual([1, 41]);
-    sent[1]?.answer();
-    expect(await Promise.all(all)).toEqual(range(1, 41).map((key) => key * 10));
   });
 });

@@ -25,14 +25,10 @@ afterAll(async () => {
 
 const { admin } = createAdministration(() => postern);
 const countRows = async (table: string) => {
-  const [row] = await postern.database.everyone.query<{ count: number }>(
-    testSql(`select count(*)::int as count from ${table}`),
-  );
+  const [row] = await postern.database.query<{ count: number }>(testSql(`select count(*)::int as count from ${table}`));
   return row?.count;
 };
-const removeExpired = async () => {
-  for (const shard of postern.database.shards) await runMaintenanceOnce(shard, expiryTasks(365 * 86_400_000));
-};
+const removeExpired = () => runMaintenanceOnce(postern.database, expiryTasks(365 * 86_400_000));
 
 test('events and deliveries are kept for 30 days, and the last event number of a user as long as a next event is possible', async () => {
   const { body: webhook } = await admin<IssuedWebhook>('POST', '/webhooks', { url: receiver.url, events: ['*'] });

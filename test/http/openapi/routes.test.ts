@@ -243,9 +243,7 @@ describe('the OpenAPI document', () => {
       expect(operations.map((one) => one.where)).toContain(where.endsWith('/page') ? where : `${where}/page`);
     }
     const ask = (page: number) => postern.api('GET', `/admin/v1/users?page=${page}`, { bearer: postern.adminKey });
-    // With users on several servers, a list by page numbers ends after 10,000 rows. A page has 20 rows.
-    const last = postern.database.shards.length === 1 ? 1_000_000_000 : 501;
-    expect([(await ask(last)).status, (await ask(last + 1)).status]).toEqual([200, 422]);
+    expect([(await ask(1_000_000_000)).status, (await ask(1_000_000_001)).status]).toEqual([200, 422]);
   });
 
   test('is sent compressed, and the answer is 304 while it has not changed', async () => {

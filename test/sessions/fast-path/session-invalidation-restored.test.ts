@@ -3,9 +3,8 @@ import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import { sessionChangesTask } from '../../../src/sessions/fast-path/session-invalidation.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { queriesOf } from '../../support/queries.js';
-import { serverWithUsers } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
-import { createUserOn, signIn } from '../../support/users.js';
+import { createUser, signIn } from '../../support/users.js';
 
 let one: TestApp;
 let other: TestApp;
@@ -18,11 +17,9 @@ afterAll(async () => {
   await one.close();
 });
 
-/** The server of all users here. */
-const home = () => serverWithUsers(one.database);
 const run = <Row extends object>(text: string, values: readonly unknown[] = []) =>
-  home().everyone.query<Row>(testSql(text, values));
-const maintain = () => runMaintenanceOnce(home(), [sessionChangesTask]);
+  one.database.query<Row>(testSql(text, values));
+const maintain = () => runMaintenanceOnce(one.database, [sessionChangesTask]);
 
 /** The run id of session_changes_floor. */
 const currentRunId = async () => (await run<{ run: string }>('select run::text from session_changes_floor'))[0]?.run;
@@ -38,7 +35,7 @@ async function statuses(token: string): Promise<number[]> {
 
 /** Creates a session that is in the caches of both instances. */
 async function createCachedSession() {
-  const { session } = await signIn(one, await createUserOn(home(), one));
+  const { session } = await signIn(one, await createUser(one));
   expect(await statuses(session.token)).toEqual([200]);
   return session;
 }
@@ -56,7 +53,7 @@ async function restoreFloor(empty: string): Promise<void> {
   const all = await columns();
   await run('drop table if exists dumped_floor');
   await run(`create table dumped_floor as select ${all} from session_changes_floor`);
-  await home().everyone.transaction(async (tx) => {
+  await one.database.transaction(async (tx) => {
     await tx.query(testSql(empty));
     await tx.query(testSql(`insert into session_changes_floor (${all}) select ${all} from dumped_floor`));
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Session } from '../../../src/contract/session.js';
 import type { User } from '../../../src/contract/user.js';
 import { openClient } from '../../../src/database/connections/open-client.js';
-import type { Database } from '../../../src/database/database.js';
+import type { Handle } from '../../../src/database/database.js';
 import { expiryTasks } from '../../../src/database/maintenance/expiry.js';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import type { Statement } from '../../../src/database/sql.js';
@@ -16,9 +16,8 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { dpopVerifierOf, useWithoutProof } from '../../support/dpop.js';
 import { eventually } from '../../support/eventually.js';
 import { queriesOf } from '../../support/queries.js';
-import { serverWithUsers } from '../../support/shards.js';
 import { testSql } from '../../support/sql.js';
-import { createUser, createUserOn, login, password, passwordLogin, signIn } from '../../support/users.js';
+import { createUser, login, password, passwordLogin, signIn } from '../../support/users.js';
 
 const rounds = 20;
 
@@ -42,7 +41,7 @@ async function statuses(token: string): Promise<number[]> {
   return [...new Set([...first, ...second])];
 }
 
-const run = (text: string, values: readonly unknown[] = []) => one.database.everyone.query(testSql(text, values));
+const run = (text: string, values: readonly unknown[] = []) => one.database.query(testSql(text, values));
 
 interface SignedIn {
   readonly user: User;
@@ -50,15 +49,10 @@ interface SignedIn {
   readonly session: Session & { readonly token: string };
 }
 
-async function signInNewUser(creating = createUser(one)): Promise<SignedIn> {
-  const user = await creating;
+async function signInNewUser(): Promise<SignedIn> {
+  const user = await createUser(one);
   return { user, ...(await signIn(one, user)) };
 }
-
-/** The server of the users in tests of the parts of one server. */
-const home = () => serverWithUsers(one.database);
-const runAtHome = (text: string, values: readonly unknown[] = []) => home().everyone.query(testSql(text, values));
-const signInNewUserAtHome = () => signInNewUser(createUserOn(home(), one));
 
 const admin = (method: string, path: string, body?: object) =>
   one.api(method, path, { bearer: one.adminKey, ...(body && { body }) });
@@ -126,25 +120,26 @@ describe('a change by SQL to a row that a session depends on', () => {
 
   test.each(changes)('takes effect at once, and so does its reversal: %s', async (there, back) => {
     const { user, session } = await signInNewUser();
-    const runThere = (text: string, values: readonly unknown[] = []) =>
-      one.database.shardOf(user.id).everyone.query(testSql(text, values));
     expect(await statuses(session.token)).toEqual([200]);
     for (const table of ['users', 'authentications', 'sessions']) {
-      await runThere(`drop table if exists kept_${table}`);
-      await runThere(`create table kept_${table} as select * from ${table}`);
+      await run(`drop table if exists kept_${table}`);
+      await run(`create table kept_${table} as select * from ${table}`);
     }
-    await runThere(there, [user.id]);
+    await run(there, [user.id]);
     expect(await statuses(session.token)).toEqual([401]);
-    await runThere(back, [user.id]);
+    await run(back, [user.id]);
     expect(await statuses(session.token)).toEqual([200]);
   });
 });
 
 test('a change takes effect at once even if its transaction began before others and commits after them, 20 times', async () => {
-  const client = await openClient(home().target, { application_name: 'test', connectionTimeoutMillis: 10_000 });
+  const client = await openClient(one.databaseEnv.DATABASE_URL, {
+    application_name: 'test',
+    connectionTimeoutMillis: 10_000,
+  });
   try {
     for (let round = 0; round < rounds; round += 1) {
-      const [slow, quick] = [await signInNewUserAtHome(), await signInNewUserAtHome()];
+      const [slow, quick] = [await signInNewUser(), await signInNewUser()];
       await client.query('begin');
       await client.query('update authentications set ended_at = db_now() where user_id = $1', [slow.user.id]);
       for (const { session } of [slow, quick]) expect(await statuses(session.token)).toEqual([200]);
@@ -183,16 +178,16 @@ test('checks during a logout never return 200 again after a 401, 20 times', asyn
 function createHeldVerifier() {
   const held: (() => void)[] = [];
   let holding = false;
-  const everyone: Database['everyone'] = {
-    ...home().everyone,
+  const database: Handle = {
+    ...one.database,
     async query(statement) {
       const wait = holding;
-      const rows = await home().everyone.query(statement);
+      const rows = await one.database.query(statement);
       if (wait) await new Promise<void>((resolve) => held.push(resolve));
       return rows;
     },
   };
-  const { verify } = createSnapshotVerifier({ everyone });
+  const { verify } = createSnapshotVerifier(database);
   return {
     verify: (token: string) => verify(token).then(({ id }) => id),
     /** Begins a check and holds its query result back until the returned function is called. */
@@ -215,7 +210,7 @@ describe('a query result that arrives after a later one', () => {
 
   test('is not cached if the later one reported a change', async () => {
     const { verify, hold } = createHeldVerifier();
-    const [{ user, session }, bystander] = [await signInNewUserAtHome(), await signInNewUserAtHome()];
+    const [{ user, session }, bystander] = [await signInNewUser(), await signInNewUser()];
     await verify(bystander.session.token);
     const release = await hold(session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
@@ -227,7 +222,7 @@ describe('a query result that arrives after a later one', () => {
 
   test('is not answered from the cache if the later one reported a change', async () => {
     const { verify, hold } = createHeldVerifier();
-    const [{ user, session }, bystander] = [await signInNewUserAtHome(), await signInNewUserAtHome()];
+    const [{ user, session }, bystander] = [await signInNewUser(), await signInNewUser()];
     for (const known of [bystander, { session }, bystander, { session }]) await verify(known.session.token);
     const release = await hold(session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
@@ -238,7 +233,7 @@ describe('a query result that arrives after a later one', () => {
 
   test('is not answered from the cache if a change was reported before its query was sent', async () => {
     const { verify, hold } = createHeldVerifier();
-    const [{ user, session }, bystander] = [await signInNewUserAtHome(), await signInNewUserAtHome()];
+    const [{ user, session }, bystander] = [await signInNewUser(), await signInNewUser()];
     for (const known of [bystander, { session }, bystander, { session }]) await verify(known.session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
     const release = await hold(bystander.session.token);
@@ -250,8 +245,8 @@ describe('a query result that arrives after a later one', () => {
 
 describe('the session cache', () => {
   test('saves the look-up: a check of a cached session reads only changes, in one round trip', async () => {
-    const { session } = await signInNewUserAtHome();
-    const { verify } = createSnapshotVerifier(home());
+    const { session } = await signInNewUser();
+    const { verify } = createSnapshotVerifier(one.database);
     const namesOf = async () => (await queriesOf(() => verify(session.token))).map(({ name }) => name);
     // The first query has no earlier snapshot.
     expect([await namesOf(), await namesOf(), await namesOf()]).toEqual([
@@ -265,7 +260,7 @@ describe('the session cache', () => {
   });
 
   test('is used for the exact token only', async () => {
-    const { session } = await signInNewUserAtHome();
+    const { session } = await signInNewUser();
     expect(await statuses(session.token)).toEqual([200]);
     for (let count = 0; count < 10; count += 1) {
       expect(await statuses(newToken('session', [session.user_id, session.id]).token)).toEqual([401]);
@@ -274,13 +269,13 @@ describe('the session cache', () => {
   });
 
   test('does not return a session that has ended by the clock of the database', async () => {
-    const { token } = await signInNewUserAtHome();
+    const { token } = await signInNewUser();
     const { create } = createSessions(one.database, {
       ...{ lifetime: 400, batching: true, counters: createCounters() },
       dpopVerifier: dpopVerifierOf(one.database),
       report: async () => undefined,
     });
-    const { verify } = createSnapshotVerifier(home());
+    const { verify } = createSnapshotVerifier(one.database);
     const parsed = parseToken('authentication', token);
     if (parsed === undefined) throw new Error('no token');
     const { session } = await create(parsed, useWithoutProof);
@@ -291,31 +286,31 @@ describe('the session cache', () => {
         () => true,
       ),
     );
-    const [{ is_over } = { is_over: undefined }] = await home().everyone.query<{ is_over: boolean }>(
+    const [{ is_over } = { is_over: undefined }] = await one.database.query<{ is_over: boolean }>(
       testSql('select expires_at <= db_now() as is_over from sessions where id = $1', [session.id]),
     );
     expect(is_over).toBe(true);
   });
 
   test('is not used if records of changes may be missing', async () => {
-    const { user, session } = await signInNewUserAtHome();
+    const { user, session } = await signInNewUser();
     expect(await statuses(session.token)).toEqual([200]);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
     // A running transaction of another test's database may delay the deletion for a moment.
     await eventually('the records of changes to be deleted', async () => {
-      await runMaintenanceOnce(home(), [sessionChangesTask]);
+      await runMaintenanceOnce(one.database, [sessionChangesTask]);
       return (await run('select from session_changes where user_id = $1', [user.id])).length === 0 ? true : undefined;
     });
     expect(await statuses(session.token)).toEqual([401]);
   });
 
   test('is cleared when another server answers, or the same one after a restart', async () => {
-    const { user, session } = await signInNewUserAtHome();
+    const { user, session } = await signInNewUser();
     let server = 'one';
-    const everyone: Database['everyone'] = {
-      ...home().everyone,
+    const database: Handle = {
+      ...one.database,
       async query<Row extends object>(statement: Statement<Row>) {
-        const rows = await home().everyone.query(statement);
+        const rows = await one.database.query(statement);
         return rows.map((row) => {
           if (!('changes' in row) || !Array.isArray(row.changes)) return row;
           const [now, snapshot, , ...more] = row.changes;
@@ -323,7 +318,7 @@ describe('the session cache', () => {
         });
       },
     };
-    const { verify } = createSnapshotVerifier({ everyone });
+    const { verify } = createSnapshotVerifier(database);
     for (let count = 0; count < 3; count += 1) await verify(session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
     await run('delete from session_changes where user_id = $1', [user.id]);
@@ -334,15 +329,15 @@ describe('the session cache', () => {
   });
 
   test('is correct on tables copied from a server with higher transaction numbers, and is used again after two maintenance runs', async () => {
-    const { user, session } = await signInNewUserAtHome();
-    await runAtHome(`insert into session_changes (user_id, xid) values ($1, '99999999999')`, [randomUUID()]);
-    await runAtHome(`update session_changes_floor set floor = '99999999999', next_floor = '99999999999'`);
+    const { user, session } = await signInNewUser();
+    await run(`insert into session_changes (user_id, xid) values ($1, '99999999999')`, [randomUUID()]);
+    await run(`update session_changes_floor set floor = '99999999999', next_floor = '99999999999'`);
     expect(await statuses(session.token)).toEqual([200]);
-    await runAtHome('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
     expect(await statuses(session.token)).toEqual([401]);
-    for (let rest = 0; rest < 2; rest += 1) await runMaintenanceOnce(home(), [sessionChangesTask]);
-    expect(await runAtHome(`select from session_changes where xid >= '99999999999'`)).toEqual([]);
-    const next = await signInNewUserAtHome();
+    for (let rest = 0; rest < 2; rest += 1) await runMaintenanceOnce(one.database, [sessionChangesTask]);
+    expect(await run(`select from session_changes where xid >= '99999999999'`)).toEqual([]);
+    const next = await signInNewUser();
     expect(await statuses(next.session.token)).toEqual([200]);
     const queries = await queriesOf(() => statusOn(one, next.session.token));
     expect(queries.map(({ name }) => name)).toEqual(['session_changes']);
@@ -350,32 +345,32 @@ describe('the session cache', () => {
 });
 
 describe('rows of session_changes', () => {
-  const changeRows = () => runAtHome('select xid::text, user_id from session_changes');
+  const changeRows = () => run('select xid::text, user_id from session_changes');
 
   test('are not written by logins, new sessions, checks and expiry', async () => {
-    const { user, token } = await signInNewUserAtHome();
-    await runMaintenanceOnce(home(), [sessionChangesTask]);
+    const { user, token } = await signInNewUser();
+    await runMaintenanceOnce(one.database, [sessionChangesTask]);
     const before = await changeRows();
     await one.api('POST', '/v1/tokens', { body: passwordLogin(user.username) });
     await one.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
     const { body } = await one.api<Session>('POST', '/v1/sessions', { basic: token });
-    await runAtHome(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+    await run(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
       select user_id, gen_random_uuid(), authentication_id, device_id, token_digest, created_at, db_now() - interval '2 days'
       from sessions where id = '${body.id}'`);
-    expect(await runMaintenanceOnce(home(), expiryTasks(60_000))).toBeGreaterThan(0);
+    expect(await runMaintenanceOnce(one.database, expiryTasks(60_000))).toBeGreaterThan(0);
     // The service's own maintenance task may have deleted some meanwhile.
     expect(before).toEqual(expect.arrayContaining(await changeRows()));
   });
 
   test('are one for each user and transaction, however many rows change', async () => {
-    const { user, token } = await signInNewUserAtHome();
+    const { user, token } = await signInNewUser();
     for (let count = 0; count < 5; count += 1) await one.api('POST', '/v1/sessions', { basic: token });
-    await runAtHome(
+    await run(
       `with s as (update sessions set expires_at = db_now() where user_id = $1),
             a as (update authentications set ended_at = db_now() where user_id = $1)
        update users set epoch = epoch + 1 where id = $1`,
       [user.id],
     );
-    expect(await runAtHome('select from session_changes where user_id = $1', [user.id])).toHaveLength(1);
+    expect(await run('select from session_changes where user_id = $1', [user.id])).toHaveLength(1);
   });
 });

@@ -61,20 +61,14 @@ export interface PostgresServer {
   query(text: string, database?: string): Promise<Record<string, unknown>[]>;
   /** Ends the server and all its connections at once, like a power failure. */
   kill(): void;
-  /** Starts it again, on the same port. */
-  restart(): Promise<PostgresServer>;
 }
 
-/** Creates and starts a primary. @param settings of its command line */
-export async function startPrimary(
-  folder: ServerFolder,
-  name = 'primary',
-  settings: Readonly<Record<string, string>> = {},
-): Promise<PostgresServer> {
-  const data = join(folder.path, name);
+/** Creates and starts a primary. */
+export async function startPrimary(folder: ServerFolder): Promise<PostgresServer> {
+  const data = join(folder.path, 'primary');
   const options = ['-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8', '-A', 'trust', '--no-sync'];
   await folder.run(`${programs()}/initdb`, '-D', data, ...options);
-  const server = await startServer(folder, data, await freePort(), settings);
+  const server = await startServer(folder, data, await freePort());
   await server.query('create database postern');
   return server;
 }
@@ -101,18 +95,9 @@ export async function startStandby(
   return standby;
 }
 
-async function startServer(
-  folder: ServerFolder,
-  data: string,
-  port: number,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<PostgresServer> {
-  const options = Object.entries({ fsync: 'off', max_connections: '200', ...settings });
-  const child = folder.start(
-    `${programs()}/postgres`,
-    ...['-D', data, '-h', '127.0.0.1', '-p', `${port}`, '-k', ''],
-    ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  );
+async function startServer(folder: ServerFolder, data: string, port: number): Promise<PostgresServer> {
+  const options = ['-h', '127.0.0.1', '-p', `${port}`, '-k', '', '-c', 'fsync=off', '-c', 'max_connections=200'];
+  const child = folder.start(`${programs()}/postgres`, '-D', data, ...options);
   const query = async (text: string, database = 'postgres') => {
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database });
     client.on('error', () => undefined);
@@ -132,7 +117,6 @@ async function startServer(
       child.kill('SIGKILL');
       for (const pid of children) endProcess(pid);
     },
-    restart: () => startServer(folder, data, port, settings),
   };
 }
 

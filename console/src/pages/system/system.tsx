@@ -31,7 +31,6 @@ export function SystemPage() {
           <>
             <Findings findings={data.findings} />
             <Processes system={data} />
-            <Servers servers={data.servers} />
             <Storage system={data} />
             <Settings settings={data.settings} />
             <Migrations migrations={data.migrations} />
@@ -166,89 +165,10 @@ function Processes({ system: { instances, version, queue } }: { system: System }
 
 const mebibytes = (bytes: number) => bytes / 1_048_576;
 
-function useSize() {
-  const { number } = useFormats();
-  return (bytes: number) => `${number(Math.round(mebibytes(bytes) * 10) / 10)} MiB`;
-}
-
-/** The database servers. The list is empty without the setting `SHARDS`. */
-function Servers({ servers }: { servers: System['servers'] }) {
+function Storage({ system: { database } }: { system: System }) {
   const { system } = useText();
   const { number } = useFormats();
-  const size = useSize();
-  if (servers.length === 0) return null;
-  const silent = servers.filter(({ answers }) => !answers).length;
-  return (
-    <Panel hasNoPadding title={system.servers} note={silent === 0 ? system.allAnswer : system.silent(silent)}>
-      <Grid
-        stacks
-        label={system.servers}
-        heads={[
-          ...[system.server, system.seen, system.users, system.buckets],
-          ...[system.size, system.connections, system.migrations, 'PostgreSQL'],
-        ]}
-      >
-        {servers.map((server) => (
-          <tr key={server.name}>
-            <th scope="row">{server.name}</th>
-            <td data-head={system.seen}>
-              {server.answers ? system.answers : <Badge kind="bad">{system.doesNotAnswer}</Badge>}
-            </td>
-            <td data-head={system.users}>{server.users === null ? <None /> : <Num value={server.users} />}</td>
-            <td data-head={system.buckets}>
-              <Num value={server.buckets} />
-              {server.moves_to_complete > 0 && ` ${system.moving(number(server.moves_to_complete))}`}
-            </td>
-            <td data-head={system.size}>{server.bytes === null ? <None /> : size(server.bytes)}</td>
-            <td data-head={system.connections}>
-              {server.connections === null || server.max_connections === null ? (
-                <None />
-              ) : (
-                system.of(number(server.connections), number(server.max_connections))
-              )}
-            </td>
-            <td data-head={system.migrations}>
-              <Pending count={server.pending_migrations} />
-            </td>
-            <td data-head="PostgreSQL">
-              {/* Distributions add their package to the version, for example "15.14 (Debian 15.14-0+deb12u1)". */}
-              {server.version === null ? <None /> : <span title={server.version}>{server.version.split(' ')[0]}</span>}
-            </td>
-          </tr>
-        ))}
-      </Grid>
-      <Growth label={system.growthOfAll} className={styles.growth} />
-    </Panel>
-  );
-}
-
-function Pending({ count }: { count: number | null }) {
-  const { system } = useText();
-  if (count === null) return <None />;
-  return count === 0 ? system.applied : <Badge kind="waiting">{system.pending(count)}</Badge>;
-}
-
-function Tables({ label, tables }: { label: string; tables: System['database']['tables'] }) {
-  const { system } = useText();
-  const size = useSize();
-  return (
-    <Grid numbers label={label} heads={[system.table, system.size, system.rows]}>
-      {tables.map((table) => (
-        <tr key={table.name}>
-          <th scope="row">{table.name}</th>
-          <td>{size(table.bytes)}</td>
-          <td>
-            <Num value={table.rows} />
-          </td>
-        </tr>
-      ))}
-    </Grid>
-  );
-}
-
-/** The size of each database by day. */
-function Growth({ label, className }: { label: string; className?: string | undefined }) {
-  const { system } = useText();
+  const size = (bytes: number) => `${number(Math.round(mebibytes(bytes) * 10) / 10)} MiB`;
   const growth = useQuery({
     queryKey: ['statistics', 'database.size'],
     queryFn: ({ signal }) => {
@@ -262,33 +182,9 @@ function Growth({ label, className }: { label: string; className?: string | unde
       return request<GetStatisticsData, GetStatisticsResponse>('GET', '/admin/v1/stats', { query, signal });
     },
   });
-  const [metric] = growth.data?.metrics ?? [];
-  if (growth.data === undefined || metric === undefined) return null;
-  const { labels } = metric;
-  const plotted = labels.length === 0 ? [{ label: '', values: metric.values }] : labels;
-  const series = plotted.map(({ label: server, values }) => ({
-    key: server,
-    name: server === '' ? system.growth : system.growthOf(server),
-    values: values.map((bytes) => (bytes === 0 ? null : mebibytes(bytes))),
-    ...{ look: 'bars' as const, tone: 'accent' as const, height: labels.length > 1 ? 60 : 110 },
-  }));
+  const values = (growth.data?.metrics[0]?.values ?? []).map((bytes) => (bytes === 0 ? null : mebibytes(bytes)));
   return (
-    <div className={className}>
-      <Plot label={label} times={growth.data.buckets} step={day} series={series} />
-    </div>
-  );
-}
-
-function Storage({ system: { database, servers } }: { system: System }) {
-  const { system } = useText();
-  const { number } = useFormats();
-  const size = useSize();
-  const [main, ...others] = servers.filter(({ answers }) => answers);
-  return (
-    <Panel
-      title={main === undefined ? system.database : system.databaseOf(main.name)}
-      note={`PostgreSQL ${database.version}`}
-    >
+    <Panel title={system.database} note={`PostgreSQL ${database.version}`}>
       <div className={styles.storage}>
         <Facts
           facts={[
@@ -296,14 +192,25 @@ function Storage({ system: { database, servers } }: { system: System }) {
             [system.connections, system.of(number(database.connections), number(database.max_connections))],
           ]}
         />
-        {servers.length === 0 && <Growth label={system.growthLabel(size(database.bytes))} />}
-        <Tables label={system.tables} tables={database.tables} />
-        {others.map((server) => (
-          <details key={server.name} className={styles.group}>
-            <summary>{system.tablesOf(server.name)}</summary>
-            <Tables label={system.tablesOf(server.name)} tables={server.tables} />
-          </details>
-        ))}
+        {growth.data !== undefined && (
+          <Plot
+            label={system.growthLabel(size(database.bytes))}
+            times={growth.data.buckets}
+            step={day}
+            series={[{ key: 'size', name: system.growth, values, look: 'bars', tone: 'accent', height: 110 }]}
+          />
+        )}
+        <Grid numbers label={system.tables} heads={[system.table, system.size, system.rows]}>
+          {database.tables.map((table) => (
+            <tr key={table.name}>
+              <th scope="row">{table.name}</th>
+              <td>{size(table.bytes)}</td>
+              <td>
+                <Num value={table.rows} />
+              </td>
+            </tr>
+          ))}
+        </Grid>
       </div>
     </Panel>
   );

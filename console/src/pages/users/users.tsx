@@ -126,7 +126,7 @@ export function Users() {
                     )
                   }
                 >
-                  {last.partial === 'index' ? users.noIndex : last.partial === 'shard' ? users.noShard : users.partial}
+                  {last.partial === 'index' ? users.noIndex : users.partial}
                 </Notice>
               )}
               {isAllSelected && last.next_cursor !== null && (

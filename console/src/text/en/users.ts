@@ -36,7 +36,6 @@ export const users = {
   moreThan: (n: number) => `More than ${count(n)} match`,
   atLeast: (n: number) => (n === 0 ? 'Still counting' : `At least ${people(n)}`),
   partial: 'The search took too long. Users may be missing.',
-  noShard: 'A database server does not answer. Its users are missing.',
   noIndex: 'The index for searches is missing or still being built, so users may be missing. System shows its state.',
   goOn: 'Continue the search',
   nobody: 'Nobody matches',

@@ -36,7 +36,6 @@ export const users: Texts['users'] = {
   total: (n) => people(n),
   moreThan: (n) => `Más de ${count(n)} coinciden`,
   atLeast: (n) => (n === 0 ? 'Aún se está contando' : `Al menos ${people(n)}`),
-  noShard: 'Un servidor de base de datos no responde. Faltan sus usuarios.',
   partial: 'La búsqueda ha tardado demasiado. Pueden faltar usuarios.',
   noIndex:
     'El índice de búsquedas falta o aún se está creando, así que pueden faltar usuarios. Sistema muestra su estado.',

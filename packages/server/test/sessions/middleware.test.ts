@@ -159,7 +159,7 @@ test('`postern.fetch` of the client gets a new session after the 401 of a backen
   const { user, postern } = await signedIn(app, { trustedOrigins: [origin] });
   const session = await postern.getSession();
   const end = testSql('update sessions set expires_at = db_now() where id = $1', [session?.id]);
-  await app.database.everyone.query(end);
+  await app.database.query(end);
   const answer = await postern.fetch(`${origin}/me`);
   expect([answer.status, await answer.json()]).toEqual([200, user.id]);
 });

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { eventFilterFields } from '../../../audit/event-list.js';
 import type { EventStreams } from '../../../audit/stream/event-streams.js';
-import { parsePlaces } from '../../../audit/stream/places.js';
+import { parsePosition } from '../../../audit/stream/position.js';
 import { Event } from '../../../contract/administration.js';
 import { ListQuery } from '../../../contract/common.js';
 import { throwIfErrors } from '../../../lib/problem.js';
@@ -45,7 +45,7 @@ export function adminEventRoutes(
     await eventStreams.open({
       caller: callerOf(request).name,
       filter,
-      after: placesOf(request),
+      after: positionOf(request),
       recheck: async () => request.authorized.recheck?.(),
       connect: () => connectEventStream(reply),
     });
@@ -97,10 +97,10 @@ export function adminEventRoutes(
 }
 
 /** @throws Problem `validation_failed` */
-function placesOf({ headers }: FastifyRequest) {
+function positionOf({ headers }: FastifyRequest) {
   const id = headers['last-event-id'];
   if (id === undefined || id === '') return undefined;
-  const places = typeof id === 'string' ? parsePlaces(id) : undefined;
-  if (places === undefined) throwIfErrors([{ field: 'Last-Event-ID', code: 'invalid_format' }]);
-  return places;
+  const position = typeof id === 'string' ? parsePosition(id) : undefined;
+  if (position === undefined) throwIfErrors([{ field: 'Last-Event-ID', code: 'invalid_format' }]);
+  return position;
 }

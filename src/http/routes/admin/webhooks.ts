@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import {
   IssuedWebhook,
@@ -12,14 +11,14 @@ import {
   WebhookTest,
   WebhookTestRequest,
 } from '../../../contract/webhooks.js';
-import type { Database } from '../../../database/database.js';
+import type { Handle } from '../../../database/database.js';
 import { deliveryFilterFields, type WebhookDeliveries } from '../../../webhooks/deliveries.js';
 import { type Webhooks, webhookListFields } from '../../../webhooks/endpoints.js';
 import type { TestWebhook } from '../../../webhooks/test-event.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, nameMissingShards, originOf, requireRecentProof } from '../../requests/route.js';
+import { type App, callerOf, originOf, requireRecentProof } from '../../requests/route.js';
 
 /** The services of the routes for webhooks. */
 export interface WebhookServices {
@@ -34,14 +33,9 @@ const tags = ['Webhooks'];
 /** Routes for outgoing webhooks. A receiver learns what users do, so changes of an endpoint need a recent proof. */
 export function adminWebhookRoutes(
   app: App,
-  services: WebhookServices & { idempotent: Idempotent; database: Pick<Database, 'directory'> },
+  services: WebhookServices & { idempotent: Idempotent; database: Handle },
 ): void {
   const { webhooks, webhookDeliveries, testWebhook, idempotent, database } = services;
-  const sendWebhook = async (reply: FastifyReply, id: string) => {
-    const { webhook, missingShards } = await webhooks.get(id);
-    nameMissingShards(reply, missingShards);
-    return webhook;
-  };
   app.route({
     method: 'POST',
     url: '/admin/v1/webhooks',
@@ -87,8 +81,8 @@ export function adminWebhookRoutes(
       params: IdParams,
       response: { 200: { ...Webhook, description: 'The webhook.' } },
     },
-    config: { access, mayLackShards: true, problems: ['not_found'] },
-    handler: (request, reply) => sendWebhook(reply, pathId(request.params)),
+    config: { access, problems: ['not_found'] },
+    handler: async (request) => webhooks.get(pathId(request.params)),
   });
 
   app.route({
@@ -104,12 +98,12 @@ export function adminWebhookRoutes(
       body: WebhookChange,
       response: { 200: { ...Webhook, description: 'The changed webhook.' } },
     },
-    config: { access, mayLackShards: true, problems: ['not_found', 'fresh_proof_required'] },
-    async handler(request, reply) {
+    config: { access, problems: ['not_found', 'fresh_proof_required'] },
+    async handler(request) {
       requireRecentProof(callerOf(request));
       const id = pathId(request.params);
-      await database.directory.transaction((tx) => webhooks.change(tx, id, request.body, originOf(request)));
-      return sendWebhook(reply, id);
+      await database.transaction((tx) => webhooks.change(tx, id, request.body, originOf(request)));
+      return webhooks.get(id);
     },
   });
 
@@ -127,7 +121,7 @@ export function adminWebhookRoutes(
     config: { access, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      await database.directory.transaction((tx) => webhooks.remove(tx, id, originOf(request)));
+      await database.transaction((tx) => webhooks.remove(tx, id, originOf(request)));
       return reply.code(204).send(null);
     },
   });

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Block } from '../../../../src/contract/block.js';
-import { createTestStorage, type TestStorage } from '../../../support/shards.js';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.js';
 import { runCommand, temporaryFolder } from '../../command.js';
 
-let storage: TestStorage;
+let db: TestDatabase;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
-  [storage, folder] = await Promise.all([createTestStorage(), temporaryFolder()]);
+  [db, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
 });
 afterAll(async () => {
-  await storage.drop();
+  await db.drop();
   await folder.remove();
 });
 
 const command = (...args: string[]) =>
-  runCommand(['blocks', ...args], { ...storage.env, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
+  runCommand(['blocks', ...args], { DATABASE_URL: db.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
 
 test('postern blocks adds, lists and removes blocks', async () => {
   expect((await command('list')).stdout).toBe('No address is blocked.\n');

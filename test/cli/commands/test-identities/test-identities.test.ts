@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IssuedTestIdentity, TestIdentity } from '../../../../src/contract/users/test-identity.js';
-import { createTestStorage, type TestStorage } from '../../../support/shards.js';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.js';
 import { runCommand, temporaryFolder } from '../../command.js';
 
-let storage: TestStorage;
+let db: TestDatabase;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
-  [storage, folder] = await Promise.all([createTestStorage(), temporaryFolder()]);
+  [db, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
 });
 afterAll(async () => {
-  await storage.drop();
+  await db.drop();
   await folder.remove();
 });
 
 const run = (...args: string[]) =>
-  runCommand(args, { ...storage.env, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
+  runCommand(args, { DATABASE_URL: db.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
 const command = (...args: string[]) => run('test-identities', ...args);
 const until = new Date(Date.now() + 86_400_000).toISOString().replace('Z', '000Z');
 

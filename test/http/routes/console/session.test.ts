@@ -129,9 +129,7 @@ describe('signing in', () => {
     expect(await attempt()).toEqual([403, 'role_required']);
     await admin('PATCH', `/users/${user.id}`, { role: 'support' });
     expect(await attempt()).toEqual([403, 'role_not_active']);
-    await postern.database.everyone.query(
-      testSql('update users set role_active_since = db_now() where id = $1', [user.id]),
-    );
+    await postern.database.query(testSql('update users set role_active_since = db_now() where id = $1', [user.id]));
     expect(await attempt()).toEqual([403, 'second_factor_required']);
   });
 });
@@ -198,7 +196,7 @@ describe('a signed-in operator', () => {
 
   test('needs a new proof for keys when the login is old', async () => {
     const { browser: client, session } = await operator();
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`update authentications set approved_at = approved_at - interval '1 hour' where user_id = $1`, [
         session.user_id,
       ]),

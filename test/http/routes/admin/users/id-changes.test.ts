@@ -161,7 +161,7 @@ describe('deleting a user', () => {
       [user.id],
     );
     await eventually('the erasure', async () => {
-      const rows = await postern.database.everyone.query(left);
+      const rows = await postern.database.query(left);
       return rows.length === 0 ? true : undefined;
     });
     const { body: events } = await admin<Event[]>('GET', `/events?filter=user_id:${user.id}`);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   postern = await startTestApp();
 });
 afterAll(() => postern.close());
-beforeEach(() => postern.database.everyone.query(testSql('delete from password_schemes')));
+beforeEach(() => postern.database.query(testSql('delete from password_schemes')));
 
 interface SendOptions {
   readonly query?: string;
@@ -45,9 +45,7 @@ const getUser = (id = '') => admin<User>(`/${id}`);
 const newName = () => `import${randomInt(1e12)}`;
 const hashWithOwnParameters = () => dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1');
 const countUsers = async () => {
-  const [row] = await postern.database.everyone.query<{ count: number }>(
-    testSql('select count(*) as count from users'),
-  );
+  const [row] = await postern.database.query<{ count: number }>(testSql('select count(*) as count from users'));
   return row?.count;
 };
 
@@ -236,7 +234,7 @@ describe('POST /admin/v1/users/import', () => {
     expect(lines.map(({ result }) => result)).toEqual(expected);
     expect(forecast.map(({ result }) => result)).toEqual(expected.map((result) => result.replace('created', 'valid')));
     expect(lines[8]?.errors).toMatchObject([{ field: 'password_hash', code: 'too_many_schemes' }]);
-    const recorded = await postern.database.everyone.query(testSql('select scheme from password_schemes'));
+    const recorded = await postern.database.query(testSql('select scheme from password_schemes'));
     expect(recorded).toHaveLength(8);
   });
 
@@ -272,7 +270,7 @@ describe('POST /admin/v1/users/import', () => {
     expect(results.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1));
     expect(results.map(({ result }) => result)).toEqual(lines.map((_, index) => (index < 1234 ? 'exists' : 'created')));
     const count = testSql('select count(*) as made from users where username like $1', [`${prefix}-%`]);
-    expect(await postern.database.everyone.query(count)).toEqual([{ made: 2500 }]);
+    expect(await postern.database.query(count)).toEqual([{ made: 2500 }]);
   });
 
   it('creates each user once when the same file is sent several times in parallel', async () => {
@@ -293,7 +291,7 @@ describe('POST /admin/v1/users/import', () => {
         'select user_id from identities where canonical like $1 group by user_id having count(*) = 2',
         [`${prefix}-%`],
       );
-      expect(await postern.database.everyone.query(ids)).toHaveLength(40);
+      expect(await postern.database.query(ids)).toHaveLength(40);
     }
   });
 

@@ -286,7 +286,7 @@ describe('listing users', () => {
   });
 
   test('counts up to a thousand', async () => {
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`insert into users (id, name, created_at, updated_at)
            select gen_random_uuid(), 'counted', db_now(), db_now() from generate_series(1, 1001)`),
     );
@@ -298,6 +298,6 @@ describe('listing users', () => {
     expect(end.headers['x-total-count']).toBe('1001');
     expect(end.headers.link).toContain('page=11&limit=100&filter=name%3Acounted>; rel="last"');
     expect(end.body).toHaveLength(1);
-    await postern.database.everyone.query(testSql(`delete from users where name = 'counted'`));
+    await postern.database.query(testSql(`delete from users where name = 'counted'`));
   });
 });

@@ -110,7 +110,7 @@ describe('enrolling a passkey', () => {
   test('is limited to twenty for each user', async () => {
     const who = await person();
     await enrolPasskey(who);
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         `insert into passkeys select user_id, gen_random_uuid(), n::text::bytea, public_key, 0, '{}', '', false, created_at
            from passkeys, generate_series(2, 20) n where user_id = $1`,
