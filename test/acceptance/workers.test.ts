@@ -138,7 +138,7 @@ describe('two workers behave like one process', () => {
 });
 
 test('the metrics of two workers add up, and no count becomes smaller when a worker dies', async () => {
-  const url = linesOf(service).find(({ msg }) => msg === 'the metrics are served')?.url;
+  const url = linesOf(service).find(({ msg }) => msg === 'the metrics are served')?.url ?? '';
   const checks = (metrics: Scrape) => metrics.value('postern_session_checks_total', { result: 'invalid' }) ?? 0;
   const headers = { authorization: `Bearer pss_${'A'.repeat(60)}` };
   const before = checks(await scrape(url));
