@@ -20,21 +20,28 @@ export function request(method, url, { body, ...headers } = {}) {
  * do not include requests that would have arrived while the server was slow.
  * @param {{ url: string, next: () => Buffer, connections: number, seconds: number, atLeast?: number, mayRefuse?: boolean }} options
  *   atLeast: the minimum number of requests, even if they take longer than `seconds`;
- *   mayRefuse: a 503 is an answer too, and counted
+ *   mayRefuse: a 503 is an answer too, and counted. After a 429, which says that the user's budget is used up, the load
+ *   waits as long as the server says. This time is not measured. For one connection
  */
 export async function closedLoop({ url, next, connections, seconds, atLeast = 0, mayRefuse = false }) {
   const times = [];
   let refused = 0;
   const since = performance.now();
-  const until = since + seconds * 1000;
+  let waited = 0;
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const connection = await open(url);
       try {
-        for (let now = performance.now(); now < until || times.length < atLeast; ) {
+        for (let now = performance.now(); now - since - waited < seconds * 1000 || times.length < atLeast; ) {
           const sentAt = now;
           const answer = await connection.ask(next(), mayRefuse);
           now = performance.now();
+          if (statusOf(answer) === 429) {
+            await new Promise((resolve) => setTimeout(resolve, retryAfterOf(answer)));
+            waited += performance.now() - sentAt;
+            now = performance.now();
+            continue;
+          }
           times.push(now - sentAt);
           if (statusOf(answer) === 503) refused += 1;
         }
@@ -43,7 +50,7 @@ export async function closedLoop({ url, next, connections, seconds, atLeast = 0,
       }
     }),
   );
-  return { ...summarise(times, (performance.now() - since) / 1000), refused };
+  return { ...summarise(times, (performance.now() - since - waited) / 1000), refused };
 }
 
 /**
@@ -119,7 +126,7 @@ async function open(url) {
     const message = joined(chunks);
     chunks = [];
     const status = statusOf(message);
-    if (status < 300 || status === 304 || (mayRefuse && status === 503)) resolve(message);
+    if (status < 300 || status === 304 || (mayRefuse && (status === 503 || status === 429))) resolve(message);
     else reject(new Error(`not a success: ${message}`));
   });
   return {
@@ -138,6 +145,11 @@ async function open(url) {
 /** The position of the status in an answer that begins with `HTTP/1.1 200`. */
 function statusOf(message) {
   return Number(message.latin1Slice(9, 12));
+}
+
+/** The milliseconds after which the server wants the request again. */
+function retryAfterOf(message) {
+  return Number(/\r\nretry-after: (\d+)/i.exec(message.toString('latin1'))?.[1] ?? 1) * 1000;
 }
 
 /** Large answers arrive in many pieces. Joining them for each new piece would be slow. */

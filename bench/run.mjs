@@ -19,8 +19,8 @@ const quick = process.argv.includes('--quick');
 const rounds = quick ? 1 : 5;
 const seconds = quick ? 0.5 : 2;
 const sizes = quick
-  ? { users: 60_000, notifications: 80_000, inbox: 10_000, inboxes: 4 }
-  : { users: 200_000, notifications: 2_000_000, inbox: 250_000, inboxes: 4 };
+  ? { users: 60_000, notifications: 160_000, inbox: 10_000, inboxes: 8 }
+  : { users: 200_000, notifications: 2_000_000, inbox: 125_000, inboxes: 8 };
 const owners = ownersOf(sizes);
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));

@@ -46,7 +46,7 @@ export async function createServices(
     readonly blockInterval: number | undefined;
   },
 ): Promise<Domains> {
-  const { config, outbound, plugins, database, keys, hasher, pacer, log, lifecycle } = base;
+  const { config, outbound, database, keys, hasher, pacer, log, lifecycle } = base;
   const push = await createPushDomain(base);
   const notifications = await createNotificationServices(base, push.onPublished, options.streamTimes);
   const messaging = await createMessaging(base, { hasPush: push.onPublished !== undefined, print: options.print });
@@ -77,7 +77,6 @@ export async function createServices(
     limits,
     factors,
     idTokens,
-    plugins,
     account,
     testCodes,
     dpopVerifier: sessions.dpopVerifier,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { nearestSimilar, nearestSpelling } from '../lib/nearest.js';
-import { contradictions } from './contradictions.js';
+import { contradictions, risks } from './contradictions.js';
 import { type EffectiveSetting, effectiveSettings } from './effective.js';
 import type { Setting } from './parsers.js';
 import { formerNames, type SettingValues, settings } from './settings.js';
@@ -16,8 +16,6 @@ export class ConfigError extends Error {
 
 /** The frozen configuration. Its members have the names of the variables, so that code and docs use the same names. */
 export type Config = SettingValues & {
-  /** The variables for plug-ins. */
-  readonly pluginVariables: Readonly<Record<string, string>>;
   /** Warnings for the operator, such as of a former name of a setting. */
   readonly warnings: readonly string[];
   /** All settings, without secrets. */
@@ -26,19 +24,13 @@ export type Config = SettingValues & {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const pluginPrefix = 'AUTHENTICATOR_';
-
 /**
  * Reads and checks the configuration.
  * @throws ConfigError with all errors.
  */
 export function readConfig(env: Environment = readEnvironment()): Config {
   const { env: current, warnings, errors } = withCurrentNames(env);
-  const forPlugins = Object.entries(env).filter(([name]) => name.startsWith(pluginPrefix));
-  const values: Record<string, unknown> = {
-    pluginVariables: Object.freeze(Object.fromEntries(forPlugins)),
-    warnings: Object.freeze([...warnings, ...misspeltSettings(env)]),
-  };
+  const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
     const text = current[name] || setting.fallback;
     if (text === undefined) continue;
@@ -50,6 +42,7 @@ export function readConfig(env: Environment = readEnvironment()): Config {
   errors.push(...unknown.map((name) => `${name} is not a variable of Postern${suggestionFor(name)}`));
   errors.push(...contradictions(values as Partial<Config>));
   if (errors.length > 0) throw new ConfigError(errors);
+  values.warnings = Object.freeze([...warnings, ...misspeltSettings(env), ...risks(values as Partial<Config>)]);
   values.effective = Object.freeze(effectiveSettings(current, values));
   return Object.freeze(values) as Config;
 }

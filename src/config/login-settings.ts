@@ -8,7 +8,6 @@ import {
   flag,
   hashList,
   integer,
-  modules,
   orZero,
   passkeyOrigins,
   pattern,
@@ -111,11 +110,6 @@ export const factorSettings = {
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const authenticatorSettings = {
-  AUTHENTICATORS: {
-    parse: modules,
-    about:
-      'Further authenticators: ES modules by their path (`./badge.js`) or package name, joined by commas. They get the variables that begin with `AUTHENTICATOR_`. See docs/authenticators.md.',
-  },
   CUSTOM_AUTHENTICATORS: {
     parse: customAuthenticators,
     about:

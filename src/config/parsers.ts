@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
@@ -257,15 +256,6 @@ export function notificationTypes(text: string): Parsed<readonly string[]> {
   return list.every((type) => /^[a-z][a-z0-9_]{0,31}$/.test(type)) && new Set(list).size === list.length
     ? ok(list)
     : invalid('must be different lower-case words joined by commas');
-}
-
-/** Modules. A path becomes a file URL; any other name is the name of a package. */
-export function modules(text: string): Parsed<readonly string[]> {
-  const list = text.split(',').map((module) => module.trim());
-  if (list.includes('') || new Set(list).size < list.length) {
-    return invalid('must be different paths or package names, joined by commas');
-  }
-  return ok(list.map((module) => (/^\.{0,2}\//.test(module) ? pathToFileURL(resolve(module)).href : module)));
 }
 
 /** Milliseconds by notification type. `*` is every other type. */

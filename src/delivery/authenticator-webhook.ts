@@ -1,28 +1,26 @@
 import { newId } from '../lib/ids.js';
 import { parseJsonObject } from '../lib/json-object.js';
 import { Problem } from '../lib/problem.js';
-import type { Plugin, PluginAnswer, PluginUser } from '../login/authenticators/plugin.js';
+import type { CustomEndpoint, CustomUser } from '../login/authenticators/custom.js';
 import type { Outbound, OutboundResponse } from './outbound.js';
 import { createWebhookSigner } from './webhook-signature.js';
 
-export interface WebhookAuthenticatorOptions {
+export interface AuthenticatorWebhookOptions {
   /** The value of `authenticator` in a client's request. */
   readonly name: string;
   readonly url: string;
   /** `whsec_` and base64. */
   readonly secret: string;
-  readonly steps: 1 | 2;
   readonly outbound: Outbound;
 }
 
 /**
- * Creates an authenticator that calls a service of the operator, with a POST that is signed as Standard Webhooks 1.0
- * defines. It calls the service for unknown users too, with `user` null, so that the time does not show whether a user
- * exists. A 200 with `approved` true or false decides. Everything else is a failure, and its log line contains neither
- * the secret nor the response.
+ * Calls a service of the operator with a POST that is signed as Standard Webhooks 1.0 defines. It calls the service for
+ * unknown users too, with `user` null, so that the time does not show whether a user exists. A 200 with `approved` true
+ * or false decides. Everything else is a failure, and its log line contains neither the secret nor the response.
  */
-export function createWebhookAuthenticator(options: WebhookAuthenticatorOptions): Plugin {
-  const { name, url, steps, outbound } = options;
+export function createAuthenticatorWebhook(options: AuthenticatorWebhookOptions): CustomEndpoint {
+  const { name, url, outbound } = options;
   const sign = createWebhookSigner(options.secret);
 
   async function post(type: 'begin' | 'verify', fields: object): Promise<OutboundResponse> {
@@ -39,29 +37,22 @@ export function createWebhookAuthenticator(options: WebhookAuthenticatorOptions)
     }
   }
 
-  async function verify(user: PluginUser | undefined, secret: string, authenticationId: string): Promise<boolean> {
-    const response = await post('verify', { authentication_id: authenticationId, user: publicUser(user), secret });
-    if (response.status !== 200) throw unavailable(new Error(`${name} answered ${response.status}`));
-    const approved = readApproved(response.body);
-    if (approved === undefined) throw unavailable(new Error(`${name} answered 200 without "approved"`));
-    return approved;
-  }
-
-  if (steps === 1) return { name, steps, verify };
   return {
-    name,
-    steps,
-    async begin(user: PluginUser | undefined, authenticationId: string) {
+    async begin(user, authenticationId) {
       const { status } = await post('begin', { authentication_id: authenticationId, user: publicUser(user) });
       if (status < 200 || status > 299) throw unavailable(new Error(`${name} answered ${status}`));
-      return {};
     },
-    verify: ({ secret, authenticationId }: PluginAnswer, user: PluginUser | undefined) =>
-      verify(user, secret, authenticationId),
+    async verify(user, secret, authenticationId) {
+      const response = await post('verify', { authentication_id: authenticationId, user: publicUser(user), secret });
+      if (response.status !== 200) throw unavailable(new Error(`${name} answered ${response.status}`));
+      const approved = readApproved(response.body);
+      if (approved === undefined) throw unavailable(new Error(`${name} answered 200 without "approved"`));
+      return approved;
+    },
   };
 }
 
-function publicUser(user: PluginUser | undefined) {
+function publicUser(user: CustomUser | undefined) {
   if (user === undefined) return null;
   const { id, username, email, phone, locale } = user;
   return { id, username: username ?? null, email: email ?? null, phone: phone ?? null, locale: locale ?? null };

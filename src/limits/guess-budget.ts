@@ -220,7 +220,7 @@ export function createGuessBudget(
     return {
       async evaluate(work) {
         const verdict = await work().catch((error: unknown) =>
-          settleAfter(error, isPluginFailure(error) ? 'wrong' : 'none'),
+          settleAfter(error, isAuthenticatorFailure(error) ? 'wrong' : 'none'),
         );
         if (verdict !== 'right') await settle(account, slot, verdict === 'neutral' ? 'none' : verdict);
         return verdict;
@@ -281,10 +281,10 @@ function isLock(error: unknown): boolean {
 }
 
 /**
- * Whether the code of a plug-in failed. Some plug-ins fail only for wrong secrets. If such a failure did not count, it
- * would allow guesses without limit (decision 39).
+ * Whether a custom authenticator failed. Some fail only for wrong secrets. If such a failure did not count, it would
+ * allow guesses without limit (decision 39).
  */
-function isPluginFailure(error: unknown): boolean {
+function isAuthenticatorFailure(error: unknown): boolean {
   return error instanceof Problem && error.code === 'authenticator_unavailable';
 }
 

@@ -146,7 +146,7 @@ export function createSessions(
         await report(authenticationToken, use.origin, { type: 'token.shared', data, isNotified: true });
       }
       counters.add('sessions.created');
-      const nonce = row.key_thumbprint === null ? undefined : dpopVerifier.nonceAt(row.now);
+      const nonce = row.key_thumbprint === null ? undefined : dpopVerifier.nonceAt(row.user_id, row.now);
       return { session: { ...toSession(row), token }, nonce };
     },
   };

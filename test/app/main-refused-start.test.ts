@@ -80,21 +80,6 @@ test.each(['PORT', 'CONSOLE_PORT', 'METRICS_PORT'])('a start whose %s is in use 
   expect(await databaseDigest(db.target)).toBe(before);
 });
 
-test.each(['1', '2'])(
-  'with WORKERS=%s, a start with a plug-in that cannot be loaded does not migrate',
-  async (WORKERS) => {
-    const db = await olderDatabase();
-    const before = await databaseDigest(db.target);
-    const { code, stderr } = await runCommand(['serve'], {
-      ...{ DATABASE_URL: db.url, ...secret, DATA_DIR: await emptyFolder(), PORT: '0', WORKERS, LOG_LEVEL: 'silent' },
-      AUTHENTICATORS: '/no/such/plug-in.mjs',
-    });
-    expect(stderr).toMatch(/AUTHENTICATORS names .*plug-in.mjs/);
-    expect(code).toBe(1);
-    expect(await databaseDigest(db.target)).toBe(before);
-  },
-);
-
 test('a start that fails keeps former data that is older than seven days, and one that succeeds removes it', async () => {
   const dataDir = await emptyFolder();
   const start = () => startPostern(readConfig({ PORT: '0', DATA_DIR: dataDir }), { log: createLog('silent') });

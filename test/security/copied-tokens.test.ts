@@ -175,11 +175,13 @@ describe('a proof', () => {
     }
   });
 
-  test('of another user’s token with the same nonce has no effect', async () => {
+  test('of another user’s token is refused, and so is a nonce of another user', async () => {
     const { own: mine } = await newOwner();
     const { own: theirs } = await newOwner();
     expect((await requestSession(one, theirs.token, proofOf(mine))).status).toBe(401);
-    expect((await requestSession(one, theirs.token, proofOf({ ...theirs, nonce: mine.nonce }))).status).toBe(201);
+    const borrowed = await requestSession(one, theirs.token, proofOf({ ...theirs, nonce: mine.nonce }));
+    expect([borrowed.status, borrowed.body.errors?.[0]?.code]).toEqual([401, 'use_dpop_nonce']);
+    expect((await requestSession(one, theirs.token, proofOf(theirs))).status).toBe(201);
   });
 });
 

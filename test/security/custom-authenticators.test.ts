@@ -7,7 +7,7 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
-import { createUser } from '../support/users.js';
+import { createUser, passwordLogin } from '../support/users.js';
 
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 
@@ -41,6 +41,8 @@ const service = createServer(async (request, response) => {
 });
 
 let postern: TestApp;
+/** The same with five guesses for each account. */
+let withGuessLimit: TestApp;
 beforeAll(async () => {
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/decide?tenant=1`;
@@ -48,8 +50,10 @@ beforeAll(async () => {
     ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOGIN_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '1000' },
     CUSTOM_AUTHENTICATORS: JSON.stringify({ badge: { url, secret }, call: { url, secret, steps: 2 } }),
   });
+  withGuessLimit = await postern.another({ GUESS_LIMIT: '5' });
 });
 afterAll(async () => {
+  await withGuessLimit.close();
   await postern.close();
   service.closeAllConnections();
   await new Promise((resolve) => service.close(resolve));
@@ -61,16 +65,79 @@ beforeEach(() => {
 
 type Body = Authentication & Pick<ProblemAnswer, 'errors'>;
 const nobody = () => `nobody${randomInt(1e12)}`;
-const login = (name: string | null, given: string, authenticator = 'badge') =>
-  postern.api<Body>('POST', '/v1/tokens', {
+const login = (name: string | null, given: string, authenticator = 'badge', { app = postern, pin = '' } = {}) =>
+  app.api<Body>('POST', '/v1/tokens', {
     body: {
       ...{ identity: { type: 'username', value: name }, authenticator: `custom:${authenticator}` },
-      ...{ secret: given, device: {} },
+      ...{ secret: given, device: {}, ...(pin !== '' && { pin }) },
     },
   });
-const answer = (id: string, given: string, pin = '2468') =>
-  postern.api<Body>('POST', `/v1/tokens/${id}/secret`, { body: { secret: given, pin } });
+const answer = (id: string, given: string, pin = '2468', app = postern) =>
+  app.api<Body>('POST', `/v1/tokens/${id}/secret`, { body: { secret: given, pin } });
 const outcome = ({ status, body }: ApiAnswer<Body>) => (status === 201 ? body.status : status);
+
+/** The same rules apply to one and two steps. `refused` is the response to a wrong secret. */
+const kinds = [
+  {
+    kind: 'one step',
+    refused: 'rejected' as string | number,
+    attempt: (name: string | null, given: string, pin?: string) =>
+      login(name, given, 'badge', { app: withGuessLimit, ...(pin !== undefined && { pin }) }),
+  },
+  {
+    kind: 'two steps',
+    refused: 400 as string | number,
+    attempt: async (name: string | null, given: string, pin?: string) => {
+      const { body } = await login(name, 'ignored', 'call', { app: withGuessLimit });
+      return answer(body.id, given, pin, withGuessLimit);
+    },
+  },
+];
+
+describe.each(kinds)('a service of the operator in $kind', ({ attempt, refused }) => {
+  const fiveTimes = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 5 }, work));
+
+  test('shares the guess budget of the account: five wrong secrets lock it for every authenticator', async () => {
+    const { username } = await createUser(postern);
+    expect((await fiveTimes(() => attempt(username, 'wrong'))).map(outcome)).toEqual(Array(5).fill(refused));
+    const locked = await attempt(username, 'right');
+    expect(outcome(locked)).toBe(423);
+    expect(locked.headers['retry-after']).toMatch(/^\d+$/);
+    const byPassword = await withGuessLimit.api('POST', '/v1/tokens', { body: passwordLogin(username) });
+    expect(byPassword.status).toBe(423);
+  });
+
+  test('that fails for a secret counts as a wrong guess, for known and unknown users', async () => {
+    const { username } = await createUser(postern);
+    decide = (question, response, request) =>
+      question.secret === 'fails' ? response.writeHead(500).end() : decideBySecret(question, response, request);
+    for (const name of [username, nobody()]) {
+      for (const failed of await fiveTimes(() => attempt(name, 'fails'))) expect(failed.status).toBe(503);
+      expect(outcome(await attempt(name, 'right'))).toBe(423);
+    }
+  });
+
+  test('is asked about five of many parallel wrong secrets', async () => {
+    const { username } = await createUser(postern);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(username, 'wrong')));
+    expect(answers.filter((one) => outcome(one) === refused)).toHaveLength(5);
+    expect(questions.filter(({ secret: given }) => given === 'wrong')).toHaveLength(5);
+    expect(outcome(await attempt(username, 'right'))).toBe(423);
+  });
+
+  test('approves nobody without the right PIN, and no locked or deactivated user', async () => {
+    const withPin = await createUser(postern, { pin: '2468' });
+    expect(outcome(await attempt(withPin.username, 'right', '1357'))).toBe(refused);
+    expect(outcome(await attempt(withPin.username, 'right', '2468'))).toBe('approved');
+    const [locked, gone] = [await createUser(postern), await createUser(postern)];
+    const bearer = postern.adminKey;
+    await postern.api('POST', `/admin/v1/users/${locked.id}/lock`, { bearer, body: { permanent: true } });
+    await postern.api('PATCH', `/admin/v1/users/${gone.id}`, { bearer, body: { status: 'deactivated' } });
+    expect(outcome(await attempt(locked.username, 'wrong'))).toBe(refused);
+    expect(outcome(await attempt(locked.username, 'right'))).toBe(403);
+    expect(outcome(await attempt(gone.username, 'right'))).toBe(refused);
+  });
+});
 
 describe('a service of the operator', () => {
   test('decides a one-step login by user and secret', async () => {

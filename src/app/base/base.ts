@@ -14,7 +14,6 @@ import { createOutbound, type Outbound } from '../../delivery/outbound.js';
 import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Tracing } from '../../lib/tracing/tracing.js';
-import type { Plugin } from '../../login/authenticators/plugin.js';
 import type { TemplateTexts } from '../../messages/templates.js';
 import { createCounters } from '../../statistics/counters.js';
 import { createMeters, type MeterStore } from '../../statistics/meters.js';
@@ -25,7 +24,6 @@ import { refuseUsedPorts } from './configured-ports.js';
 import { consoleUrl } from './console-url.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Logger } from './log.js';
-import { loadConfiguredPlugins } from './plugins.js';
 import { type ResourceLimits, resourceLimits } from './resource-limits.js';
 
 /** The dependencies that the factories of the domains share. */
@@ -37,8 +35,6 @@ export interface Base {
   /** Undefined without OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly tracing: Tracing | undefined;
   readonly outbound: Outbound;
-  /** The authenticators of AUTHENTICATORS. An error in one ends the start before the database is opened. */
-  readonly plugins: readonly Plugin[];
   /** The texts of TEMPLATES_DIR. An error in one ends the start before the database is opened. */
   readonly texts: TemplateTexts;
   readonly target: DatabaseTarget;
@@ -86,7 +82,6 @@ export async function openBase(
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets, tracing }), (calls) => calls.close());
-  const { plugins } = lifecycle.add(await loadConfiguredPlugins(config, outbound, log), (loaded) => loaded.close());
   const texts = await readConfiguredFiles(config);
   // Workers share the ports, which the primary process has checked.
   if (worker === undefined) await refuseUsedPorts(config);
@@ -134,7 +129,6 @@ export async function openBase(
     resources,
     tracing,
     outbound,
-    plugins,
     texts,
     target,
     database,

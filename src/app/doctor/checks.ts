@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkPrograms } from '../../backups/dumps/check.js';
 import { readBackupTimes, readLogArchive } from '../../backups/state.js';
-import { type Config, ConfigError } from '../../config/config.js';
+import type { Config } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
 import { snsUrl } from '../../config/sms-settings.js';
 import { importedSchemes } from '../../credentials/password-schemes.js';
@@ -282,19 +282,6 @@ export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding
   if (errors.length > 0) return errors.map((error) => fail('templates', error));
   const count = [...texts.values()].reduce((sum, { size }) => sum + size, 0);
   return [ok('templates', `${count} of your own in ${TEMPLATES_DIR}`)];
-}
-
-/** Loads the plug-ins in the same way as a start. */
-export async function checkAuthenticators(config: Config): Promise<Finding[]> {
-  const modules = config.AUTHENTICATORS ?? [];
-  if (modules.length === 0) return [];
-  const { loadPluginNames } = await import('../base/plugins.js');
-  try {
-    return [ok('authenticators', (await loadPluginNames(config)).join(', '))];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.errors.map((detail) => fail('authenticators', detail));
-  }
 }
 
 /** Lists which push channels are configured. */

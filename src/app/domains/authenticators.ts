@@ -3,16 +3,15 @@ import type { MessageChannel } from '../../contract/administration.js';
 import type { PasswordHasher } from '../../credentials/passwords.js';
 import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import type { Database } from '../../database/database.js';
-import { createWebhookAuthenticator } from '../../delivery/authenticator-webhook.js';
+import { createAuthenticatorWebhook } from '../../delivery/authenticator-webhook.js';
 import { createIdTokens } from '../../delivery/oidc/id-tokens.js';
 import type { Outbound } from '../../delivery/outbound.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Authenticator } from '../../login/authenticators/authenticator.js';
 import { emailAuthenticator, smsAuthenticator } from '../../login/authenticators/code.js';
-import { guardPlugin } from '../../login/authenticators/guarded.js';
+import { customAuthenticator } from '../../login/authenticators/custom.js';
 import { type IdTokens, oidcAuthenticator } from '../../login/authenticators/oidc.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
-import type { Plugin } from '../../login/authenticators/plugin.js';
 
 /** All configured authenticators: the built-in ones, and plug-ins and webhooks, which are guarded. */
 export function createAuthenticators(parts: {
@@ -25,24 +24,25 @@ export function createAuthenticators(parts: {
   /** The channels for codes. */
   readonly channels: readonly MessageChannel[];
   readonly outbound: Outbound;
-  readonly plugins: readonly Plugin[];
   readonly idTokens: readonly IdTokens[];
 }): Authenticator[] {
-  const { config, database, hasher, channels, outbound, plugins, idTokens } = parts;
+  const { config, database, hasher, channels, outbound, idTokens } = parts;
   return [
     passwordAuthenticator(database, hasher),
     ...(channels.includes('sms') ? [smsAuthenticator(parts)] : []),
     ...(channels.includes('email') ? [emailAuthenticator(parts)] : []),
     parts.passkey,
     ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
-    ...[...plugins, ...webhookPlugins(config, outbound)].map((plugin) => guardPlugin(plugin, { channels })),
+    ...customAuthenticators(config, outbound),
   ];
 }
 
-function webhookPlugins({ CUSTOM_AUTHENTICATORS: configured = [] }: Config, outbound: Outbound): Plugin[] {
-  return configured.map(({ name, url, secret, steps }) =>
-    createWebhookAuthenticator({ name: `custom:${name}`, url, secret: secret.reveal(), steps, outbound }),
-  );
+function customAuthenticators({ CUSTOM_AUTHENTICATORS: configured = [] }: Config, outbound: Outbound): Authenticator[] {
+  return configured.map(({ name: ownName, url, secret, steps }) => {
+    const name = `custom:${ownName}`;
+    const endpoint = createAuthenticatorWebhook({ name, url, secret: secret.reveal(), outbound });
+    return customAuthenticator({ name, steps, endpoint });
+  });
 }
 
 /** The verifiers of the id_tokens of each OpenID provider. */

@@ -4,7 +4,6 @@ import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
-import type { Plugin } from '../../login/authenticators/plugin.js';
 import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
@@ -25,13 +24,12 @@ export function createLoginServices(
     readonly limits: RequestLimits;
     readonly factors: Factors;
     readonly idTokens: readonly IdTokens[];
-    readonly plugins: readonly Plugin[];
     readonly account: Pick<Services, 'pinRecoveries'>;
     readonly dpopVerifier: DpopVerifier;
     readonly testCodes: TestCodes;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
-  const { messaging, pins, guesses, limits, factors, idTokens, plugins, account, testCodes } = parts;
+  const { messaging, pins, guesses, limits, factors, idTokens, account, testCodes } = parts;
   const authenticators = createAuthenticators({
     config,
     database,
@@ -39,7 +37,6 @@ export function createLoginServices(
     hasher,
     outbound,
     idTokens,
-    plugins,
     testCodes,
     channels: messaging.channels,
     passkey: factors.authenticator,

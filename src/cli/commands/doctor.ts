@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import {
-  checkAuthenticators,
   checkBackups,
   checkClock,
   checkDataDir,
@@ -74,7 +73,6 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
     ]);
   });
   yield* await attempt('sms', () => checkSms(config));
-  yield* await attempt('authenticators', () => checkAuthenticators(config));
   yield* await attempt('mail', async () => [await checkMail(config)]);
   yield* await attempt('templates', () => checkTemplates(config));
   yield* await attempt('images', () => checkImages(config));

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../../app/banner.js';
 import {
-  checkAuthenticators,
   checkIndexes,
   checkSecrets,
   checkTemplates,
@@ -62,7 +61,6 @@ async function examine(io: Io): Promise<Finding[]> {
     findings.push(...(await check().catch((error: unknown) => [fail(what, describeFailure(error))])));
   };
   await attempt('templates', () => checkTemplates(config));
-  await attempt('authenticators', () => checkAuthenticators(config));
   await attempt('database', () => examineDatabase(io, config));
   return findings;
 }

@@ -54,7 +54,6 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   log.info({ version, node: process.version, pid: process.pid, workers: config.WORKERS }, 'Postern starts');
   await readConfiguredFiles(config);
   await refuseUsedPorts(config);
-  await refuseUnusablePlugins(config);
   const openedTarget = await openTarget(config, log);
   try {
     const applied = await migrate(openedTarget.target, log);
@@ -70,13 +69,6 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   } finally {
     await openedTarget.close();
   }
-}
-
-/** Only the workers use the plug-ins, but an error in one of them must end the start before the database is migrated. */
-async function refuseUnusablePlugins(config: Config): Promise<void> {
-  if (config.AUTHENTICATORS === undefined) return;
-  const { loadPluginNames } = await import('../../app/base/plugins.js');
-  await loadPluginNames(config);
 }
 
 /** Creates the secret key and the first API key, so that the workers find them. */

@@ -10,11 +10,11 @@ import { type ApnsFake, startApns } from '../../support/push-fakes/apns.js';
 import { createUser, newPhone, passwordLogin, signIn, smsLogin } from '../../support/users.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.js';
 
-/** The requests to one server, which is the provider of SMS and the service that a plug-in asks. */
+/** The requests to one server, which is the provider of SMS and a custom authenticator. */
 const providerRequests: { path: string; headers: IncomingHttpHeaders }[] = [];
 const provider = createServer((request, response) => {
   providerRequests.push({ path: request.url ?? '', headers: request.headers });
-  response.end();
+  response.end(JSON.stringify({ approved: true }));
 });
 
 let otlp: OtlpReceiver;
@@ -31,6 +31,8 @@ const clientTrace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const clientSpan = '00f067aa0ba902b7';
 const sampled = { traceparent: `00-${clientTrace}-${clientSpan}-01`, tracestate: 'vendor=value' };
 
+const webhookSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
 beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
@@ -41,8 +43,8 @@ beforeAll(async () => {
     ...{ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20for-the-receiver' },
     ...{ OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test%20bench' },
     ...{ SMS_PROVIDER: 'webhook', SMS_WEBHOOK_URL: `${url}/sms?key=in-the-query` },
-    ...{ SMS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 7).toString('base64')}`, NOTICES: 'none' },
-    ...{ AUTHENTICATORS: './test/support/plugins/caller.js', AUTHENTICATOR_URL: `${url}/plugin` },
+    ...{ SMS_WEBHOOK_SECRET: webhookSecret, NOTICES: 'none' },
+    CUSTOM_AUTHENTICATORS: JSON.stringify({ badge: { url: `${url}/badge`, secret: webhookSecret } }),
     ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOGIN_LIMIT_PER_ADDRESS: '0' },
   });
 });
@@ -184,14 +186,14 @@ describe('later work is linked to the request that caused it', () => {
   });
 });
 
-test('a plug-in that calls a service does so in the trace of the login', async () => {
+test('a custom authenticator is called in the trace of the login', async () => {
   const { username } = await createUser(postern);
-  const body = { ...passwordLogin(username), authenticator: 'caller' };
+  const body = { ...passwordLogin(username), authenticator: 'custom:badge' };
   const { headers, status } = await postern.api('POST', '/v1/tokens', { body });
   expect(status).toBe(201);
   const span = await requestSpan(headers);
   const call = await otlp.wait('the call', (one) => childOf(span)(one) && one.name === 'POST');
-  expect(providerRequests.find(({ path }) => path === '/plugin')?.headers.traceparent).toBe(parentHeader(call));
+  expect(providerRequests.find(({ path }) => path === '/badge')?.headers.traceparent).toBe(parentHeader(call));
 });
 
 test('the receiver gets valid requests with the configured headers, without other settings and personal data', () => {

@@ -193,27 +193,6 @@ describe('doctor', () => {
     await test.database.query(testSql('delete from webhook_endpoints'));
   });
 
-  it('loads the plug-ins as a start does, and reports the errors of all of them', async () => {
-    const plugins = (...names: string[]) => names.map((name) => `./test/support/plugins/${name}.js`).join(',');
-    expect(await about('authenticators', { AUTHENTICATORS: plugins('unruly', 'two-unruly-steps') })).toEqual([
-      0,
-      'ok    authenticators: unruly, unruly-steps',
-    ]);
-    const modules = `${plugins('broken', 'password', 'unruly')},${plugins('../../../docs/examples/badge')},no-such-package`;
-    const { code, stdout } = await runCommand(['doctor'], { ...env, AUTHENTICATORS: modules });
-    expect(code).toBe(1);
-    const failures = stdout.split('\n').filter((line) => line.startsWith('FAIL'));
-    expect(failures.map((line) => line.replace(/file:\S+\//, '').slice('FAIL  authenticators: '.length))).toEqual([
-      'AUTHENTICATORS names broken.js: name must match ^[a-z][a-z0-9_:-]{0,63}$',
-      'AUTHENTICATORS names broken.js: steps must be 1 or 2',
-      'AUTHENTICATORS names broken.js: namesUser must be true or false',
-      'AUTHENTICATORS names broken.js: verify must be a function',
-      'AUTHENTICATORS names password.js: the name password, or its prefix, is reserved for built-in authenticators',
-      'AUTHENTICATORS names badge.js: AUTHENTICATOR_BADGES is missing',
-      expect.stringContaining('AUTHENTICATORS names no-such-package: '),
-    ]);
-  });
-
   it('warns of mail that is printed or sent without TLS, and fails for an unknown server', async () => {
     const printed = await about('mail', { MAIL_PROVIDER: 'console' });
     expect(printed).toEqual([0, expect.stringMatching(/^warn {2}mail: codes are printed/)]);

@@ -17,7 +17,7 @@ const secrets = {
   webhookQuery: randomWord(),
   vapid: vapid.privateKey,
   signing: randomBytes(24).toString('base64'),
-  plugin: randomWord(),
+  authenticator: randomBytes(24).toString('base64'),
 };
 const apple = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({
   type: 'pkcs8',
@@ -43,7 +43,9 @@ beforeAll(async () => {
       ...{ type: 'service_account', project_id: 'p', client_email: 'a@p.iam.gserviceaccount.com' },
       ...{ private_key: google.toString(), token_uri: 'https://oauth2.googleapis.com/token' },
     }),
-    AUTHENTICATOR_TOKEN: secrets.plugin,
+    CUSTOM_AUTHENTICATORS: JSON.stringify({
+      badge: { url: 'http://127.0.0.1:9/', secret: `whsec_${secrets.authenticator}` },
+    }),
   });
 });
 afterAll(() => postern.close());

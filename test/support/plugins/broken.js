@@ -1,1 +1,0 @@
-export default { name: 'Broken Name', steps: 3, namesUser: 'yes' };

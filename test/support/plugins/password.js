@@ -1,1 +1,0 @@
-export default () => ({ name: 'password', steps: 1, verify: () => true });
