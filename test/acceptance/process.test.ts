@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { BUILD_TIMEOUT, buildService, runProcess, type ServiceProcess, startProcess } from '../support/process.js';
 
@@ -28,28 +28,11 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-let running: ServiceProcess[] = [];
-afterEach(async () => {
-  await Promise.all(running.map((service) => service.stop()));
-  running = [];
-});
-
 /** The options of a service whose embedded database is in `data` of a folder, as in a first trial. */
 const inFolder = (cwd: string, env: Record<string, string> = {}) => ({
   cwd,
   env: { PORT: '0', LOG_LEVEL: 'warn', ...env },
 });
-
-async function start(cwd: string, env?: Record<string, string>): Promise<ServiceProcess> {
-  const service = await startProcess(inFolder(cwd, env));
-  running.push(service);
-  return service;
-}
-
-const unreachable = {
-  DATABASE_URL: 'postgres://postern:hunter2secret@127.0.0.1:1/postern',
-  SECRET_KEY: 'k'.repeat(32),
-};
 
 /** The commands that are printed, each on a line of its own. */
 const printedCommands = (service: ServiceProcess) =>
@@ -70,14 +53,34 @@ const keyFileOf = (service: ServiceProcess) => /^The first admin key is in (.+)$
 const statusOf = async (url: string, authorization: string, method = 'GET') =>
   (await fetch(url, { method, headers: { authorization } })).status;
 
-describe('the first start', () => {
+/** The life of one data folder: each test continues where the one before it ended. */
+describe('a service', () => {
   let cwd: string;
   let service: ServiceProcess;
+  /** What the printed commands have created. */
+  let created: { readonly token: string; readonly session: string; readonly key: string };
   beforeAll(async () => {
     cwd = await newFolder();
     service = await startProcess(inFolder(cwd));
   });
   afterAll(() => service.stop());
+
+  async function expectKept(): Promise<void> {
+    expect(await statusOf(`${service.url}/admin/v1/users`, `Bearer ${created.key}`)).toBe(200);
+    expect(await statusOf(`${service.url}/v1/sessions/verify`, `Bearer ${created.session}`)).toBe(200);
+    const basic = `Basic ${Buffer.from(created.token).toString('base64')}`;
+    expect(await statusOf(`${service.url}/v1/sessions`, basic, 'POST')).toBe(201);
+  }
+  const hasDatabase = async () => (await readdir(join(cwd, 'data', 'postgres'))).includes('postmaster.pid');
+
+  test('that starts without a terminal writes the first admin key to a file that only its owner can read', async () => {
+    const file = keyFileOf(service);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const key = (await readFile(file, 'utf8')).trim();
+    expect(key).toMatch(/^psk_[\w-]{60}$/);
+    expect(service.stdout() + service.stderr()).not.toContain(key);
+    expect(await statusOf(`${service.url}/admin/v1/users`, `Bearer ${key}`)).toBe(200);
+  });
 
   test('prints three commands that create a user, log in and get a session, in one shell', async () => {
     const commands = printedCommands(service);
@@ -87,18 +90,11 @@ describe('the first start', () => {
     expect(username).toMatch(/^\w+$/);
     expect(token).toMatch(/^psa_[\w-]{80}$/);
     expect(JSON.parse(session)).toMatchObject({ token: expect.stringMatching(/^pss_/), user_id: id });
+    const key = (await readFile(keyFileOf(service), 'utf8')).trim();
+    created = { token, session: JSON.parse(session).token, key };
   });
 
-  test('without a terminal writes the first admin key to a file that only its owner can read', async () => {
-    const file = keyFileOf(service);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const key = (await readFile(file, 'utf8')).trim();
-    expect(key).toMatch(/^psk_[\w-]{60}$/);
-    expect(service.stdout() + service.stderr()).not.toContain(key);
-    expect(await statusOf(`${service.url}/admin/v1/users`, `Bearer ${key}`)).toBe(200);
-  });
-
-  test('without a terminal writes a link for the first operator to a file that only its owner can read', async () => {
+  test('that starts without a terminal writes a link for the first operator to a file that only its owner can read', async () => {
     const file = /^The link that creates the first operator, within 30 minutes, is in (.+)$/m.exec(
       service.stdout(),
     )?.[1];
@@ -128,160 +124,16 @@ describe('the first start', () => {
     expect(readableByOthers).toEqual([]);
     expect((await stat(data)).mode & 0o006).toBe(0);
   });
-});
 
-describe('a first start in another place', () => {
-  test('prints commands that work with a data folder whose name has blanks and quotes', async () => {
-    const cwd = await newFolder();
-    const data = join(await newFolder(), `Ada's "$data" dir`);
-    const service = await start(cwd, { DATA_DIR: data });
-    const [, token = ''] = await runInOneShell(printedCommands(service), cwd);
-    expect(token).toMatch(/^psa_/);
-    expect(existsSync(join(cwd, 'data'))).toBe(false);
-  });
-
-  test('creates no key if ADMIN_API_KEY is set, and prints commands that take it from the shell', async () => {
-    const cwd = await newFolder();
-    const key = randomBytes(16).toString('hex');
-    const service = await start(cwd, { ADMIN_API_KEY: key });
-    expect(keyFileOf(service)).toBe('');
-    expect(service.stdout()).not.toContain(key);
-    const keys = await fetch(`${service.url}/admin/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
-    expect(await keys.json()).toEqual([]);
-    const [, , token = ''] = await runInOneShell([`KEY=${key}`, ...printedCommands(service)], cwd);
-    expect(token).toMatch(/^psa_/);
-  });
-});
-
-describe('a second start', () => {
-  test('keeps users, tokens and sessions, and names the same key file again', async () => {
-    const cwd = await newFolder();
-    const first = await start(cwd);
-    const [, token = '', session = '{}'] = await runInOneShell(printedCommands(first), cwd);
-    const file = keyFileOf(first);
-    const key = await readFile(file, 'utf8');
+  test('that starts while another one runs joins its database, and keeps it when the other one stops', async () => {
+    const first = service;
+    service = await startProcess(inFolder(cwd));
+    expect(keyFileOf(service)).toBe(keyFileOf(first));
     expect(await first.stop()).toBe(0);
-
-    const second = await start(cwd);
-    expect(keyFileOf(second)).toBe(file);
-    expect(await readFile(file, 'utf8')).toBe(key);
-    expect(await statusOf(`${second.url}/admin/v1/users`, `Bearer ${key.trim()}`)).toBe(200);
-    expect(await statusOf(`${second.url}/v1/sessions/verify`, `Bearer ${JSON.parse(session).token}`)).toBe(200);
-    const basic = `Basic ${Buffer.from(token).toString('base64')}`;
-    expect(await statusOf(`${second.url}/v1/sessions`, basic, 'POST')).toBe(201);
+    await expectKept();
   });
 
-  test('joins the database of the first start while that runs, and keeps it when the first one stops', async () => {
-    const cwd = await newFolder();
-    const first = await start(cwd);
-    const [, , session = '{}'] = await runInOneShell(printedCommands(first), cwd);
-    const second = await start(cwd);
-    expect(await first.stop()).toBe(0);
-    expect(await statusOf(`${second.url}/v1/sessions/verify`, `Bearer ${JSON.parse(session).token}`)).toBe(200);
-    expect(await second.stop()).toBe(0);
-    expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
-  });
-});
-
-describe('a start that fails', () => {
-  test('reports all errors of its configuration, leaves nothing behind and exits with 1', async () => {
-    const cwd = await newFolder();
-    const env = {
-      ...{
-        PORT: '65536',
-        SESSION_TTL: 'soon',
-        AUTHENTICATION_TTL: '-1d',
-        PIN_POLICY: 'maybe',
-        PASSWORD_MIN: '4',
-      },
-      ...{ DATABASE_URL: 'mysql://localhost/x', SECRET_KEY: 'too-short', ADMIN_API_KEY: 'hunter2', LOG_LEVEL: 'loud' },
-      ...{ SMS_PROVIDER: 'webhook', POSTERN_PORT: '80' },
-    };
-    const { exitCode, stdout, stderr } = await runProcess({ cwd, env });
-    expect(exitCode).toBe(1);
-    const named = [
-      ...Object.keys(env).filter((name) => name !== 'SMS_PROVIDER'),
-      'SMS_WEBHOOK_URL',
-      'SMS_WEBHOOK_SECRET',
-    ];
-    expect(named.filter((name) => !new RegExp(`^ *${name} `, 'm').test(stderr))).toEqual([]);
-    expect(stdout).toBe('');
-    expect(stderr).not.toMatch(/hunter2|too-short|^\s+at /m);
-    expect(await readdir(cwd)).toEqual([]);
-  });
-
-  test('reports an error of a .env file, and the environment overrides the file', async () => {
-    const cwd = await newFolder();
-    await writeFile(join(cwd, '.env'), 'PORT=nowhere\nPIN_POLICY=perhaps\n');
-    const { exitCode, stderr } = await runProcess({ cwd, env: { PIN_POLICY: 'off' } });
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain('PORT must be');
-    expect(stderr).not.toContain('PIN_POLICY');
-  });
-
-  test('reports a port in use, creates no database and exits with 1', async () => {
-    const cwd = await newFolder();
-    const holder = createServer().listen(0, '127.0.0.1');
-    await once(holder, 'listening');
-    const port = String((holder.address() as AddressInfo).port);
-    const { exitCode, stderr } = await runProcess({ cwd, env: { PORT: port } });
-    holder.close();
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
-    expect(stderr).not.toMatch(/^\s+at /m);
-    expect(existsSync(join(cwd, 'data', 'postgres'))).toBe(false);
-  });
-
-  test('reports an unreachable database without its password, and exits with 1', async () => {
-    const { exitCode, stdout, stderr } = await runProcess({
-      cwd: await newFolder(),
-      env: { PORT: '0', ...unreachable },
-    });
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/database.*DATABASE_URL/i);
-    expect(stderr).not.toMatch(/^\s+at /m);
-    expect(stdout + stderr).not.toContain('hunter2secret');
-  });
-});
-
-describe('a stop', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s ends the service with 0 and its database with it',
-    async (signal) => {
-      const cwd = await newFolder();
-      const service = await start(cwd);
-      expect(await service.stop(signal)).toBe(0);
-      expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
-      await expect(fetch(service.url)).rejects.toThrow();
-    },
-  );
-
-  test('of npx by SIGTERM ends the service too, although npx passes the signal only to its shell', async () => {
-    const cwd = await newFolder();
-    await mkdir(join(cwd, 'node_modules/.bin'), { recursive: true });
-    const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
-    const command = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
-    await writeFile(join(cwd, 'node_modules/.bin/postern'), command, { mode: 0o755 });
-    const { PATH = '' } = process.env;
-    const npx = spawn('npx', ['--no-install', 'postern', 'serve'], {
-      cwd,
-      env: { PATH, HOME: home, PORT: '0', LOG_LEVEL: 'warn' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let output = '';
-    npx.stdout.on('data', (part: Buffer) => {
-      output += String(part);
-    });
-    const url = await eventually('the service', async () => /^Postern is ready at (\S+)/m.exec(output)?.[1]);
-    npx.kill('SIGTERM');
-    // The service holds the other end of the pipe, so this waits until the service has ended.
-    await once(npx, 'close');
-    await expect(fetch(url)).rejects.toThrow();
-    expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
-  });
-
-  test('with SIGTERM completes a running request, and accepts no new one', async () => {
-    const service = await start(await newFolder());
+  test('completes a running request after SIGTERM, accepts no new one, and ends with 0 and its database', async () => {
     const { port } = new URL(service.url);
     const body = JSON.stringify({ secret: '123456', pin: '2468' });
     const socket = connect(Number(port), '127.0.0.1');
@@ -306,7 +158,87 @@ describe('a stop', () => {
     socket.destroy();
     await stopped;
     expect(exitCode).toBe(0);
+    expect(await hasDatabase()).toBe(false);
   });
+
+  test('that starts again keeps users, tokens and sessions, names the same key file, and ends with 0 after SIGINT', async () => {
+    const file = keyFileOf(service);
+    service = await startProcess(inFolder(cwd));
+    expect(keyFileOf(service)).toBe(file);
+    expect((await readFile(file, 'utf8')).trim()).toBe(created.key);
+    await expectKept();
+    // Only several workers can be restarted one after the other.
+    process.kill(service.pid, 'SIGUSR2');
+    await expect.poll(service.stderr).toMatch(/WORKERS is 1/);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect(await service.stop('SIGINT')).toBe(0);
+    expect(await hasDatabase()).toBe(false);
+    await expect(fetch(service.url)).rejects.toThrow();
+  });
+});
+
+test('a data folder may have blanks and quotes in its name, and with ADMIN_API_KEY no key is created', async () => {
+  const cwd = await newFolder();
+  const data = join(await newFolder(), `Ada's "$data" dir`);
+  const key = randomBytes(16).toString('hex');
+  const service = await startProcess(inFolder(cwd, { DATA_DIR: data, ADMIN_API_KEY: key }));
+  try {
+    expect(keyFileOf(service)).toBe('');
+    expect(service.stdout()).not.toContain(key);
+    const keys = await fetch(`${service.url}/admin/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await keys.json()).toEqual([]);
+    const [, , token = ''] = await runInOneShell([`KEY=${key}`, ...printedCommands(service)], cwd);
+    expect(token).toMatch(/^psa_/);
+    expect(existsSync(join(cwd, 'data'))).toBe(false);
+  } finally {
+    await service.stop();
+  }
+});
+
+test('a start that fails reports all errors of the environment and of .env, leaves nothing behind and exits with 1', async () => {
+  const cwd = await newFolder();
+  await writeFile(join(cwd, '.env'), 'PIN_POLICY=perhaps\nPORT=65536\n');
+  const env = {
+    ...{ SESSION_TTL: 'soon', AUTHENTICATION_TTL: '-1d', PIN_POLICY: 'off', PASSWORD_MIN: '4' },
+    ...{ DATABASE_URL: 'mysql://localhost/x', SECRET_KEY: 'too-short', ADMIN_API_KEY: 'hunter2', LOG_LEVEL: 'loud' },
+    ...{ SMS_PROVIDER: 'webhook', POSTERN_PORT: '80' },
+  };
+  const { exitCode, stdout, stderr } = await runProcess({ cwd, env });
+  expect(exitCode).toBe(1);
+  const named = [
+    ...Object.keys(env).filter((name) => !['SMS_PROVIDER', 'PIN_POLICY'].includes(name)),
+    ...['PORT', 'SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'],
+  ];
+  expect(named.filter((name) => !new RegExp(`^ *${name} `, 'm').test(stderr))).toEqual([]);
+  // The environment overrides the file.
+  expect(stderr).not.toContain('PIN_POLICY');
+  expect(stdout).toBe('');
+  expect(stderr).not.toMatch(/hunter2|too-short|^\s+at /m);
+  expect(await readdir(cwd)).toEqual(['.env']);
+});
+
+test('SIGTERM to npx ends the service too, although npx passes the signal only to its shell', async () => {
+  const cwd = await newFolder();
+  await mkdir(join(cwd, 'node_modules/.bin'), { recursive: true });
+  const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+  const command = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
+  await writeFile(join(cwd, 'node_modules/.bin/postern'), command, { mode: 0o755 });
+  const { PATH = '' } = process.env;
+  const npx = spawn('npx', ['--no-install', 'postern', 'serve'], {
+    cwd,
+    env: { PATH, HOME: home, PORT: '0', LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  npx.stdout.on('data', (part: Buffer) => {
+    output += String(part);
+  });
+  const url = await eventually('the service', async () => /^Postern is ready at (\S+)/m.exec(output)?.[1]);
+  npx.kill('SIGTERM');
+  // The service holds the other end of the pipe, so this waits until the service has ended.
+  await once(npx, 'close');
+  await expect(fetch(url)).rejects.toThrow();
+  expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
 });
 
 /** Collects what a socket receives. */

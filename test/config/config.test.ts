@@ -163,6 +163,10 @@ describe('CONSOLE_PORT', () => {
   });
 });
 
+test.each(['0', '17', '-1', '2.5', 'many'])('WORKERS cannot be %s', (WORKERS) => {
+  expect(errorsOf({ WORKERS })).toEqual(['WORKERS must be auto, or a whole number from 1 to 16']);
+});
+
 describe('an unknown name', () => {
   test.each([
     ['POSTERN_PORT', 'POSTERN_PORT is not a variable of Postern: use PORT, without the prefix'],

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { commandLine, processesWith } from '../database/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
@@ -13,17 +13,8 @@ import {
   isLong,
 } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
-import { createUser, passwordLogin } from '../support/users.js';
-import {
-  type Connection,
-  connectToEach,
-  isAlive,
-  linesOf,
-  newWorkers,
-  openConnection,
-  workerOf,
-  workersOf,
-} from '../support/workers.js';
+import { createUser, messageOf, newPhone, passwordLogin, smsLogin } from '../support/users.js';
+import { isAlive, linesOf, newWorkers, openConnection, workerOf, workersOf } from '../support/workers.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
@@ -33,26 +24,6 @@ afterEach(async () => {
 });
 
 const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'debug' };
-
-async function newInstallation(env: Readonly<Record<string, string>> = twoWorkers): Promise<Installation> {
-  const installation = await createInstallation(env);
-  cleanUps.push(() => installation.remove());
-  return installation;
-}
-
-async function start(installation: Installation, env: Readonly<Record<string, string>> = {}): Promise<FaultyService> {
-  const service = await installation.start(env);
-  cleanUps.push(() => service.stop());
-  return service;
-}
-
-async function connectToBoth(service: FaultyService, each = 1): Promise<Connection[]> {
-  const open = await connectToEach(service, 2, each);
-  cleanUps.push(async () => {
-    for (const connection of open) connection.close();
-  });
-  return open;
-}
 
 /** The worker processes of the service, ready or not. */
 function workerProcesses({ pid }: FaultyService): number[] {
@@ -74,7 +45,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** The pause of a client between two requests, in milliseconds: the workers that start need the processors. */
-const pause = isLong ? 0 : 20;
+const pause = isLong ? 0 : 100;
 
 /** Clients that each send requests one after the other. A missing response, or one other than 200, is a fault. */
 function startClients(url: string, kinds: readonly { keepAlive: boolean; count: number }[], path = '/readyz') {
@@ -153,14 +124,26 @@ async function beginLogins(service: FaultyService) {
   });
 }
 
-describe('a killed worker', () => {
-  test('loses only its running requests, and is replaced', async () => {
-    const service = await start(await newInstallation());
-    const rounds = isLong ? 20 : 3;
+describe('a service of two workers', () => {
+  let installation: Installation;
+  let service: FaultyService;
+  beforeAll(async () => {
+    installation = await createInstallation(twoWorkers);
+    service = await installation.start();
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await installation?.remove();
+  });
+
+  test('loses only the running requests of a killed worker, replaces it, and sends the codes of its queue', async () => {
+    const rounds = isLong ? 20 : 1;
+    const user = await createUser(service, { phone: newPhone() });
     const clients = startClients(service.url, [
       { keepAlive: true, count: 8 },
       { keepAlive: false, count: 8 },
     ]);
+    const started = await service.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(user.phone) });
     for (let round = 0; round < rounds; round += 1) {
       const workers = workersOf(service);
       const faultsBefore = clients.faults.length;
@@ -169,76 +152,60 @@ describe('a killed worker', () => {
       const workersNow = await newWorkers(service, 2, [victim]);
       expect(workersNow).toEqual(expect.arrayContaining(workers.filter((pid) => pid !== victim)));
       const answeredBefore = clients.answered();
-      await eventually('more answers', async () => clients.answered() > answeredBefore + 100 || undefined);
+      await eventually('more answers', async () => clients.answered() > answeredBefore + 50 || undefined);
       // Each client lost at most one running request. No request is refused or waits for long.
       expect(clients.faults.length - faultsBefore).toBeLessThanOrEqual(16);
     }
     await clients.stop();
     expect(new Set([...clients.faults, 'ECONNRESET'])).toEqual(new Set(['ECONNRESET']));
-    for (const connection of await connectToBoth(service)) {
-      expect((await connection.send('GET', '/readyz')).status).toBe(200);
-    }
+    expect(await messageOf(service, started.body.id)).toMatchObject({ state: 'sent' });
     const reports = linesOf(service).filter(({ msg }) => msg === 'a worker has ended unexpectedly');
     expect(reports).toHaveLength(rounds);
-    expect(await service.stop()).toBe(0);
   });
 
-  test('and a second one killed with it are both replaced, on the same port', async () => {
-    const service = await start(await newInstallation());
+  test('replaces a worker that gets SIGTERM, and fails no request', async () => {
+    // Does not wait for readiness: a worker that stops for this reason reports that it stops.
+    const clients = startClients(service.url, [{ keepAlive: false, count: 4 }], '/livez');
+    const [worker = 0] = workersOf(service);
+    kill(worker, 'SIGTERM');
+    await newWorkers(service, 2, [worker]);
+    await clients.stop();
+    expect(clients.faults).toEqual([]);
+  });
+
+  test('fails no request of a rolling restart, and finishes running logins, however long that takes', async () => {
     const before = workersOf(service);
-    for (const pid of before) kill(pid, 'SIGKILL');
+    const logins = await beginLogins(service);
+    const clients = startClients(service.url, [
+      { keepAlive: true, count: 4 },
+      { keepAlive: false, count: 4 },
+    ]);
+    process.kill(service.pid, 'SIGUSR2');
+    const [first = 0, second = 0] = before;
+    const third = await eventually('a new worker', async () => workersOf(service).find((pid) => !before.includes(pid)));
+    // The first old worker accepts no more connections if many in a row go to others.
+    const oldest = Math.min(...logins.map(({ worker }) => worker));
+    await eventually('answers of others only', async () => {
+      const asked = Array.from({ length: 20 }, () =>
+        openConnection(service.url, { keepAlive: false }).send('GET', '/livez'),
+      );
+      const answers = await Promise.all(asked);
+      const workers = await Promise.all(answers.map(({ requestId }) => workerOf(service, requestId)));
+      return !workers.includes(oldest) || undefined;
+    });
+    expect([first, second, third].filter(isAlive)).toEqual([first, second, third]);
+    expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
+    const done = () => linesOf(service).filter(({ msg }) => msg === 'the rolling restart is done');
+    await eventually('the rolling restart', async () => done().length > 0 || undefined);
     await newWorkers(service, 2, before);
-    for (const connection of await connectToBoth(service)) {
-      expect((await connection.send('GET', '/readyz')).status).toBe(200);
-    }
-    expect(await service.stop()).toBe(0);
+    const answeredBefore = clients.answered();
+    await eventually('more answers', async () => clients.answered() > answeredBefore + 50 || undefined);
+    await clients.stop();
+    expect(clients.faults).toEqual([]);
+    expect(before.filter(isAlive)).toEqual([]);
   });
 
-  test('leaves its jobs to the other workers', async () => {
-    const service = await start(await newInstallation());
-    const user = await createUser(service, { phone: `+1555${String(Date.now()).slice(-7)}` });
-    const [victim = 0] = workersOf(service);
-    const body = { identity: { type: 'phone', value: user.phone }, authenticator: 'sms', device: {} };
-    const started = await service.api<Authentication>('POST', '/v1/tokens', { body });
-    kill(victim, 'SIGKILL');
-    await eventually('the code to be sent', async () => {
-      const path = `/admin/v1/outbox?filter=authentication_id:eq:${started.body.id}`;
-      const request = service.api<{ state: string }[]>('GET', path, { bearer: service.adminKey });
-      // The killed worker may have had this connection.
-      const answer = await request.catch(() => undefined);
-      return answer?.body[0]?.state === 'sent' || undefined;
-    });
-  });
-});
-
-describe('workers that repeatedly die before they are ready', () => {
-  test.each([
-    ['all workers', () => true],
-    ['only new workers', (pid: number, first: readonly number[]) => !first.includes(pid)],
-  ] as const)('end the service with exit code 1 and one message, if %s die', async (_which, isVictim) => {
-    const installation = await newInstallation();
-    const service = await start(installation);
-    const first = workersOf(service);
-    // A worker is missing in both cases.
-    kill(first[0] ?? 0, 'SIGKILL');
-    let ended = false;
-    const killing = eventually('the end of the service', async () => {
-      for (const pid of workerProcesses(service)) if (isVictim(pid, first)) kill(pid, 'SIGKILL');
-      return ended || undefined;
-    });
-    expect(await service.ended()).toBe(1);
-    ended = true;
-    await killing;
-    expect(service.stderr()).toBe('5 workers in a row have ended before they were ready. The last one: SIGKILL\n');
-    expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
-    expect(processesWith(installation.dataDir)).toEqual([]);
-  });
-});
-
-describe('SIGTERM', () => {
-  test('lets both workers finish running requests, also if all processes get it twice', async () => {
-    const installation = await newInstallation();
-    const service = await start(installation);
+  test('finishes running requests after SIGTERM, also if all processes get it twice, and stops its database', async () => {
     const logins = await beginLogins(service);
     const workers = workersOf(service);
     for (let time = 0; time < 2; time += 1) for (const pid of [...workers, service.pid]) kill(pid, 'SIGTERM');
@@ -250,9 +217,23 @@ describe('SIGTERM', () => {
     expect(processesWith(installation.dataDir)).toEqual([]);
   });
 
-  test('while the workers start exits with 0 and leaves no process behind', async () => {
-    const installation = await newInstallation();
-    const service = await start(installation);
+  test('whose primary process is killed finishes running requests and frees the port, and both workers can be replaced at once', async () => {
+    service = await installation.start();
+    const logins = await beginLogins(service);
+    const workers = workersOf(service);
+    kill(service.pid, 'SIGKILL');
+    await eventually('new connections to be refused', () => refusesConnections(service.url));
+    expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
+    await eventually('the workers to end', async () => !workers.some(isAlive) || undefined);
+
+    service = await installation.start({ PORT: new URL(service.url).port });
+    const before = workersOf(service);
+    for (const pid of before) kill(pid, 'SIGKILL');
+    await newWorkers(service, 2, before);
+    expect((await service.api('GET', '/readyz')).status).toBe(200);
+  });
+
+  test('exits with 0 after SIGTERM while its workers start, and leaves no process behind', async () => {
     const before = workersOf(service);
     for (const pid of before) kill(pid, 'SIGKILL');
     await eventually('a new worker', async () => workerProcesses(service).length > 0 || undefined);
@@ -262,90 +243,18 @@ describe('SIGTERM', () => {
     expect(processesWith(installation.dataDir)).toEqual([]);
   });
 
-  test('to one worker only replaces that worker', async () => {
-    const service = await start(await newInstallation());
-    // Does not wait for readiness: a worker that stops for this reason reports that it stops.
-    const clients = startClients(service.url, [{ keepAlive: false, count: 4 }], '/livez');
-    const [worker = 0] = workersOf(service);
-    kill(worker, 'SIGTERM');
-    await newWorkers(service, 2, [worker]);
-    await clients.stop();
-    expect(clients.faults).toEqual([]);
-  });
-});
-
-describe('a killed primary process', () => {
-  test('leaves workers that finish running requests and free the port, and the next start is ready', async () => {
-    const installation = await newInstallation();
-    const service = await start(installation);
-    const logins = await beginLogins(service);
-    const workers = workersOf(service);
-    kill(service.pid, 'SIGKILL');
-    await eventually('new connections to be refused', () => refusesConnections(service.url));
-    expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
-    await eventually('the workers to end', async () => !workers.some(isAlive) || undefined);
-
-    const next = await start(installation, { PORT: new URL(service.url).port });
-    expect((await next.api('GET', '/readyz')).status).toBe(200);
-    expect(await next.stop()).toBe(0);
-    expect(processesWith(installation.dataDir)).toEqual([]);
-  });
-});
-
-describe('a rolling restart', () => {
-  test('lets the old workers finish running requests, however long that takes', async () => {
-    const service = await start(await newInstallation());
-    const before = workersOf(service);
-    const logins = await beginLogins(service);
-    process.kill(service.pid, 'SIGUSR2');
-    const readyLines = () => linesOf(service).filter(({ msg }) => msg === 'a worker is ready');
-    await eventually('a new worker', async () => readyLines().length === 3 || undefined);
-    // The first old worker accepts no more connections if many in a row go to others.
-    const oldest = Math.min(...logins.map(({ worker }) => worker));
-    await eventually('answers of others only', async () => {
-      const asked = Array.from({ length: 20 }, () =>
-        openConnection(service.url, { keepAlive: false }).send('GET', '/livez'),
-      );
-      const answers = await Promise.all(asked);
-      const workers = await Promise.all(answers.map(({ requestId }) => workerOf(service, requestId)));
-      return !workers.includes(oldest) || undefined;
+  test('ends with exit code 1 and one message if its workers die again and again before they are ready', async () => {
+    service = await installation.start();
+    let ended = false;
+    const killing = eventually('the end of the service', async () => {
+      for (const pid of workerProcesses(service)) kill(pid, 'SIGKILL');
+      return ended || undefined;
     });
-    expect(before.filter(isAlive)).toEqual(before);
-    expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
-    await newWorkers(service, 2, before);
-    expect(await service.stop()).toBe(0);
-  });
-
-  test('ends with as many workers as before, even if another one dies meanwhile', async () => {
-    const service = await start(await newInstallation());
-    const before = workersOf(service);
-    process.kill(service.pid, 'SIGUSR2');
-    await eventually('a third worker', async () => workerProcesses(service).length === 3 || undefined);
-    // The worker that was started last would be replaced last.
-    kill(Math.max(...before), 'SIGKILL');
-    await newWorkers(service, 2, before);
-    expect(await service.stop()).toBe(0);
-  });
-
-  test('fails no request', async () => {
-    const service = await start(await newInstallation());
-    const clients = startClients(service.url, [
-      { keepAlive: true, count: 4 },
-      { keepAlive: false, count: 4 },
-    ]);
-    const before = workersOf(service);
-    process.kill(service.pid, 'SIGUSR2');
-    // A second restart request during the first one is ignored.
-    process.kill(service.pid, 'SIGUSR2');
-    const done = () => linesOf(service).filter(({ msg }) => msg === 'the rolling restart is done');
-    await eventually('the rolling restart', async () => done().length > 0 || undefined);
-    await newWorkers(service, 2, before);
-    expect(before.filter(isAlive)).toEqual([]);
-    const answeredBefore = clients.answered();
-    await eventually('more answers', async () => clients.answered() > answeredBefore + 100 || undefined);
-    await clients.stop();
-    expect(clients.faults).toEqual([]);
-    expect(await service.stop()).toBe(0);
-    expect(done()).toHaveLength(1);
+    expect(await service.ended()).toBe(1);
+    ended = true;
+    await killing;
+    expect(service.stderr()).toBe('5 workers in a row have ended before they were ready. The last one: SIGKILL\n');
+    expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(processesWith(installation.dataDir)).toEqual([]);
   });
 });

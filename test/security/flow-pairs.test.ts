@@ -16,7 +16,7 @@ import { testSql } from '../support/sql.js';
 import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '../support/users.js';
 
 /**
- * Every flow of two steps, with everything that may happen between the steps. A flow must not complete if the account has
+ * The flows of two steps, with everything that may happen between the steps. A flow must not complete if the account has
  * got stronger protection since its start, or another password.
  */
 
@@ -278,11 +278,22 @@ async function stateOf({ user }: Person) {
   return JSON.stringify([state, linked.body]);
 }
 
-const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none' }]) =>
-  Object.entries(flows)
-    .filter(([, { needs = factor, unless }]) => needs === factor && unless !== factor)
-    .map(([flow]) => ({ flow, happening })),
-);
+/**
+ * The challenges of all flows are ended by the same functions, and each happening calls them in one place. So each happening meets
+ * every third flow, and each flow every third happening, which are happenings of every kind. Exceptions are all tested: the flows
+ * that can complete although most cannot, and those that cannot although most can.
+ */
+const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none', unaffected = [] }], row) => {
+  const possible = Object.entries(flows).filter(
+    ([, { needs = factor, unless }]) => needs === factor && unless !== factor,
+  );
+  const completing = possible.filter(([flow]) => unaffected.includes(flow));
+  const usuallyCompletes = 2 * completing.length > possible.length;
+  return possible
+    .map(([flow]) => flow)
+    .filter((flow) => unaffected.includes(flow) !== usuallyCompletes || (row + all.indexOf(flow)) % 3 === 0)
+    .map((flow) => ({ flow, happening }));
+});
 
 describe('a started flow', () => {
   test.each(pairs)('$flow, then $happening', async ({ flow, happening }) => {
@@ -312,7 +323,7 @@ describe('a completion while a second factor is enrolled', () => {
   };
 
   test.each(Object.keys(eventOfFlow))('of %s takes effect before the enrolment, or not at all', async (flow) => {
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       const current = await scene('none');
       const complete = await (flows[flow] as Flow).begin(current);
       const { body } = await ask<NewTotp>(current.elsewhere, 'POST', '/totp', { proof: byPassword });
@@ -331,7 +342,7 @@ describe('a completion while a second factor is enrolled', () => {
   });
 
   test('a proof by password that was verified before an enrolment changes nothing after the enrolment', async () => {
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       const { who, elsewhere } = await scene('none');
       const { body } = await ask<NewTotp>(elsewhere, 'POST', '/totp', { proof: byPassword });
       const secret = await appOf(who.user.id, body.secret).code();
@@ -349,7 +360,7 @@ describe('a completion while a second factor is enrolled', () => {
 });
 
 test('a proof that starts while all other challenges end is invalid', async () => {
-  for (let round = 0; round < 6; round += 1) {
+  for (let round = 0; round < 4; round += 1) {
     const { who, elsewhere } = await scene('none');
     const seen = await codesTo(postern, who.user.phone ?? '');
     const [started] = await Promise.all([

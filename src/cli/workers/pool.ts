@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../app/base/log.js';
 import { type Family, mergeCounters } from '../../app/metrics/families.js';
 import { CommandError } from '../support/failure.js';
-import { prepareWorkers, startWorkerProcess, type WorkerEnd, type WorkerProcess } from './member.js';
+import type { WorkerEnd, WorkerProcess } from './member.js';
 import type { Environment } from './messages.js';
 
 /** A fixed number of workers. The pool replaces a worker that ends. */
@@ -27,6 +27,7 @@ export interface PoolOptions {
   readonly size: number;
   readonly environment: Environment;
   readonly log: Logger;
+  readonly startWorker: (environment: Environment) => WorkerProcess;
   /** Called before an ended worker is replaced. Resolves when a worker can start, or when the signal is aborted. */
   readonly waitUntilWorkerCanStart: (signal: AbortSignal) => Promise<void>;
 }
@@ -39,8 +40,7 @@ const stableAfterMs = 10_000;
 const pausesMs = { first: 100, max: 5000 };
 
 /** Starts `size` workers. */
-export function startPool({ size, environment, log, waitUntilWorkerCanStart }: PoolOptions): WorkerPool {
-  prepareWorkers();
+export function startPool({ size, environment, log, startWorker, waitUntilWorkerCanStart }: PoolOptions): WorkerPool {
   const stopping = new AbortController();
   /** The workers that run and that the pool has not asked to end. */
   const active = new Set<WorkerProcess>();
@@ -55,7 +55,7 @@ export function startPool({ size, environment, log, waitUntilWorkerCanStart }: P
   let restarting = false;
 
   function addWorker(): WorkerProcess {
-    const member = startWorkerProcess(currentEnvironment);
+    const member = startWorker(currentEnvironment);
     active.add(member);
     running.add(member);
     void member.ready.then((url) => {

@@ -15,6 +15,7 @@ import { readSecretKeys } from '../../database/secrets/secret-key-file.js';
 import { compose, sql } from '../../database/sql.js';
 import { ensureFirstKey, type FirstKey } from '../../sessions/api-keys.js';
 import { describeFailure } from '../support/failure.js';
+import { prepareWorkers, startWorkerProcess } from './member.js';
 import type { Environment } from './messages.js';
 import { startPool, type WorkerPool } from './pool.js';
 
@@ -97,10 +98,12 @@ async function serve(deps: {
     ...{ PORT: String(port), WORKERS: String(config.WORKERS) },
     ...(consolePort !== undefined && { CONSOLE_PORT: String(consolePort) }),
   };
+  prepareWorkers();
   const pool = startPool({
     size: config.WORKERS,
     environment: workerEnvironment,
     log,
+    startWorker: startWorkerProcess,
     waitUntilWorkerCanStart: (signal) => waitForDatabase(database, log, signal),
   });
   let metrics: MetricsServer | undefined;

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
@@ -41,6 +42,17 @@ describe('without DATABASE_URL and without a service that runs', () => {
     expect(stdout).toContain(`warn  data directory: ${DATA_DIR} does not exist`);
     expect(stdout).toContain(`warn  database: There is no database in ${DATA_DIR}`);
     await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT');
+  });
+
+  it('serve creates no database if its port is in use', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const DATA_DIR = join(folder.path, 'unused');
+    const { code, stderr } = await runCommand(['serve'], { DATA_DIR, PORT: String(port) });
+    other.close();
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`)]);
+    await expect(stat(join(DATA_DIR, 'postgres'))).rejects.toThrow('ENOENT');
   });
 
   it('serve creates the database; other commands start it and stop it', async () => {

@@ -72,11 +72,13 @@ describe('serve', () => {
   });
 
   it('exits with 1 and one message when the database does not answer', async () => {
-    const away = await runCommand(['serve'], { ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
+    const unreachable = 'postgres://nobody:hunter2secret@127.0.0.1:1/nothing';
+    const away = await runCommand(['serve'], { ...env, DATABASE_URL: unreachable });
     expect(away).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^The database cannot be reached, see DATABASE_URL: .+\n$/),
     });
+    expect(away.stderr).not.toContain('hunter2secret');
     const missing = new URL(test.url);
     missing.pathname = '/postern_test_missing';
     expect(await runCommand(['serve'], { ...env, DATABASE_URL: missing.href })).toMatchObject({

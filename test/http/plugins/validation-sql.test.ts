@@ -59,6 +59,9 @@ const payloads = [
   '{{7*7}}',
 ];
 
+/** Every fifth of the texts. Each filter and parameter meets other ones than those before it. */
+const someOf = (start: number) => payloads.filter((_, index) => (index + start) % 5 === 0);
+
 describe('filters', () => {
   const lists: readonly (readonly [keyof Known, string, FilterFields])[] = [
     ['session', '/v1/notifications', notificationFilterFields(['payment', 'pool', 'request'])],
@@ -77,12 +80,15 @@ describe('filters', () => {
     bad.ask(known, [who, 'GET', `${path}?${new URLSearchParams(query)}`], {});
 
   describe.each(lists)('for %s, %s', (who, path, fields) => {
+    const place = lists.findIndex((list) => list[1] === path);
+
     test.each(Object.entries(fields))('by %s treats any text as a value', async (name, field) => {
+      const start = place + Object.keys(fields).indexOf(name);
       const operators = [...kinds[field.kind].operators, ...(field.like === true ? ['like'] : [])];
       const takesText = field.kind === 'string' || field.kind === 'key';
       const isNumber = field.kind === 'number' || field.kind === 'integer';
       await bad.expectNoChange(async () => {
-        for (const [index, payload] of payloads.entries()) {
+        for (const [index, payload] of someOf(start).entries()) {
           const operator = operators[index % operators.length];
           const filter = `${name}:${operator}:${payload.replace(/[\\,|;:[\]]/g, '\\$&')}`;
           const { status, text } = await get(who, path, { filter });
@@ -96,7 +102,7 @@ describe('filters', () => {
 
     test('refuses unknown fields, operators and separators', async () => {
       await bad.expectNoChange(async () => {
-        for (const payload of payloads) {
+        for (const payload of someOf(place)) {
           expectRefusal(await get(who, path, { filter: `${payload.replaceAll(':', '')}:eq:x` }), 422);
           expectRefusal(await get(who, path, { filter: `created_at:${payload.replaceAll(':', '')}:x` }), 422);
           expect((await get(who, path, { filter: payload })).status).toBe(422);
@@ -111,7 +117,7 @@ describe('filters', () => {
       ['since', '2017-10-19 17:02:03'],
     ])('accepts only known values for %s', async (name, right) => {
       await bad.expectNoChange(async () => {
-        for (const payload of payloads) {
+        for (const payload of someOf(place + name.length)) {
           expectRefusal(await get(who, path, { [name]: payload }), 422);
           expectRefusal(await get(who, path, { [name]: right + payload }), 422);
         }
