@@ -57,6 +57,9 @@ const typesOnlyRules = Object.entries(typesOnly).map(([folder, targets]) => ({
   to: { path: inside(targets), dependencyTypesNot: ['type-only', 'type-import'] },
 }));
 
+/** What the framework of an app brings. The adapters of packages/server import it, and their packages declare its types. */
+const ofTheApp = '^next/headers[.]js$';
+
 module.exports = {
   forbidden: [
     ...layerRules,
@@ -81,7 +84,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/([^/]+)/src/' },
       to: {
-        pathNot: '^packages/($1/src/|client/src/(index|internal)[.]ts$)|^node_modules/$1/',
+        pathNot: `^packages/($1/src/|client/src/(index|internal)[.]ts$)|^node_modules/$1/|${ofTheApp}`,
         dependencyTypesNot: ['core'],
       },
     },
@@ -93,7 +96,7 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'no-unresolved-imports', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-unresolved-imports', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: ofTheApp } },
     {
       name: 'source-needs-no-development-packages',
       severity: 'error',

@@ -31,6 +31,10 @@ export default defineConfig({
       { find: '@postern/client', replacement: sourceOf('client/src/index.ts') },
       { find: '@postern/react', replacement: sourceOf('react/src/index.ts') },
       { find: '@postern/elements', replacement: sourceOf('elements/src/index.ts') },
+      // Next.js is no package of this repository.
+      { find: 'next/headers.js', replacement: sourceOf('server/test/next/headers.ts') },
+      { find: '@postern/server/next', replacement: sourceOf('server/src/next/index.ts') },
+      { find: '@postern/server/sveltekit', replacement: sourceOf('server/src/sveltekit/index.ts') },
       { find: '@postern/server/testing', replacement: sourceOf('server/src/testing/index.ts') },
       { find: '@postern/server', replacement: sourceOf('server/src/index.ts') },
     ],

@@ -1,4 +1,4 @@
-// Builds the console into console/built/, which is committed: a start neither installs nor builds it (decision 88).
+// Builds the console into console/built/, which is committed: a start neither installs nor builds it (decision 42).
 //   node console/build.mjs          installs what the build needs, checks types, builds
 //   node console/build.mjs --check  compares the digests of the sources and of the built files; needs no packages
 import { spawnSync } from 'node:child_process';

@@ -35,6 +35,8 @@ async function joinModules(file) {
   const { build: bundle } = await import('esbuild');
   const options = { bundle: true, minify: true, allowOverwrite: true };
   await bundle({ entryPoints: [file], outfile: file, format: 'esm', target: 'es2022', ...options });
+  // An app copies one file. A browser would look for its map in vain.
+  rmSync(`${file}.map`);
 }
 
 // `npm start` installs only what the service needs.

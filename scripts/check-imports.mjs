@@ -1,5 +1,5 @@
 // Checks src/, test/ and packages/ of the current folder: the import rules of .dependency-cruiser.cjs, cycles between folders of src/,
-// and the layout (files in a folder, places of tests).
+// and the places of tests.
 import { existsSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';

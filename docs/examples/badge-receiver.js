@@ -9,7 +9,12 @@ const badges = new Map([['ada', '0047 1138']]);
 
 createServer(async (request, response) => {
   const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > 100_000) return response.writeHead(413, { connection: 'close' }).end(); // anybody can send a body
+    chunks.push(chunk);
+  }
   const body = Buffer.concat(chunks);
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature = '' } = request.headers;
   const expected = Buffer.from(

@@ -10,7 +10,7 @@ import type { RoleActivation } from '../contract/account/factors.js';
 import type { Proof, ProofType } from '../contract/account/proof.js';
 import type { User, UserChange } from '../contract/user.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
-import { sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { choiceError, Problem, throwIfErrors } from '../lib/problem.js';
@@ -98,7 +98,7 @@ export interface OwnAccountOptions {
 
 /**
  * The proofs for a change of the PIN. A code is not accepted: login codes go to the same address, and the PIN must
- * protect against someone who controls it. While the PIN is guarded (decision 59), only the PIN itself counts.
+ * protect against someone who controls it. While the PIN is guarded (decision 16), only the PIN itself counts.
  */
 const changedPinProofs: AllowedProofs = ({ onlyPinChangesPin }) =>
   onlyPinChangesPin ? ['pin'] : ['password', 'passkey', 'pin'];
@@ -119,7 +119,7 @@ interface RenewedLogin {
  * so no other transaction changes the login at the same time. Sessions that were created with the old token have the
  * old id and stay invalid. A login that is approved at the same time started in the old epoch, so it is invalid too.
  */
-const renewLogin = userStatement<RenewedLogin>(
+const renewLogin = statement<RenewedLogin>(
   'authentication_renew',
   (p) => sql`
     with renewed as (
@@ -145,7 +145,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     change: UserChange,
     proof: Proof | undefined,
     allowed: AllowedProofs,
-    afterwards: (tx: Queryable<'user'>, proven: VerifiedProof) => Promise<unknown> = async () => undefined,
+    afterwards: (tx: Queryable, proven: VerifiedProof) => Promise<unknown> = async () => undefined,
   ): Promise<Account> {
     const { userId, origin } = callingSession;
     throwIfErrors(await userErrors(change, rules));
@@ -159,8 +159,8 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     });
   }
 
-  const inTransaction = async (userId: string, work: (tx: Transaction<'user' | 'directory'>) => Promise<User>) =>
-    toAccount(await database.spanningFor(userId).transaction(work));
+  const inTransaction = async (userId: string, work: (tx: Transaction) => Promise<User>) =>
+    toAccount(await database.user(userId).transaction(work));
 
   return {
     get: async (userId) => toAccount(await users.get(userId)),
@@ -223,7 +223,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     async remove(callingSession, proof) {
       const proven = await proofs.check(callingSession, proof, defaultProofs);
       const { userId, origin } = callingSession;
-      await database.spanningFor(userId).transaction(async (tx) => {
+      await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         await users.remove(tx, userId, origin);
       });

@@ -22,7 +22,7 @@ export interface CodeSender {
    */
   countRequest(request: CodeRequest): Promise<CountedCode>;
   /** Queues a message in the transaction that inserts its challenge. A message without a recipient is dropped later. */
-  send(tx: Transaction<'user'>, message: CodeToSend): Promise<void>;
+  send(tx: Transaction, message: CodeToSend): Promise<void>;
 }
 
 /** A code that was counted. */

@@ -1,3 +1,4 @@
+import { normalizeCode } from '../credentials/codes.js';
 import { consumeAssertion, passkeyDescriptors } from '../credentials/factors/passkeys.js';
 import {
   newPasskeyChallenge,
@@ -20,7 +21,7 @@ export function totpProof(parts: { readonly database: Database; readonly keys: S
     type: 'totp',
     steps: 1,
     verify: async ({ userId }, secret, origin) =>
-      /^\d{6}$/.test(secret)
+      /^\d{6}$/.test(normalizeCode(secret))
         ? useTotpCode(parts.database, parts.keys, userId, secret)
         : (await redeemRecoveryCode(parts, userId, secret, origin)) !== undefined,
   };

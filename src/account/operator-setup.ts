@@ -27,7 +27,7 @@ import { takenIdentities } from '../users/queries.js';
 import type { Users } from '../users/users.js';
 import { checkNewUser, type Identities, identitiesToSet, type UserRules } from '../users/validation.js';
 
-/** A person creates their own account with a role, through a set-up link (decision 81). */
+/** A person creates their own account with a role, through a set-up link (decision 17). */
 export interface OperatorSetUp {
   /** @throws Problem `setup_link_unknown`, `setup_link_used`, `setup_link_expired` */
   describe(secret: string): Promise<SetUpLink>;
@@ -66,7 +66,7 @@ type Details = Omit<SetUpFactorRequest, 'secret' | 'factor'>;
 /** Stores a confirmed factor of a new user. */
 interface ConfirmedFactor {
   readonly type: 'totp' | 'passkey';
-  save(tx: Queryable<'user'>): Promise<void>;
+  save(tx: Queryable): Promise<void>;
 }
 
 /** Seconds to scan the QR code and enter a code. */
@@ -79,7 +79,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
 
   async function begin(request: SetUpFactorRequest): Promise<SetUpFactor> {
     const { secret, factor, ...details } = request;
-    const link = await readSetUpLink(database.directory, secret);
+    const link = await readSetUpLink(database, secret);
     const { identities, errors } = await checkNewUser(newUserOf(details, link.role), rules);
     throwIfErrors(errors);
     await refuseTaken(identities);
@@ -102,16 +102,16 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
 
   /** Reports a taken identity before the person scans a QR code. The transaction of `complete` decides. */
   async function refuseTaken(identities: Identities): Promise<void> {
-    const takenTypes = await takenIdentities(database.directory, identitiesToSet(identities));
+    const takenTypes = await takenIdentities(database, identitiesToSet(identities));
     const errors = takenTypes.map((field): FieldError => ({ field, code: 'identity_taken' }));
     if (errors.length > 0) throw new Problem('identity_taken', { errors });
   }
 
   async function complete(request: SetUpCompletion, origin: Origin): Promise<CompletedSetUp> {
     const { secret, factor_id, code, response, device = {}, ...details } = request;
-    const link = await readSetUpLink(database.directory, secret);
+    const link = await readSetUpLink(database, secret);
     throwIfErrors(answerErrors(request));
-    const owner = await findChallengeOwner(database.spanning, factor_id.toLowerCase());
+    const owner = await findChallengeOwner(database, factor_id.toLowerCase());
     if (owner === undefined) throw new Problem('proof_rejected');
     const { userId } = owner;
     // This check comes before the guess, so that a mistake in the form uses no guess.
@@ -123,7 +123,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
       code === undefined ? await confirmPasskey(userId, state, response) : await confirmTotp(userId, state, code);
     const id = newId();
     const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
-    const recoveryCodes = await database.spanningFor(userId).transaction(async (tx) => {
+    const recoveryCodes = await database.user(userId).transaction(async (tx) => {
       // This comes first. Of several parallel completions, one continues. The others wait here and hold no other lock.
       await useSetUpLink(tx, secret, userId);
       if (!(await endChallenge(tx, challengeKey))) throw new Problem('proof_rejected');
@@ -161,7 +161,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
 
   return {
     async describe(secret) {
-      const { role, expires_at } = await readSetUpLink(database.directory, secret);
+      const { role, expires_at } = await readSetUpLink(database, secret);
       return { role, expires_at, app_name: appName, password_min: rules.passwordMin };
     },
     begin,

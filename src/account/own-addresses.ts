@@ -129,7 +129,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
       throw new Problem('code_rejected');
     }
     const prepared = await users.prepareChange(userId, { [type]: address });
-    const user = await database.spanningFor(userId).transaction(async (tx) => {
+    const user = await database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'code_rejected');
       const changedUser = await users.change(tx, userId, prepared, origin);
       await recordEvent(tx, { userId, type: 'identity.verified', origin, data: { field: type } });
@@ -142,7 +142,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     const { userId, origin } = callingSession;
     const proven = await proofs.check(callingSession, proof, defaultProofs);
     const prepared = await users.prepareChange(userId, { [type]: null });
-    const user = await database.spanningFor(userId).transaction(async (tx) => {
+    const user = await database.user(userId).transaction(async (tx) => {
       await proven.consume(tx);
       return users.change(tx, userId, prepared, origin);
     });

@@ -3,7 +3,7 @@ import type { ExternalIdentity } from '../contract/external-identity.js';
 import type { ClientChallenge } from '../credentials/challenge.js';
 import { countChallengeGuess, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import type { Database } from '../database/database.js';
-import { spanningStatement, sql } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { RequestLimits } from '../limits/request-limits.js';
@@ -53,7 +53,7 @@ interface OtherLogins {
   readonly issuers: readonly string[];
 }
 
-const hasOtherLogin = spanningStatement<OtherLogins, { has: boolean }>(
+const hasOtherLogin = statement<OtherLogins, { has: boolean }>(
   'external_identity_other_ways',
   (p) => sql`
     select exists (select 1 from users u where u.id = ${p.userId}
@@ -97,10 +97,10 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     const address = { userId, id, purpose: 'external_identity', deviceId } as const;
     const state = await countChallengeGuess(database.user(userId), address);
     if (state?.provider !== name) throw new Problem('external_identity_rejected');
-    const subject = await provenSubject(database.directory, provider, state.nonce, idToken);
+    const subject = await provenSubject(database, provider, state.nonce, idToken);
     if (subject === undefined) throw new Problem('external_identity_rejected');
     const account = { provider: name, issuer: provider.issuer, subject };
-    return database.spanningFor(userId).transaction(async (tx) => {
+    return database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'external_identity_rejected');
       return linkExternalIdentity(tx, userId, account, { origin, notices });
     });
@@ -109,7 +109,7 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
   async function remove(callingSession: CallingSession, provider: string, id: string, proof: Proof) {
     const { userId, origin } = callingSession;
     const proven = await proofs.check(callingSession, proof, defaultProofs);
-    await database.spanningFor(userId).transaction(async (tx) => {
+    await database.user(userId).transaction(async (tx) => {
       // Locks the user's row. So if two removals run in parallel, the second one sees that it would remove the last way
       // to log in.
       await proven.consume(tx);
@@ -120,5 +120,5 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     });
   }
 
-  return { list: (userId) => listExternalIdentities(database.directory, userId), begin, confirm, remove };
+  return { list: (userId) => listExternalIdentities(database, userId), begin, confirm, remove };
 }

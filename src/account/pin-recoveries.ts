@@ -25,7 +25,7 @@ import type { AddressInput, SessionlessCodes } from './sessionless-codes.js';
 
 /**
  * Recoveries of a PIN by a code take effect after a delay. Login codes go to the same address, so the request may come
- * from an attacker who controls it. Until the delay is over, the old PIN counts, and the user can cancel (decision 59).
+ * from an attacker who controls it. Until the delay is over, the old PIN counts, and the user can cancel (decision 16).
  */
 export interface PinRecoveries extends PendingPins {
   /** Whether there is a delay at all. */
@@ -35,14 +35,14 @@ export interface PinRecoveries extends PendingPins {
    * a lock on the user's row.
    * @returns when the PIN takes effect
    */
-  start(tx: Transaction<'user'>, recovered: RecoveredPin): Promise<string>;
+  start(tx: Transaction, recovered: RecoveredPin): Promise<string>;
   /**
    * Call it after a proof has set a password or a factor, because these can authorize a change of the PIN. If the proof
    * was a code, then for as long as the delay of a recovery, only the PIN itself can authorize a change of the PIN.
    */
-  guard(tx: Queryable<'user'>, userId: string, proof: ProofType): Promise<void>;
+  guard(tx: Queryable, userId: string, proof: ProofType): Promise<void>;
   /** Cancels the pending PIN. @throws Problem `not_found` */
-  cancel(tx: Queryable<'user'>, userId: string, origin: Origin): Promise<void>;
+  cancel(tx: Queryable, userId: string, origin: Origin): Promise<void>;
   /**
    * Cancels without a session, by the code of the message about the recovery.
    * @throws Problem `code_rejected` for a wrong code, an address without an account, or no pending PIN;
@@ -81,16 +81,13 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
   const { database, keys, users, codes, limits, notices, sessionless, delay } = options;
 
   /** The other effects of a recovery, after the new PIN is in effect. */
-  async function finish(tx: Queryable<'user'>, userId: string): Promise<void> {
+  async function finish(tx: Queryable, userId: string): Promise<void> {
     await users.logout(tx, userId, system);
     await finishPinRecovery(tx, userId);
     await notices.notify(tx, { userId, kind: 'account_recovered', origin: system });
   }
 
-  async function start(
-    tx: Transaction<'user'>,
-    { userId, pinHash, codeSentTo, origin }: RecoveredPin,
-  ): Promise<string> {
+  async function start(tx: Transaction, { userId, pinHash, codeSentTo, origin }: RecoveredPin): Promise<string> {
     if ((await endPendingPin(tx, userId)) === 'applied') await finish(tx, userId);
     const code = newLongCode();
     const pending = await savePendingPin(tx, userId, {
@@ -112,7 +109,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     return pending.effectiveAt;
   }
 
-  async function cancel(tx: Queryable<'user'>, userId: string, origin: Origin): Promise<void> {
+  async function cancel(tx: Queryable, userId: string, origin: Origin): Promise<void> {
     await findEpochForUpdate(tx, userId);
     if ((await endPendingPin(tx, userId, 'cancelled')) === undefined) throw new Problem('not_found');
     await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data: { reason: 'asked' } });
@@ -124,7 +121,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     const digests = keys.digests('code', digestInput(code));
     // The code cannot be guessed, so the account needs no limit here. With a limit, a stranger could lock out the
     // owner.
-    await database.spanning.transaction(async (tx) => {
+    await database.transaction(async (tx) => {
       const userId = await findByCancelCode(tx, identityDigest(address), digests);
       if (userId === undefined) throw new Problem('code_rejected');
       await findEpochForUpdate(tx, userId);
@@ -145,7 +142,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     });
   }
 
-  async function guard(tx: Queryable<'user'>, userId: string, proof: ProofType): Promise<void> {
+  async function guard(tx: Queryable, userId: string, proof: ProofType): Promise<void> {
     if (proof === 'code' && delay > 0) await guardPin(tx, userId, delay);
   }
 

@@ -4,7 +4,7 @@ import type { ChallengeAnswer, ChallengeState } from '../credentials/challenge.j
 import { countChallengeGuess, endChallenge, startChallenge } from '../credentials/challenges.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import type { Database, Queryable } from '../database/database.js';
-import { sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { type AccountUser, getAccount } from '../identities/accounts.js';
 import { maskAddress } from '../identities/identity.js';
 import { newId, parseId } from '../lib/ids.js';
@@ -76,7 +76,7 @@ export interface VerifiedProof {
    * the session is still valid, and that the password has not changed since the proof.
    * @throws Problem `proof_rejected`, `invalid_session_token`
    */
-  consume(tx: Queryable<'user'>): Promise<void>;
+  consume(tx: Queryable): Promise<void>;
 }
 
 export interface Proofs {
@@ -115,10 +115,10 @@ export interface ProofsOptions {
 /** The proofs for most changes: all except the PIN, which is too short. */
 export const defaultProofs: AllowedProofs = () => ['password', 'code', 'passkey'];
 
-/** The proofs that are a second factor (decision 60). */
+/** The proofs that are a second factor (decision 15). */
 const secondFactorProofs: readonly ProofType[] = ['totp', 'passkey'];
 
-const readSession = userStatement<{ userId: string; sessionId: string }, { expires_at: string }>(
+const readSession = statement<{ userId: string; sessionId: string }, { expires_at: string }>(
   'proof_session',
   (p) => sql`select valid.expires_at from (${validSession(p.userId, p.sessionId)}) valid`,
 );
@@ -236,7 +236,7 @@ export function createProofs(options: ProofsOptions): Proofs {
   function acceptedTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
     const types = allowed(user);
     // While the PIN is guarded, only the PIN is allowed. A second factor is not accepted then, because somebody with
-    // only a code may have enrolled it (decision 59).
+    // only a code may have enrolled it (decision 16).
     const onlyPin = types.every((type) => type === 'pin');
     return hasSecondFactor(user) && !onlyPin ? secondFactorProofs : types;
   }
@@ -258,7 +258,7 @@ const maskOf = ({ type, to }: NonNullable<ProofChallenge['message']>) => maskAdd
  * @returns the user's epoch, the number whose increase ends every login of the user
  * @throws Problem `invalid_session_token`
  */
-async function lockCallingSession(tx: Queryable<'user'>, { userId, sessionId }: CallingSession): Promise<number> {
+async function lockCallingSession(tx: Queryable, { userId, sessionId }: CallingSession): Promise<number> {
   const epoch = await findEpochForUpdate(tx, userId);
   // A separate statement, so that it sees that a session was revoked while the first statement waited for the lock.
   const [session] = await tx.query(readSession({ userId, sessionId }));
@@ -273,7 +273,7 @@ async function lockCallingSession(tx: Queryable<'user'>, { userId, sessionId }: 
  * @throws Problem `rejected`, `invalid_session_token`
  */
 export async function completeChallenge(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   callingSession: CallingSession,
   id: string,
   rejected: 'proof_rejected' | 'code_rejected' | 'external_identity_rejected',
@@ -283,7 +283,7 @@ export async function completeChallenge(
 }
 
 async function consumeProof(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   callingSession: CallingSession,
   { epoch }: AccountUser,
   challenge: { readonly userId: string; readonly id: string } | undefined,

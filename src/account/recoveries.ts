@@ -3,7 +3,7 @@ import type { Recovered, RecoveryAnswer, RecoveryRequest } from '../contract/acc
 import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, sql } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { findKnownDevice } from '../devices/queries.js';
 import { findAccount } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
@@ -36,7 +36,7 @@ export interface Recoveries {
   complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered>;
 }
 
-const findIdentity = directoryStatement<{ digest: Buffer; userId: string }, { user_id: string }>(
+const findIdentity = statement<{ digest: Buffer; userId: string }, { user_id: string }>(
   'recovery_identity',
   (p) => sql`select user_id from identities where digest = ${p.digest} and user_id = ${p.userId}`,
 );
@@ -52,7 +52,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
   async function begin({ identity, purpose, device }: RecoveryRequest, origin: Origin): Promise<StartedChallenge> {
     const address = sessionless.readAddress(identity);
     await limits.countLoginByAddress(origin.clientAddress);
-    const { userId, user } = await findAccount(database.spanning, keys, address);
+    const { userId, user } = await findAccount(database, keys, address);
     const knownDevice = await findKnownDevice(database.user(userId), userId, device?.id ?? newId());
     await limits.countLoginByAccount(userId, knownDevice);
     // Only an existing secret can be recovered. A code alone must not add a way to log in.
@@ -104,7 +104,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     if (result.state.recovers !== recovers) throw new Problem('code_rejected');
     const { userId } = result;
     const prepared = await users.prepareChange(userId, change);
-    const effectiveAt = await database.spanningFor(userId).transaction(async (tx) => {
+    const effectiveAt = await database.user(userId).transaction(async (tx) => {
       await lockAndCheckCode(tx, result);
       const { pin_hash: pinHash } = prepared.values;
       if (typeof pinHash === 'string' && pinRecoveries.isOn) {
@@ -130,10 +130,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
  * again. The code is valid if the address still belongs to the user, if the password has not changed since the request
  * (not even by another recovery), and if the code was not used.
  */
-async function lockAndCheckCode(
-  tx: Queryable<'user' | 'directory'>,
-  { userId, id, state }: VerifiedCode,
-): Promise<void> {
+async function lockAndCheckCode(tx: Queryable, { userId, id, state }: VerifiedCode): Promise<void> {
   const epoch = await findEpochForUpdate(tx, userId);
   const digest = Buffer.from(state.identity ?? '', 'hex');
   const rows = await tx.query(findIdentity({ digest, userId }));

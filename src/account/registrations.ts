@@ -3,7 +3,7 @@ import type { Account } from '../contract/account/account.js';
 import type { RegistrationAnswer, RegistrationRequest } from '../contract/account/registration.js';
 import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
-import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { derivedRegistrationId } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
 import { newId } from '../lib/ids.js';
@@ -32,11 +32,11 @@ export interface RegistrationsOptions extends SessionlessDependencies {
   readonly isOn: boolean;
 }
 
-const findOwner = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+const findOwner = statement<{ digest: Buffer }, { user_id: string }>(
   'registration_taken',
   (p) => sql`select user_id from identities where digest = ${p.digest}`,
 );
-const findLocale = userStatement<{ userId: string }, { locale: string | null }>(
+const findLocale = statement<{ userId: string }, { locale: string | null }>(
   'registration_locale',
   (p) => sql`select locale from users where id = ${p.userId}`,
 );
@@ -53,9 +53,9 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const userId = derivedRegistrationId(keys, address);
     await limits.countLoginByAddress(origin.clientAddress);
     await limits.countLoginByAccount(userId, undefined);
-    const [owner] = await database.directory.query(findOwner({ digest: identityDigest(address) }));
+    const [owner] = await database.query(findOwner({ digest: identityDigest(address) }));
     // Runs for an address without an account too, so that both take the same time.
-    const [user] = await database.users.query(findLocale({ userId: owner?.user_id ?? userId }));
+    const [user] = await database.query(findLocale({ userId: owner?.user_id ?? userId }));
     const request = {
       userId,
       address,
@@ -94,7 +94,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const check = { purpose: 'registration', id, secret, origin, rejectedEvent: 'registration.rejected' } as const;
     const { userId, state, ...checked } = await sessionless.check(check);
     const prepared = await users.prepare({ ...fields, [state.type === 'email' ? 'email' : 'phone']: state.address });
-    const user = await database.spanningFor(userId).transaction(async (tx) => {
+    const user = await database.user(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       const created = await users.create(tx, prepared, origin);
       // Both events are recorded now, because they concern the new user. Before, there was only the id that is derived

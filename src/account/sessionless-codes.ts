@@ -80,7 +80,7 @@ export function createSessionlessCodes(options: {
   }: SessionlessAnswer): Promise<VerifiedCode> {
     await limits.countLoginByAddress(origin.clientAddress);
     const id = parseId(givenId);
-    const owner = id === undefined ? undefined : await findChallengeOwner(database.spanning, id);
+    const owner = id === undefined ? undefined : await findChallengeOwner(database, id);
     // The client may see this: ids are random, so only the client that started the challenge knows the id.
     if (id === undefined || owner === undefined) throw new Problem('code_rejected');
     const { userId, deviceId } = owner;

@@ -147,7 +147,7 @@ function requestObserver(
 /** Logs stored values that no configured key can decrypt. The service starts even if the check fails. */
 async function reportUnreadable({ database, keys, log }: Base): Promise<void> {
   try {
-    const unreadable = await countUnreadable(database.everyone, keys, maxUnreadableRows);
+    const unreadable = await countUnreadable(database, keys, maxUnreadableRows);
     if (unreadable.length === 0) return;
     log.error({ unreadable }, `${describeUnreadableValues(unreadable)}; see \`postern doctor\``);
   } catch (error) {

@@ -125,5 +125,5 @@ export async function createServices(
 
 async function checkReadiness({ lifecycle, database }: Base): Promise<void> {
   if (lifecycle.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });
-  await database.everyone.query(compose('everyone', sql`select 1`));
+  await database.query(compose(sql`select 1`));
 }

@@ -1,6 +1,6 @@
 import type { Event } from '../contract/administration.js';
 import type { Database } from '../database/database.js';
-import { directoryStatement, sql, unprepared, userStatement } from '../database/sql.js';
+import { sql, statement, unprepared } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { nilId } from '../lib/ids.js';
 
@@ -34,7 +34,7 @@ interface UserAtTime {
 
 /** A deleted user has no row in `users`, so the name is null even before the job that erases the former names has run. */
 const selectUserNames = unprepared(
-  userStatement<{ ids: readonly string[]; times: readonly string[] }, { nth: number; name: string }>(
+  statement<{ ids: readonly string[]; times: readonly string[] }, { nth: number; name: string }>(
     'event_user_names',
     (p) => sql`
     select asked.nth::int, coalesce(former.name, user_display_name(u.name, u.username, u.email, u.phone)) as name
@@ -46,7 +46,7 @@ const selectUserNames = unprepared(
 );
 
 const selectKeyNames = unprepared(
-  directoryStatement<{ ids: readonly string[] }, { id: string; name: string }>(
+  statement<{ ids: readonly string[] }, { id: string; name: string }>(
     'event_key_names',
     (p) => sql`select id, name from api_keys where id = any(${p.ids}::uuid[])`,
   ),
@@ -75,7 +75,7 @@ async function userNames(database: Database, events: readonly StoredEvent[]) {
   const all = [...usersAtTimes.values()];
   if (all.length > 0) {
     const values = { ids: all.map(({ id }) => id), times: all.map(({ at }) => at) };
-    for (const { nth, name } of await database.users.query(selectUserNames(values))) {
+    for (const { nth, name } of await database.query(selectUserNames(values))) {
       const found = all[nth - 1];
       if (found !== undefined) names.set(keyOf(found), name);
     }
@@ -86,7 +86,7 @@ async function userNames(database: Database, events: readonly StoredEvent[]) {
 /** A revoked key keeps its row. ADMIN_API_KEY has none. */
 async function keyNames(database: Database, events: readonly StoredEvent[]) {
   const ids = new Set(events.flatMap(({ actor }) => (/^key:[0-9a-f-]{36}$/.test(actor) ? [actor.slice(4)] : [])));
-  const rows = ids.size === 0 ? [] : await database.directory.query(selectKeyNames({ ids: [...ids] }));
+  const rows = ids.size === 0 ? [] : await database.query(selectKeyNames({ ids: [...ids] }));
   const names = new Map(rows.map(({ id, name }) => [id, name]));
   return (id: string) => names.get(id) ?? null;
 }

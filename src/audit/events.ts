@@ -1,6 +1,6 @@
 import type { EventChange } from '../contract/administration.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, type Parameters, sql, userStatement } from '../database/sql.js';
+import { type Parameters, sql, statement } from '../database/sql.js';
 import { newId, nilId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 
@@ -106,21 +106,21 @@ const insertRow = (p: Parameters<EventValues>) => sql`
   insert into events (user_id, id, type, actor, address, request_id, data, created_at)
   values (${p.userId}, ${p.id}, ${p.type}, ${p.actor}, ${p.address}::inet, ${p.requestId}, ${p.data}, db_now())`;
 
-const insertEvent = userStatement<EventValues>('event_insert', insertRow);
-const insertServiceEvent = directoryStatement<EventValues>('event_insert_service', insertRow);
+const insertEvent = statement<EventValues>('event_insert', insertRow);
+const insertServiceEvent = statement<EventValues>('event_insert_service', insertRow);
 
 /**
  * Records an event about a user. The row belongs to that user: pass the transaction of the change, so that both commit or
  * neither does.
  */
-export async function recordEvent(handle: Queryable<'user'>, event: NewEvent): Promise<void> {
+export async function recordEvent(handle: Queryable, event: NewEvent): Promise<void> {
   const { userId, changes = [], data } = event;
   const storedEvent = changes.length === 0 ? event : { ...event, data: { ...data, changes } };
   await handle.query(insertEvent(valuesOf(storedEvent, userId)));
 }
 
-/** Records an event about no user. The row belongs to the directory, under the nil UUID. */
-export async function recordServiceEvent(handle: Queryable<'directory'>, event: ServiceEvent): Promise<void> {
+/** Records an event about no user. The row has the nil UUID as its user. */
+export async function recordServiceEvent(handle: Queryable, event: ServiceEvent): Promise<void> {
   await handle.query(insertServiceEvent(valuesOf(event, nilId)));
 }
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/database.js';
-import { everyoneStatement, sql } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { backupLock } from './base/session.js';
 
 /** A backup that was written, is being written, or failed. */
@@ -14,7 +14,7 @@ export interface RecordedBackup {
   readonly error: string | null;
 }
 
-const selectRecent = everyoneStatement<Record<never, never>, RecordedBackup>(
+const selectRecent = statement<Record<never, never>, RecordedBackup>(
   'backups_recent',
   () => sql`
   select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
@@ -22,11 +22,11 @@ const selectRecent = everyoneStatement<Record<never, never>, RecordedBackup>(
 );
 
 /** The last backups, the newest first. */
-export function listBackups(handle: Queryable<'everyone'>): Promise<RecordedBackup[]> {
+export function listBackups(handle: Queryable): Promise<RecordedBackup[]> {
   return handle.query(selectRecent({}));
 }
 
-const selectKept = everyoneStatement<Record<never, never>, RecordedBackup>(
+const selectKept = statement<Record<never, never>, RecordedBackup>(
   'backups_kept',
   () => sql`
   select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
@@ -34,11 +34,11 @@ const selectKept = everyoneStatement<Record<never, never>, RecordedBackup>(
 );
 
 /** The last backups that were not deleted, the newest first. */
-export function keptBackups(handle: Queryable<'everyone'>): Promise<RecordedBackup[]> {
+export function keptBackups(handle: Queryable): Promise<RecordedBackup[]> {
   return handle.query(selectKept({}));
 }
 
-const selectBackup = everyoneStatement<{ id: string }, RecordedBackup>(
+const selectBackup = statement<{ id: string }, RecordedBackup>(
   'backup_one',
   (p) => sql`
   select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
@@ -46,23 +46,23 @@ const selectBackup = everyoneStatement<{ id: string }, RecordedBackup>(
 );
 
 /** A backup that was not deleted. */
-export async function readBackup(handle: Queryable<'everyone'>, id: string): Promise<RecordedBackup | undefined> {
+export async function readBackup(handle: Queryable, id: string): Promise<RecordedBackup | undefined> {
   const [backup] = await handle.query(selectBackup({ id }));
   return backup;
 }
 
-const removeAll = everyoneStatement<{ locations: readonly string[] }>(
+const removeAll = statement<{ locations: readonly string[] }>(
   'backups_removed',
   (p) =>
     sql`update backups set removed_at = db_now() where location = any(${p.locations}::text[]) and removed_at is null`,
 );
 
 /** Records that old backups were deleted. */
-export async function markRemoved(handle: Queryable<'everyone'>, locations: readonly string[]): Promise<void> {
+export async function markRemoved(handle: Queryable, locations: readonly string[]): Promise<void> {
   if (locations.length > 0) await handle.query(removeAll({ locations }));
 }
 
-const selectRunning = everyoneStatement<{ high: number; low: number }, { is_running: boolean }>(
+const selectRunning = statement<{ high: number; low: number }, { is_running: boolean }>(
   'backup_running',
   (p) => sql`
   select exists (select from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
@@ -71,7 +71,7 @@ const selectRunning = everyoneStatement<{ high: number; low: number }, { is_runn
 );
 
 /** Whether any process runs a backup, or a verification that an operator has asked for. */
-export async function isBackupRunning(handle: Queryable<'everyone'>): Promise<boolean> {
+export async function isBackupRunning(handle: Queryable): Promise<boolean> {
   const [high, low] = [Math.floor(backupLock / 2 ** 32), backupLock % 2 ** 32];
   return (await handle.query(selectRunning({ high, low })))[0]?.is_running === true;
 }
@@ -88,7 +88,7 @@ export interface LogArchive {
   readonly error: string | null;
 }
 
-const selectArchive = everyoneStatement<Record<never, never>, LogArchive>(
+const selectArchive = statement<Record<never, never>, LogArchive>(
   'backup_archive',
   () => sql`
   select location, started_at, archived_at, greatest(extract(epoch from db_now() - archived_at), 0)::float8 as age, error
@@ -96,7 +96,7 @@ const selectArchive = everyoneStatement<Record<never, never>, LogArchive>(
 );
 
 /** The archive of the write-ahead log. Undefined if none was begun. */
-export async function readLogArchive(handle: Queryable<'everyone'>): Promise<LogArchive | undefined> {
+export async function readLogArchive(handle: Queryable): Promise<LogArchive | undefined> {
   const [archive] = await handle.query(selectArchive({}));
   return archive;
 }
@@ -123,7 +123,7 @@ export interface BackupTimes {
  * A start in the future was written while the clock was ahead. Without that backup, the next one is made at the usual
  * time, and the age of the last verified backup is right.
  */
-const selectTimes = everyoneStatement<Record<never, never>, BackupTimes>(
+const selectTimes = statement<Record<never, never>, BackupTimes>(
   'backups_times',
   () => sql`
   with past as (select * from backups where started_at <= db_now())
@@ -141,26 +141,22 @@ const selectTimes = everyoneStatement<Record<never, never>, BackupTimes>(
 );
 
 /** When backups were made. */
-export async function readBackupTimes(handle: Queryable<'everyone'>): Promise<BackupTimes> {
+export async function readBackupTimes(handle: Queryable): Promise<BackupTimes> {
   const [times] = await handle.query(selectTimes({}));
   if (times === undefined) throw new Error('the times of backups have no row');
   return times;
 }
 
-const markVerified = everyoneStatement<{ id: string }>(
+const markVerified = statement<{ id: string }>(
   'backup_verified',
   (p) => sql`update backups set verified_at = db_now(), error = null where id = ${p.id}`,
 );
-const markFailed = everyoneStatement<{ id: string; error: string }>(
+const markFailed = statement<{ id: string; error: string }>(
   'backup_failed',
   (p) => sql`update backups set error = ${p.error}, verified_at = null where id = ${p.id}`,
 );
 
 /** Stores the result of a verification. @param error why the backup is not good; undefined if it is */
-export async function recordVerification(
-  handle: Queryable<'everyone'>,
-  id: string,
-  error: string | undefined,
-): Promise<void> {
+export async function recordVerification(handle: Queryable, id: string, error: string | undefined): Promise<void> {
   await handle.query(error === undefined ? markVerified({ id }) : markFailed({ id, error: error.slice(0, 500) }));
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { nearestSimilar, nearestSpelling } from '../lib/nearest.js';
-import { contradictions } from './contradictions.js';
+import { contradictions, risks } from './contradictions.js';
 import { type EffectiveSetting, effectiveSettings } from './effective.js';
 import type { Setting } from './parsers.js';
 import { formerNames, type SettingValues, settings } from './settings.js';
@@ -30,9 +30,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function readConfig(env: Environment = readEnvironment()): Config {
   const { env: current, warnings, errors } = withCurrentNames(env);
-  const values: Record<string, unknown> = {
-    warnings: Object.freeze([...warnings, ...misspeltSettings(env)]),
-  };
+  const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
     const text = current[name] || setting.fallback;
     if (text === undefined) continue;
@@ -44,6 +42,7 @@ export function readConfig(env: Environment = readEnvironment()): Config {
   errors.push(...unknown.map((name) => `${name} is not a variable of Postern${suggestionFor(name)}`));
   errors.push(...contradictions(values as Partial<Config>));
   if (errors.length > 0) throw new ConfigError(errors);
+  values.warnings = Object.freeze([...warnings, ...misspeltSettings(env), ...risks(values as Partial<Config>)]);
   values.effective = Object.freeze(effectiveSettings(current, values));
   return Object.freeze(values) as Config;
 }

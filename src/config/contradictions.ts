@@ -12,6 +12,7 @@ export function contradictions(config: Values): string[] {
     ...imageErrors(config),
     ...retentionErrors(config),
     ...lockErrors(config),
+    ...dpopErrors(config),
     ...passkeyErrors(config),
     ...pushErrors(config),
     ...urlErrors(config),
@@ -21,6 +22,27 @@ export function contradictions(config: Values): string[] {
     ...metricsErrors(config),
     ...mailErrors(config),
     ...backupErrors(config),
+  ];
+}
+
+/** Warnings of settings that are valid and weaken the service. */
+export function risks(values: Values): string[] {
+  return [...trustedProxyRisk(values), ...unreachableContact(values)];
+}
+
+/** Push services need a contact that they can reach. Apple refuses every push with one at localhost (`BadJwtToken`). */
+function unreachableContact({ VAPID_SUBJECT: subject = '' }: Values): string[] {
+  const address = subject.replace(/\?.*$/s, '').replace(/^(?:mailto:.*@|https:\/\/)/is, '');
+  const host = address.replace(/(?:[/#]|:\d).*$/s, '');
+  const isLocal = /^(?:localhost|.*\.(?:localhost|local|internal|test|invalid)|127\.[\d.]+|\[.*)\.?$/i.test(host);
+  if (!isLocal) return [];
+  return ['VAPID_SUBJECT names this machine: push services, such as that of Apple, refuse pushes with such a contact'];
+}
+
+function trustedProxyRisk({ TRUST_PROXY: trust, HOST: host }: Values): string[] {
+  if (typeof trust !== 'number' || trust === 0 || host === undefined || isLoopback(host)) return [];
+  return [
+    `TRUST_PROXY=${trust} trusts every host that can connect to ${host}. A client that reaches the port without your proxy can choose its address by X-Forwarded-For, and escape limits and blocks. Name the addresses of your proxies instead, such as TRUST_PROXY=10.0.0.2`,
   ];
 }
 
@@ -80,6 +102,10 @@ function retentionErrors({ NOTIFICATION_TYPES: types = [], NOTIFICATION_RETENTIO
 function lockErrors({ GUESS_LOCK: lock, GUESS_LOCK_MAX: max }: Values): string[] {
   const isTooLong = lock !== undefined && max !== undefined && lock > max;
   return isTooLong ? ['GUESS_LOCK must not be longer than GUESS_LOCK_MAX'] : [];
+}
+
+function dpopErrors({ DPOP_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): string[] {
+  return origins !== undefined && publicUrl === undefined ? ['PUBLIC_URL is required with DPOP_ORIGINS'] : [];
 }
 
 /** A passkey works only on its domain and subdomains. Without such an origin, no passkey could be used. */

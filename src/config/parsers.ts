@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { domainToASCII } from 'node:url';
 import { inspect } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
@@ -292,15 +293,20 @@ export function smtpUrl(text: string) {
 }
 
 /**
- * An address, or a name and an address in angle brackets. Allows only characters without a special meaning in a header.
+ * An address, or a name and an address in angle brackets. The name may be quoted (RFC 5322, 3.2.4); only a quoted name
+ * may contain characters with a special meaning in a header. A domain with other letters than ASCII becomes an A-label.
  */
 export function mailFrom(text: string) {
-  const [, name = '', inBrackets, alone] = /^(?:([^\p{Cc}<>"]*)<([^<>]*)>|([^<>]*))$/u.exec(text.trim()) ?? [];
-  const address = inBrackets ?? alone ?? '';
-  if (!/^[^\s\p{Cc}@,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$/u.test(address)) {
+  const [, quoted, plain = '', inBrackets, alone] =
+    /^(?:(?:"((?:[^\p{Cc}"\\]|\\[^\p{Cc}])*)"\s*|([^\p{Cc}<>"]*))<([^<>]*)>|([^<>]*))$/u.exec(text.trim()) ?? [];
+  const [, local, domain = ''] =
+    /^([^\s\p{Cc}@,;:"()[\]\\]{1,64})@([\p{L}\p{M}\p{N}.-]{1,253})$/u.exec((inBrackets ?? alone ?? '').trim()) ?? [];
+  const asciiDomain = domainToASCII(domain);
+  if (local === undefined || asciiDomain === '') {
     return invalid('must be an address such as no-reply@example.com, or Example <no-reply@example.com>');
   }
-  return ok({ name: name.trim(), address });
+  const name = quoted === undefined ? plain.trim() : quoted.replaceAll(/\\(.)/gu, '$1');
+  return ok({ name, address: `${local}@${asciiDomain}` });
 }
 
 /** A public key on P-256: 65 bytes in base64url. */

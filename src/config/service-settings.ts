@@ -37,11 +37,16 @@ export const serviceSettings = {
     parse: url('http:', 'https:'),
     about: 'The URL by which clients reach the service. With https, answers have the header Strict-Transport-Security.',
   },
+  DPOP_ORIGINS: {
+    parse: origins,
+    about:
+      'Further origins by which clients call the API, such as an internal host. The URL in a DPoP proof must begin with PUBLIC_URL or one of these. Without PUBLIC_URL, Postern believes the Host header of the request.',
+  },
   CORS_ORIGINS: { parse: origins, about: 'Origins whose pages may call the API. None by default.' },
   TRUST_PROXY: {
     parse: trustProxy,
     about:
-      'Proxies whose X-Forwarded-For header is trusted: the number of proxies in a row in front of Postern, or their addresses and CIDR ranges. None by default.',
+      'Proxies whose X-Forwarded-For header is trusted: their addresses and CIDR ranges, or the number of proxies in a row in front of Postern. A number trusts every host that can connect, so use it only if nobody else reaches the port. None by default.',
   },
   ALLOW_PRIVATE_NETWORK_TARGETS: {
     parse: flag,

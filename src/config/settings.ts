@@ -60,7 +60,7 @@ export const settings = {
 };
 
 /**
- * Former names of settings, which are accepted for one version (decision 79).
+ * Former names of settings, which are accepted for one version (decision 40).
  * @public scripts/generate.mjs lists them in docs/configuration.md.
  */
 export const formerNames: Readonly<Record<string, keyof typeof settings>> = {

@@ -162,8 +162,9 @@ export const NewUser = Type.Object(
     password_hash: Type.Optional(
       Type.String({
         minLength: 1,
-        maxLength: 512,
-        description: 'A hash from another system, instead of password: argon2, bcrypt, scrypt or PBKDF2.',
+        maxLength: 1024,
+        description:
+          'A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it.',
       }),
     ),
     pin: Type.Optional(Pin),

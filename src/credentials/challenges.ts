@@ -1,6 +1,6 @@
 import { isNotAhead } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { spanningStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import type { ChallengeState } from './challenge.js';
 
 /**
@@ -57,7 +57,7 @@ interface NewChallengeValues extends Omit<NewChallenge, 'deviceId'> {
   readonly deviceId: string | null;
 }
 
-const insertChallenge = userStatement<NewChallengeValues, StartedChallenge>(
+const insertChallenge = statement<NewChallengeValues, StartedChallenge>(
   'challenge_begin',
   (p) => sql`
     insert into challenges (user_id, id, purpose, kept, device_id, created_at, expires_at)
@@ -68,7 +68,7 @@ const insertChallenge = userStatement<NewChallengeValues, StartedChallenge>(
 );
 
 /** Inserts a challenge. */
-export async function startChallenge(handle: Queryable<'user'>, challenge: NewChallenge): Promise<StartedChallenge> {
+export async function startChallenge(handle: Queryable, challenge: NewChallenge): Promise<StartedChallenge> {
   const [row] = await handle.query(insertChallenge({ ...challenge, deviceId: challenge.deviceId ?? null }));
   if (row === undefined) throw new Error('an insert returned no row');
   return row;
@@ -78,7 +78,7 @@ interface ChallengeKey extends Omit<ChallengeRef, 'deviceId'> {
   readonly deviceId: string | null;
 }
 
-const countGuess = userStatement<ChallengeKey, { state: ChallengeState }>(
+const countGuess = statement<ChallengeKey, { state: ChallengeState }>(
   'challenge_take_guess',
   (p) => sql`
     update challenges set guesses = guesses + 1
@@ -94,14 +94,14 @@ const countGuess = userStatement<ChallengeKey, { state: ChallengeState }>(
  *   or out of guesses
  */
 export async function countChallengeGuess(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   challenge: ChallengeRef,
 ): Promise<ChallengeState | undefined> {
   const [row] = await handle.query(countGuess({ ...challenge, deviceId: challenge.deviceId ?? null }));
   return row?.state;
 }
 
-const endOne = userStatement<{ userId: string; id: string }>(
+const endOne = statement<{ userId: string; id: string }>(
   'challenge_end',
   (p) => sql`
     update challenges set ended_at = db_now() where user_id = ${p.userId} and id = ${p.id} and ended_at is null
@@ -112,14 +112,11 @@ const endOne = userStatement<{ userId: string; id: string }>(
  * Ends an answered challenge. Call it in the transaction of the action.
  * @returns false if a parallel answer ended it first: then the action must not happen
  */
-export async function endChallenge(
-  tx: Queryable<'user'>,
-  { userId, id }: { userId: string; id: string },
-): Promise<boolean> {
+export async function endChallenge(tx: Queryable, { userId, id }: { userId: string; id: string }): Promise<boolean> {
   return (await tx.query(endOne({ userId, id }))).length > 0;
 }
 
-const endAll = userStatement<{ userId: string; purposes: readonly ChallengePurpose[] | null }>(
+const endAll = statement<{ userId: string; purposes: readonly ChallengePurpose[] | null }>(
   'challenge_end_all',
   (p) => sql`
     update challenges set ended_at = db_now()
@@ -132,21 +129,21 @@ const endAll = userStatement<{ userId: string; purposes: readonly ChallengePurpo
  * @param purposes undefined: all
  */
 export async function endChallenges(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   userId: string,
   purposes?: readonly ChallengePurpose[],
 ): Promise<void> {
   await tx.query(endAll({ userId, purposes: purposes ?? null }));
 }
 
-const findOwner = spanningStatement<{ id: string }, { user_id: string; device_id: string | null }>(
+const findOwner = statement<{ id: string }, { user_id: string; device_id: string | null }>(
   'challenge_owner',
   (p) => sql`select user_id, device_id from challenges where id = ${p.id}`,
 );
 
 /** Finds the user and the device of a challenge by its id alone, in any state: for answers without a session. */
 export async function findChallengeOwner(
-  handle: Queryable<'spanning'>,
+  handle: Queryable,
   id: string,
 ): Promise<Pick<ChallengeRef, 'userId' | 'deviceId'> | undefined> {
   const [row] = await handle.query(findOwner({ id }));

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { withAsciiDigits } from '../identities/digits.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 
 /** Seconds that a code is accepted (ASVS 5.0, 6.5: minutes, not hours). */
@@ -8,6 +9,21 @@ export const codeLifetime = 300;
 export function newCode(): string {
   return String(randomInt(1_000_000)).padStart(6, '0');
 }
+
+/** What a typed or pasted code shows, as letters and digits: without spaces, line ends, hyphens and invisible marks. */
+const lettersAndDigits = (typed: string) => withAsciiDigits(typed).replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+/**
+ * The six digits of a typed or pasted code, in any notation: `123 456`, `123-456`, full-width digits. Any other text is
+ * returned unchanged.
+ */
+export function normalizeCode(typed: string): string {
+  const digits = typed.length > maxTypedLength ? '' : lettersAndDigits(typed);
+  return /^\d{6}$/.test(digits) ? digits : typed;
+}
+
+/** UTF-16 code units. A longer text, such as a passkey's answer, is no code. */
+const maxTypedLength = 64;
 
 /** Crockford's base32: no two of its characters look alike. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -21,12 +37,12 @@ export function newLongCode(): string {
   return characters.replace(/.{4}(?=.)/g, '$&-');
 }
 
-/** Normalizes a typed code: any letter case, with or without hyphens and spaces, O for 0, I and L for 1. */
+/** Normalizes a typed code: any notation of its letters and digits, O for 0, I and L for 1. */
 export function normalizeLongCode(code: string): string {
-  return code.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1');
+  return lettersAndDigits(code).toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
 }
 
-const digestInput = (purpose: string, code: string) => `${purpose}:${code}`;
+const digestInput = (purpose: string, code: string) => `${purpose}:${normalizeCode(code)}`;
 
 /**
  * The digest of a code to store, in base64. It is keyed, because an attacker can find six digits from a plain digest by

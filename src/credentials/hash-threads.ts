@@ -5,7 +5,7 @@ import { hash, type Options, verify } from '@node-rs/argon2';
 /**
  * Runs argon2 on its own threads if more hashes are requested than may run at a time, so that hashes do not delay other
  * work of libuv's thread pool. Otherwise it uses this pool, as the library does by default. When a thread finishes a
- * hash, its next hash is already queued (decision 56).
+ * hash, its next hash is already queued (decision 47).
  */
 export interface HashThreads {
   /** @returns a PHC string. */

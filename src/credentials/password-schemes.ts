@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../database/database.js';
 import type { MaintenanceTask } from '../database/maintenance/tasks.js';
-import { compose, directoryStatement, sql } from '../database/sql.js';
+import { compose, sql, statement } from '../database/sql.js';
 import { type FieldError, Problem } from '../lib/problem.js';
 import { dummyHashFor } from './hashes/registry.js';
 import { currentScheme, type PasswordHasher, schemeOf } from './passwords.js';
@@ -12,8 +12,11 @@ import { schemeCost, totalSchemeCost } from './scheme-cost.js';
  * failed login verifies one hash of every scheme.
  */
 export interface PasswordSchemes {
-  /** Verifies a dummy hash of every scheme except the one that was verified already. */
-  verifyOtherSchemes(verified: string | undefined): Promise<void>;
+  /**
+   * Verifies a dummy hash of every scheme except the one that was verified already.
+   * @param secret the typed text: the number of hashes and their time depend on it
+   */
+  verifyOtherSchemes(verified: string | undefined, secret: string): Promise<void>;
 }
 
 /** The maximum number of schemes in addition to the current one. */
@@ -35,37 +38,33 @@ const registrationLock = sql`7203415024`;
 /** Milliseconds between two searches for unused schemes. */
 const pauseMs = 5000;
 
-const readSchemes = directoryStatement<object, { scheme: string }>(
+const readSchemes = statement<object, { scheme: string }>(
   'password_schemes',
   () => sql`select scheme from password_schemes order by scheme`,
 );
 /** Locks schemes, so that no task drops them before the transaction ends. */
-const lockSchemes = directoryStatement<{ schemes: readonly string[] }, { scheme: string }>(
+const lockSchemes = statement<{ schemes: readonly string[] }, { scheme: string }>(
   'password_schemes_lock',
   (p) => sql`
     select scheme from password_schemes where scheme = any (${p.schemes}::text[]) order by scheme for key share`,
 );
-const lockRegistration = directoryStatement<object>(
+const lockRegistration = statement<object>(
   'password_schemes_lock_adding',
   () => sql`select pg_advisory_xact_lock(${registrationLock})`,
 );
-const addSchemes = directoryStatement<{ schemes: readonly string[] }>(
+const addSchemes = statement<{ schemes: readonly string[] }>(
   'password_schemes_add',
   (p) => sql`insert into password_schemes (scheme) select unnest(${p.schemes}::text[]) on conflict do nothing`,
 );
-const dropUnused = compose<{ dropped: number }, 'everyone'>(
-  'everyone',
-  sql`select drop_unused_schemes(${registrationLock}) as dropped`,
-);
-const countUsers = compose<{ scheme: string; users: number }, 'everyone'>(
-  'everyone',
+const dropUnused = compose<{ dropped: number }>(sql`select drop_unused_schemes(${registrationLock}) as dropped`);
+const countUsers = compose<{ scheme: string; users: number }>(
   sql`
     select s.scheme, (select count(*) from imported_hashes h where h.scheme = s.scheme)::float8 as users
     from password_schemes s order by s.scheme`,
 );
 
 /** The schemes in use. */
-export async function importedSchemes(handle: Queryable<'directory'>): Promise<string[]> {
+export async function importedSchemes(handle: Queryable): Promise<string[]> {
   return (await handle.query(readSchemes({}))).map(({ scheme }) => scheme);
 }
 
@@ -78,7 +77,7 @@ export interface SchemeInUse {
 }
 
 /** Lists the schemes with their users. Slow: it reads one index entry for each user with an imported hash. */
-export async function countSchemeUsers(handle: Queryable<'everyone'>): Promise<SchemeInUse[]> {
+export async function countSchemeUsers(handle: Queryable): Promise<SchemeInUse[]> {
   const rows = await handle.query(countUsers);
   return rows.map(({ scheme, users }) => ({ scheme, cost: schemeCost(scheme), users }));
 }
@@ -111,7 +110,7 @@ function validationProblem(error: FieldError): Problem {
  *   transaction must not store any hash
  */
 export async function registerSchemes(
-  tx: Queryable<'directory'>,
+  tx: Queryable,
   schemes: Iterable<string>,
   rules: SchemeRules,
 ): Promise<Problem | undefined> {
@@ -144,14 +143,14 @@ export const unusedSchemesTask: MaintenanceTask = {
 /** Creates the check that makes every failed login take the same time, whatever scheme the user's hash has. */
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
   return {
-    async verifyOtherSchemes(verifiedHash) {
+    async verifyOtherSchemes(verifiedHash, secret) {
       const verifiedScheme = verifiedHash === undefined ? currentScheme : schemeOf(verifiedHash);
       // A login with an imported hash has not verified a hash with the current scheme yet.
-      if (verifiedScheme !== currentScheme) await hasher.verify(undefined, '');
+      if (verifiedScheme !== currentScheme) await hasher.verify(undefined, secret);
       // The list is not cached: with an old list, the time would show which users were imported since the list was
       // read.
-      for (const scheme of await importedSchemes(database.directory)) {
-        if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), '');
+      for (const scheme of await importedSchemes(database)) {
+        if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), secret);
       }
     },
   };

@@ -20,7 +20,8 @@ export interface PasswordHasher {
   /** @returns a PHC string. */
   hash(password: string): Promise<string>;
   /**
-   * Takes the same time with or without a stored hash. If there is none, it verifies a dummy hash and returns false.
+   * Takes the same time with or without a stored hash. If there is none, it verifies a dummy hash and returns false. An
+   * imported hash may be that of another form of the text than Postern's, so each form is verified (see `formsOf`).
    * @throws Problem `overloaded` when the queue is full
    */
   verify(stored: string | undefined, password: string): Promise<boolean>;
@@ -47,6 +48,20 @@ export interface HasherOptions {
 /** NIST SP 800-63B-4, 3.1.1.2: normalize Unicode before hashing. */
 const normalise = (password: string) => password.normalize('NFC');
 
+/**
+ * The forms of a typed password that may have been hashed: as it was typed, NFC, and NFKC (RFC 8265 and many systems).
+ * Only different forms are returned. All of them are verified, even after a match: so the number of hashes depends on the
+ * typed text alone, and the time does not show how another system made the stored hash.
+ */
+function formsOf(password: string): readonly string[] {
+  return [...new Set([password, normalise(password), password.normalize('NFKC')])];
+}
+
+/** The text of an imported hash to store: see `PasswordHash.stored`. @throws Error if this version cannot verify it */
+export function storedForm(imported: string): string {
+  return readStored(imported).stored;
+}
+
 /** The scheme of a stored hash. */
 export function schemeOf(stored: string): string {
   return readStored(stored).scheme;
@@ -59,7 +74,8 @@ export function schemeOf(stored: string): string {
  */
 export function needsRehash(stored: string, password: string): boolean {
   const { scheme, maxPasswordBytes = Number.POSITIVE_INFINITY } = readStored(stored);
-  return scheme !== currentScheme && Buffer.byteLength(normalise(password)) < maxPasswordBytes;
+  const longest = Math.max(...formsOf(password).map((form) => Buffer.byteLength(form)));
+  return scheme !== currentScheme && longest < maxPasswordBytes;
 }
 
 /** Whether this version can verify a stored hash. It may not if the hash was written to the database directly. */
@@ -108,7 +124,10 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
   return {
     hash: (password) => runLimited(() => threads.hash(normalise(password), parameters)),
     async verify(stored, password) {
-      const matches = await runLimited(() => verifyStored(stored ?? dummyHash, normalise(password)));
+      let matches = false;
+      for (const form of formsOf(password)) {
+        if (await runLimited(() => verifyStored(stored ?? dummyHash, form))) matches = true;
+      }
       return matches && stored !== undefined;
     },
     waiting: () => Math.max(0, unfinished - concurrency),

@@ -20,6 +20,10 @@ const costs: Readonly<Record<string, (cost: Cost) => number>> = {
   'pbkdf2-sha1': ({ rounds = 0 }) => rounds / 47_000,
   'pbkdf2-sha256': ({ rounds = 0 }) => rounds / 52_000,
   'pbkdf2-sha512': ({ rounds = 0 }) => rounds / 19_000,
+  'sha256-crypt': ({ rounds = 0 }) => rounds / 7000,
+  'sha512-crypt': ({ rounds = 0 }) => rounds / 8000,
+  phpass: ({ logRounds = 0 }) => 2 ** logRounds / 12_000,
+  ssha: () => 0,
 };
 
 /**

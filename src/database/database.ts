@@ -7,20 +7,16 @@ import { poolConfig } from './connections/open-client.js';
 import { requestSettings } from './connections/session-check.js';
 import { type DatabaseTarget, serversOf } from './connections/target.js';
 import { type OnResult, Query, type Readers, UnreadableValue } from './query.js';
-import { compose, type Scope, type Statement, sql } from './sql.js';
+import { compose, type Statement, sql } from './sql.js';
 import { type Causes, causeStatement, traceStatements } from './traced.js';
 
-/**
- * Runs queries: a handle of the database, or a transaction. It accepts statements of the scope `Of`. `query` is a
- * property and not a method, because TypeScript compares methods loosely: it would accept a handle with too narrow a
- * scope.
- */
-export interface Queryable<Of extends Scope> {
-  readonly query: <Row extends object>(statement: Statement<Row, Of>) => Promise<Row[]>;
+/** Runs queries: the database, the queue of one user, or a transaction. */
+export interface Queryable {
+  readonly query: <Row extends object>(statement: Statement<Row>) => Promise<Row[]>;
 }
 
 /** Runs the queries of one transaction. */
-export interface Transaction<Of extends Scope> extends Queryable<Of> {
+export interface Transaction extends Queryable {
   /**
    * Calls `listener` after the transaction has committed. Does not call it if the connection breaks during the commit,
    * because the outcome is then unknown. The listener must not throw.
@@ -28,48 +24,23 @@ export interface Transaction<Of extends Scope> extends Queryable<Of> {
   onCommit(listener: () => void): void;
 }
 
-/** The database for statements of one scope. */
-export interface ScopedDatabase<Of extends Scope> extends Queryable<Of> {
+/** Runs queries and transactions: the database, or the queue of one user. */
+export interface Handle extends Queryable {
   /**
    * Runs `work` in one transaction: commits when it resolves, rolls back when it throws.
    * In `work`, use only the handle that is passed: the handle of the database would wait for a second connection.
    */
-  readonly transaction: <T>(work: (tx: Transaction<Of>) => Promise<T>) => Promise<T>;
+  readonly transaction: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 }
 
-/**
- * The database of the service. Each handle is named after the rows that its statements use, and accepts only statements
- * of its scopes (see `Scope` in `sql.ts`). The names say nothing about access rights.
- */
-export interface Database {
+/** The database of the service. */
+export interface Database extends Handle {
   /**
-   * Rows of one user. Work that waits for a lock of that user uses at most a fifth of the connections, so it does not
-   * delay other users.
+   * The queue of one user. Use it for work on that user's rows: if the work waits for a lock, it uses at most a fifth of the
+   * connections, so it does not delay other users.
    * @throws Problem `overloaded` when too many tasks already wait for this user.
    */
-  user(userId: string): ScopedDatabase<'user'>;
-  /** Rows of several users, whom each statement names. */
-  readonly users: ScopedDatabase<'user'>;
-  /**
-   * The directory: rows that belong to no user, such as identities, limits by address, API keys, idempotency keys and
-   * images.
-   */
-  readonly directory: ScopedDatabase<'directory'>;
-  /**
-   * Statements that know only the id of a row and not its user, or that span the directory and the rows of a user
-   * (decision 75).
-   */
-  readonly spanning: ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /**
-   * Like `spanning`, but in the queue of one user: for transactions that use the directory and the rows of this user,
-   * and may wait for a lock of the user (see `user`).
-   */
-  spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /**
-   * The rows of everyone, that is of all users, and all other rows: admin lists, maintenance, exports. Accepts
-   * statements of every scope.
-   */
-  readonly everyone: ScopedDatabase<Scope>;
+  user(userId: string): Handle;
   /** The connections of the pool now. */
   connections(): PoolState;
   close(): Promise<void>;
@@ -110,9 +81,9 @@ const userQueue = { maxWaiting: 200, timeoutMs: 2000 };
 /** The number of connections that the work of one user may use: a fifth of the pool, but at least two. */
 const connectionsPerUser = (size: number) => Math.max(2, Math.floor(size / 5));
 
-const begin = compose('everyone', sql`begin`);
-const commit = compose('everyone', sql`commit`);
-const rollback = compose('everyone', sql`rollback`);
+const begin = compose(sql`begin`);
+const commit = compose(sql`commit`);
+const rollback = compose(sql`rollback`);
 
 /** Opens a pool. It connects when a connection is first needed. */
 export function createDatabase(options: DatabaseOptions): Database {
@@ -132,30 +103,24 @@ export function createDatabase(options: DatabaseOptions): Database {
   const { tracing } = options;
   const trace = tracing && { tracing, causes: new WeakMap() };
   const connections: Connections = { pool, readers: new Map(), onConnectFailed: servers.reportFailure, trace };
-  const traced = (handle: ScopedDatabase<Scope>) => (tracing === undefined ? handle : traceStatements(handle, tracing));
+  const traced = (handle: Handle) => (tracing === undefined ? handle : traceStatements(handle, tracing));
   const nextDeadline = () => performance.now() + timeouts.answer;
-  const all = traced({
-    query: (statement) => queryOnce(connections, nextDeadline(), statement),
-    transaction: (work) => inTransaction(connections, nextDeadline(), work),
-  });
-  const user = (userId: string): ScopedDatabase<Scope> =>
-    traced({
-      query: (statement) => {
-        const deadline = nextDeadline();
-        return runInQueue(userId, () => queryOnce(connections, deadline, statement));
-      },
-      transaction: (work) => {
-        const deadline = nextDeadline();
-        return runInQueue(userId, () => inTransaction(connections, deadline, work));
-      },
-    });
   return {
-    user,
-    users: all,
-    directory: all,
-    spanning: all,
-    spanningFor: user,
-    everyone: all,
+    ...traced({
+      query: (statement) => queryOnce(connections, nextDeadline(), statement),
+      transaction: (work) => inTransaction(connections, nextDeadline(), work),
+    }),
+    user: (userId) =>
+      traced({
+        query: (statement) => {
+          const deadline = nextDeadline();
+          return runInQueue(userId, () => queryOnce(connections, deadline, statement));
+        },
+        transaction: (work) => {
+          const deadline = nextDeadline();
+          return runInQueue(userId, () => inTransaction(connections, deadline, work));
+        },
+      }),
     connections: () => poolState(pool),
     close: () => waitAtMost(timeouts.close, pool.end()),
   };
@@ -217,7 +182,7 @@ const overdueMessage = 'the deadline passed before the statement was sent';
 async function inTransaction<T>(
   { pool, readers, onConnectFailed, trace }: Connections,
   deadline: number,
-  work: (tx: Transaction<Scope>) => Promise<T>,
+  work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     onConnectFailed();
@@ -250,7 +215,7 @@ async function inTransaction<T>(
       timeoutMs = timeouts.answer;
     });
   /** After `work` has ended, its queries must not reach the connection, because another request may already use it. */
-  const queryInTransaction: Queryable<Scope>['query'] = (statement) =>
+  const queryInTransaction: Queryable['query'] = (statement) =>
     isOver ? Promise.reject(new Error('the transaction is over')) : query(statement);
   try {
     const setCause = trace && causeStatement(trace.causes, client, trace.tracing.cause(), undefined);

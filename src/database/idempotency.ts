@@ -1,8 +1,8 @@
 import { sha256 } from '../lib/crypto/digests.js';
 import { type SecretKeys, unreadableProblem } from '../lib/crypto/secret-keys.js';
 import { Problem } from '../lib/problem.js';
-import { type Database, isStorageFailure, type ScopedDatabase, type Transaction } from './database.js';
-import { directoryStatement, sql } from './sql.js';
+import { type Database, type Handle, isStorageFailure, type Transaction } from './database.js';
+import { sql, statement } from './sql.js';
 
 /** A stored response. A repeated request gets it again. */
 export interface StoredResponse {
@@ -20,9 +20,6 @@ export interface IdempotentRequest {
   readonly request: string;
 }
 
-/** The rows that the work of a request may use, in addition to its row in this table. */
-export type WorkScope = 'user' | 'directory' | 'spanning';
-
 /**
  * Runs the work of a request once for each caller and key within 24 hours.
  *
@@ -39,13 +36,13 @@ export interface Idempotency {
   run(
     request: IdempotentRequest,
     perform: IdempotentWork,
-    handle: Pick<ScopedDatabase<WorkScope>, 'transaction'>,
+    handle: Pick<Handle, 'transaction'>,
   ): Promise<{ answer: StoredResponse; replayed: boolean }>;
 }
 
 /** Does slow work first (such as hashing), then calls `commit` once with the work that belongs in the transaction. */
 export type IdempotentWork = (
-  commit: (work: (tx: Transaction<WorkScope>) => Promise<StoredResponse>) => Promise<StoredResponse>,
+  commit: (work: (tx: Transaction) => Promise<StoredResponse>) => Promise<StoredResponse>,
 ) => Promise<StoredResponse>;
 
 /** The primary key of a row. */
@@ -71,7 +68,7 @@ interface StoredRow {
  * Inserts the row, or takes over a row whose response or lease has expired. Returns no row while another request has
  * the lease.
  */
-const acquireLease = directoryStatement<RowKey & { request: Buffer }, { lease_ends_at: string }>(
+const acquireLease = statement<RowKey & { request: Buffer }, { lease_ends_at: string }>(
   'idempotency_acquire',
   (p) => sql`
     insert into idempotency_keys as existing (caller, key_digest, request, lease_ends_at, created_at)
@@ -84,7 +81,7 @@ const acquireLease = directoryStatement<RowKey & { request: Buffer }, { lease_en
        or (existing.status is null and existing.lease_ends_at < db_now())
     returning lease_ends_at`,
 );
-const findRow = directoryStatement<RowKey, StoredRow>(
+const findRow = statement<RowKey, StoredRow>(
   'idempotency_find',
   (p) => sql`
     select request, status, headers, sealed_body,
@@ -92,7 +89,7 @@ const findRow = directoryStatement<RowKey, StoredRow>(
     from idempotency_keys where caller = ${p.caller} and key_digest = ${p.keyDigest}`,
 );
 /** Stores nothing when another request has taken over the lease. */
-const storeResponse = directoryStatement<
+const storeResponse = statement<
   Lease & { status: number; headers: StoredResponse['headers']; body: Buffer },
   { stored: number }
 >(
@@ -102,7 +99,7 @@ const storeResponse = directoryStatement<
     where caller = ${p.caller} and key_digest = ${p.keyDigest} and lease_ends_at = ${p.leaseEndsAt} and status is null
     returning 1 as stored`,
 );
-const releaseLease = directoryStatement<Lease>(
+const releaseLease = statement<Lease>(
   'idempotency_release',
   (p) => sql`
     delete from idempotency_keys
@@ -118,7 +115,7 @@ const contextOf = ({ caller, keyDigest }: RowKey) => `idempotency ${caller} ${ke
  */
 export function createIdempotency(database: Database, keys: SecretKeys): Idempotency {
   async function findResponse(row: RowKey, request: string): Promise<StoredResponse> {
-    const [stored] = await database.directory.query(findRow(row));
+    const [stored] = await database.query(findRow(row));
     // The other request failed between the two statements, and released its lease.
     if (stored === undefined) throw new Problem('request_in_progress', { retryAfter: 1 });
     const { sealed_body: encrypted } = stored;
@@ -138,7 +135,7 @@ export function createIdempotency(database: Database, keys: SecretKeys): Idempot
     async run({ caller, key, request }, perform, handle) {
       const row = { caller, keyDigest: sha256(key) };
       const acquire = acquireLease({ ...row, request: keys.digest('idempotency', request) });
-      const [acquired] = await database.directory.query(acquire);
+      const [acquired] = await database.query(acquire);
       if (acquired === undefined) return { answer: await findResponse(row, request), replayed: true };
       const lease = { ...row, leaseEndsAt: acquired.lease_ends_at };
       try {
@@ -154,7 +151,7 @@ export function createIdempotency(database: Database, keys: SecretKeys): Idempot
         return { answer, replayed: false };
       } catch (error) {
         // The work had no effect: release the key. If this fails too, the lease expires by itself.
-        const released = database.directory.query(releaseLease(lease)).catch(() => undefined);
+        const released = database.query(releaseLease(lease)).catch(() => undefined);
         if (!isStorageFailure(error)) await released;
         throw error;
       }

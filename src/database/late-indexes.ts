@@ -203,11 +203,10 @@ export interface IndexState {
 }
 
 /** Reads the state. Changes nothing. */
-export async function indexState(handle: Queryable<'everyone'>): Promise<IndexState> {
+export async function indexState(handle: Queryable): Promise<IndexState> {
   const names = lateIndexes.map(({ name }) => name);
   const [state] = await handle.query(
-    compose<{ missing: string[]; trigrams: boolean; migrated: boolean }, 'everyone'>(
-      'everyone',
+    compose<{ missing: string[]; trigrams: boolean; migrated: boolean }>(
       sql`select array(select name from unnest(${bound(names)}::text[]) as name
                        where not exists (select from pg_index where indisvalid and indexrelid = to_regclass(name))) as missing,
             exists (select from pg_extension where extname = 'pg_trgm') as trigrams,

@@ -1,6 +1,6 @@
 import { type FilterClause, kinds } from '../lib/filter/fields.js';
 import type { Queryable } from './database.js';
-import { bound, compose, identifier, join, type Scope, type Sql, sql } from './sql.js';
+import { bound, compose, identifier, join, type Sql, sql } from './sql.js';
 
 /**
  * Which page of a list to read, and in which order. `sort` contains column names, which must come from a fixed list.
@@ -55,8 +55,7 @@ export interface Page<Item> {
 export type PartialReason = 'time' | 'index';
 
 /** The SQL of a list. Each row has an `id` that is unique in the list, and the sort columns. */
-export interface ListSource<Of extends Scope> {
-  readonly scope: Of;
+export interface ListSource {
   readonly columns: Sql;
   readonly from: Sql;
   readonly where?: Sql;
@@ -67,17 +66,17 @@ export interface ListSource<Of extends Scope> {
 export const countCap = 1000;
 
 /**
- * Reads one page. A page with an anchor is found by its key (decision 78), and any other page by OFFSET: pages far from
+ * Reads one page. A page with an anchor is found by its key (decision 32), and any other page by OFFSET: pages far from
  * the start are rare, and the statement timeout limits them. Ties are ordered by `id`.
  */
-export async function readPage<Row extends { readonly id: string }, Of extends Scope>(
-  handle: Queryable<Of>,
-  source: ListSource<Of>,
+export async function readPage<Row extends { readonly id: string }>(
+  handle: Queryable,
+  source: ListSource,
   request: ListRequest,
 ): Promise<Page<Row>> {
   const { page, limit, anchor } = request;
   const matching = matchingRows(source, request);
-  const rows = await handle.query(selectRows<Row, Of>(source, request, matching));
+  const rows = await handle.query(selectRows<Row>(source, request, matching));
   // The query reads one extra row, which is not part of the page.
   const isBackwards = anchor?.side === 'before';
   const items = isBackwards ? rows.slice(0, limit).reverse() : rows.slice(0, limit);
@@ -86,22 +85,21 @@ export async function readPage<Row extends { readonly id: string }, Of extends S
   if (anchor === undefined && !hasMore && (items.length > 0 || page === 1)) {
     return { items, hasMore, total: (page - 1) * limit + items.length, totalIsExact: true, ...ends };
   }
-  const [countRow] = await handle.query(countRows(source, matching));
+  const [countRow] = await handle.query(countRows(matching));
   const total = countRow?.total ?? 0;
   return { items, hasMore, total: Math.min(total, countCap), totalIsExact: total <= countCap, ...ends };
 }
 
 /** Reads one row more than the limit. The extra row shows that there is a next page. */
-function selectRows<Row extends object, Of extends Scope>(
-  { scope, columns }: ListSource<Of>,
+function selectRows<Row extends object>(
+  { columns }: ListSource,
   { page, limit, sort, anchor }: ListRequest,
   matching: Sql,
 ) {
   const order = rowOrder(sort, anchor?.side === 'before');
   const start = anchor === undefined ? sql`` : sql` and ${order.isBeyond(anchor.key)}`;
   const offset = anchor === undefined ? (page - 1) * limit : 0;
-  return compose<Row, Of>(
-    scope,
+  return compose<Row>(
     sql`select ${columns} ${matching}${start}
         order by ${order.terms} limit ${bound(limit + 1)} offset ${bound(offset)}`,
   );
@@ -126,15 +124,14 @@ export function rowOrder(sort: readonly SortColumn[], isBackwards: boolean): Row
   };
 }
 
-function countRows<Of extends Scope>({ scope }: ListSource<Of>, matching: Sql) {
-  return compose<{ total: number }, Of>(
-    scope,
+function countRows(matching: Sql) {
+  return compose<{ total: number }>(
     sql`select count(*)::int as total from (select 1 ${matching} limit ${bound(countCap + 1)}) counted`,
   );
 }
 
 /** `from … where …` of the rows on all pages. */
-function matchingRows<Of extends Scope>(source: ListSource<Of>, { sort, since, filter }: ListRequest): Sql {
+function matchingRows(source: ListSource, { sort, since, filter }: ListRequest): Sql {
   const conditions = [source.where ?? sql`true`, filterCondition(filter, source.filterExpressions)];
   conditions.push(sinceCondition({ sort, ...(since !== undefined && { since }) }));
   return sql`from ${source.from} where ${join(conditions, ' and ')}`;

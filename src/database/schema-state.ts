@@ -45,20 +45,15 @@ function refusalOf(applied: readonly string[], own: readonly string[]): string |
 }
 
 /** Reads the state. Changes nothing. */
-export async function readSchemaState(handle: Queryable<'everyone'>): Promise<SchemaState> {
+export async function readSchemaState(handle: Queryable): Promise<SchemaState> {
   return compareMigrations(await appliedMigrations(handle), await listMigrations());
 }
 
-async function appliedMigrations(handle: Queryable<'everyone'>): Promise<string[]> {
+async function appliedMigrations(handle: Queryable): Promise<string[]> {
   const [table] = await handle.query(
-    compose<{ exists: boolean }, 'everyone'>(
-      'everyone',
-      sql`select to_regclass('schema_migrations') is not null as exists`,
-    ),
+    compose<{ exists: boolean }>(sql`select to_regclass('schema_migrations') is not null as exists`),
   );
   if (table?.exists !== true) return [];
-  const rows = await handle.query(
-    compose<{ name: string }, 'everyone'>('everyone', sql`select name from schema_migrations order by name`),
-  );
+  const rows = await handle.query(compose<{ name: string }>(sql`select name from schema_migrations order by name`));
   return rows.map((row) => row.name);
 }

@@ -23,7 +23,7 @@ export interface SignalsOptions {
   /** The database to which the listening connection connects. This connection does nothing else. */
   readonly target: DatabaseTarget;
   /** The handle that sends the signals. */
-  readonly database: Queryable<'everyone'>;
+  readonly database: Queryable;
   readonly channel: string;
   readonly log: { warn(fields: object, message: string): void };
 }
@@ -39,10 +39,7 @@ const maxPayload = 7900;
 
 /** The statement that sends signals. It is not prepared, because it is rare and no request waits for it. */
 const notify = (channel: string, payloads: readonly string[]) =>
-  compose(
-    'everyone',
-    sql`select pg_notify(${bound(channel)}, payload) from unnest(${bound(payloads)}::text[]) payload`,
-  );
+  compose(sql`select pg_notify(${bound(channel)}, payload) from unnest(${bound(payloads)}::text[]) payload`);
 
 /** Starts to listen on the channel. It reconnects when its connection breaks. */
 export function startSignals(options: SignalsOptions): Signals {

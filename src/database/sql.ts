@@ -3,7 +3,7 @@
  * stays constant, so PostgreSQL can keep it prepared.
  *
  * ```ts
- * const findDevice = userStatement<{ userId: string; deviceId: string }, DeviceRow>('device_find', (p) => sql`
+ * const findDevice = statement<{ userId: string; deviceId: string }, DeviceRow>('device_find', (p) => sql`
  *   select ${deviceColumns} from devices where user_id = ${p.userId} and id = ${p.deviceId}`);
  * const [device] = await database.user(userId).query(findDevice({ userId, deviceId }));
  * ```
@@ -35,20 +35,8 @@ export type SqlPart = Sql | Parameter | BoundValue;
 /** The parameters of a statement, to place in its template. Each use of one name is the same `$n`. */
 export type Parameters<Values extends object> = { readonly [Name in keyof Values]-?: Parameter };
 
-/**
- * Which rows a statement names, and so which handle it runs on:
- * - `user`: rows of users that the parameters name.
- * - `directory`: rows that belong to no user, such as identities, limits by address, keys, idempotency and images.
- * - `spanning`: knows only an id, or joins the directory with the rows of a user (decision 75 lists them).
- * - `everyone`: rows of all users, such as admin lists, maintenance and exports.
- *
- * A scope does not say who may run the statement: `everyone` is not about access for everyone.
- */
-export type Scope = 'user' | 'directory' | 'spanning' | 'everyone';
-
 /** A statement with its values, ready to run. */
-export interface Statement<Row extends object = object, Of extends Scope = Scope> {
-  readonly scope: Of;
+export interface Statement<Row extends object = object> {
   /** Prepared under this name, once for each connection. Names are unique. Undefined: planned at each use. */
   readonly name?: string;
   readonly text: string;
@@ -59,9 +47,7 @@ export interface Statement<Row extends object = object, Of extends Scope = Scope
 }
 
 /** Returns a statement with the values of its parameters. */
-export type StatementWith<Values extends object, Row extends object, Of extends Scope> = (
-  values: Values,
-) => Statement<Row, Of>;
+export type StatementWith<Values extends object, Row extends object> = (values: Values) => Statement<Row>;
 
 /** Builds a part of a statement. */
 export function sql(texts: TemplateStringsArray, ...parts: SqlPart[]): Sql {
@@ -103,50 +89,42 @@ export function join(parts: readonly SqlPart[], separator: ', ' | ' and ' | ' or
  */
 const texts = new Map<string, string>();
 
-/** Creates the function that defines prepared statements of one scope. */
-const statementOf =
-  <Of extends Scope>(scope: Of) =>
-  <Values extends object, Row extends object = Record<never, never>>(
-    name: string,
-    build: (parameters: Parameters<Values>) => Sql,
-  ): StatementWith<Values, Row, Of> => {
-    const { text, names } = compile(build(namedParameters<Values>()), () => {
-      throw new Error(`the statement ${name} contains a value: make it a parameter`);
-    });
-    if ((texts.get(name) ?? text) !== text) throw new Error(`two statements have the name ${name}`);
-    texts.set(name, text);
-    const order = names as (keyof Values)[];
-    return (values) => ({ scope, name, text, values: order.map((parameter) => values[parameter]) });
-  };
-
-/** Defines a statement about rows of the users that its parameters name. */
-export const userStatement = statementOf('user');
-/** Defines a statement about rows that belong to no user. */
-export const directoryStatement = statementOf('directory');
-/** Defines a statement that knows only an id, or joins the directory with the rows of a user. */
-export const spanningStatement = statementOf('spanning');
-/** Defines a statement about the rows of everyone, that is of all users. */
-export const everyoneStatement = statementOf('everyone');
+/**
+ * Defines a prepared statement.
+ * @param name unique among all statements. Traces and `pg_prepared_statements` show it
+ */
+export function statement<Values extends object, Row extends object = Record<never, never>>(
+  name: string,
+  build: (parameters: Parameters<Values>) => Sql,
+): StatementWith<Values, Row> {
+  const { text, names } = compile(build(namedParameters<Values>()), () => {
+    throw new Error(`the statement ${name} contains a value: make it a parameter`);
+  });
+  if ((texts.get(name) ?? text) !== text) throw new Error(`two statements have the name ${name}`);
+  texts.set(name, text);
+  const order = names as (keyof Values)[];
+  return (values) => ({ name, text, values: order.map((parameter) => values[parameter]) });
+}
 
 /**
  * The same statement without its name: PostgreSQL plans it at each use. For statements over arrays of any length, where a
  * plan from a time when the tables were nearly empty would read whole tables.
  */
-export function unprepared<Values extends object, Row extends object, Of extends Scope>(
-  statement: StatementWith<Values, Row, Of>,
-): StatementWith<Values, Row, Of> {
+export function unprepared<Values extends object, Row extends object>(
+  prepared: StatementWith<Values, Row>,
+): StatementWith<Values, Row> {
   return (values) => {
-    const { name: _, ...unnamed } = statement(values);
+    const { name: _, ...unnamed } = prepared(values);
     return unnamed;
   };
 }
 
 /** Composes a statement for one request, of parts and bound values. */
-export function compose<Row extends object, Of extends Scope>(scope: Of, part: Sql): Statement<Row, Of> {
+export function compose<Row extends object>(part: Sql): Statement<Row> {
   const values: unknown[] = [];
   const { text, names } = compile(part, ({ value }) => `$${values.push(value)}`);
   if (names.length > 0) throw new Error(`a composed statement has no parameter ${names.join(', ')}`);
-  return { scope, text, values };
+  return { text, values };
 }
 
 function namedParameters<Values extends object>(): Parameters<Values> {

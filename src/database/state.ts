@@ -1,5 +1,5 @@
 import type { Queryable } from './database.js';
-import { everyoneStatement, literal, sql } from './sql.js';
+import { literal, sql, statement } from './sql.js';
 
 /** The size and the load of the database, for operators. */
 export interface DatabaseState {
@@ -17,7 +17,7 @@ export interface QueueState {
   readonly retrying: number;
 }
 
-const selectState = everyoneStatement<Record<never, never>, DatabaseState>(
+const selectState = statement<Record<never, never>, DatabaseState>(
   'system_database',
   () => sql`
   select db_now() as now, current_setting('server_version') as version,
@@ -35,7 +35,7 @@ const selectState = everyoneStatement<Record<never, never>, DatabaseState>(
 /** The maximum number of jobs that are counted. */
 const maxCounted = 10_000;
 
-const selectQueue = everyoneStatement<Record<never, never>, QueueState>(
+const selectQueue = statement<Record<never, never>, QueueState>(
   'system_queue',
   () => sql`
   with due as materialized (
@@ -49,26 +49,26 @@ const selectQueue = everyoneStatement<Record<never, never>, QueueState>(
          (select count(*) from retrying)::int as retrying`,
 );
 
-const selectMigrations = everyoneStatement<Record<never, never>, { name: string; applied_at: string }>(
+const selectMigrations = statement<Record<never, never>, { name: string; applied_at: string }>(
   'system_migrations',
   () => sql`select name, applied_at from schema_migrations order by name desc`,
 );
 
 /** Reads the size and the time of the database. */
-export async function readDatabaseState(handle: Queryable<'everyone'>): Promise<DatabaseState> {
+export async function readDatabaseState(handle: Queryable): Promise<DatabaseState> {
   const [state] = await handle.query(selectState({}));
   if (state === undefined) throw new Error('the state of the database has no row');
   return state;
 }
 
 /** Reads how many jobs wait and how old they are. */
-export async function readQueueState(handle: Queryable<'everyone'>): Promise<QueueState> {
+export async function readQueueState(handle: Queryable): Promise<QueueState> {
   const [state] = await handle.query(selectQueue({}));
   return state ?? { due: 0, oldest_seconds: 0, retrying: 0 };
 }
 
 /** The applied migrations, the newest first. */
-export function readMigrations(handle: Queryable<'everyone'>): Promise<{ name: string; applied_at: string }[]> {
+export function readMigrations(handle: Queryable): Promise<{ name: string; applied_at: string }[]> {
   return handle.query(selectMigrations({}));
 }
 
@@ -88,7 +88,7 @@ export type JobState = 'due' | 'waiting';
 /** A longer queue is not counted completely: the exact number is not worth its cost. */
 const maxCountedJobs = 10_000;
 
-const selectMetrics = everyoneStatement<Record<never, never>, DatabaseMetrics>(
+const selectMetrics = statement<Record<never, never>, DatabaseMetrics>(
   'metrics_database',
   () => sql`
   with due as materialized (
@@ -110,7 +110,7 @@ const selectMetrics = everyoneStatement<Record<never, never>, DatabaseMetrics>(
 );
 
 /** Reads the metrics that only the database knows. */
-export async function readDatabaseMetrics(handle: Queryable<'everyone'>): Promise<DatabaseMetrics> {
+export async function readDatabaseMetrics(handle: Queryable): Promise<DatabaseMetrics> {
   const [row] = await handle.query(selectMetrics({}));
   return row ?? { jobs: [], oldest_job: 0, maintenance_lag: 0 };
 }

@@ -1,12 +1,12 @@
 import type { Tracing } from '../lib/tracing/tracing.js';
 import { errorType, inSpan } from '../lib/tracing/tracing.js';
-import { everyoneStatement, type Statement, sql } from './sql.js';
+import { type Statement, sql, statement } from './sql.js';
 
 /**
  * Sets on the connection which request the next statements belong to. The columns `traceparent` have this setting as their
- * default, and jobs copy it, so the spans of later work are linked to the request (decision 111).
+ * default, and jobs copy it, so the spans of later work are linked to the request (decision 34).
  */
-const setCause = everyoneStatement<{ cause: string }>(
+const setCause = statement<{ cause: string }>(
   'trace_cause',
   (p) => sql`select set_config('postern.traceparent', ${p.cause}, false)`,
 );
@@ -41,24 +41,22 @@ export function causeStatement(
 
 type Query = <Row extends object>(statement: Statement<Row>) => Promise<Row[]>;
 
-/** A handle that runs statements of any scope. */
-interface Handle {
+/** The part of a handle that is traced. */
+interface Traced {
   readonly query: Query;
-  readonly transaction: <T>(work: (tx: TracedTransaction) => Promise<T>) => Promise<T>;
-}
-interface TracedTransaction {
-  readonly query: Query;
-  onCommit(listener: () => void): void;
+  readonly transaction: <T>(
+    work: (tx: { readonly query: Query; onCommit(listener: () => void): void }) => Promise<T>,
+  ) => Promise<T>;
 }
 
 /** Records each statement and each transaction as a span in the span of its request or job. */
-export function traceStatements(database: Handle, tracing: Tracing): Handle {
+export function traceStatements(handle: Traced, tracing: Tracing): Traced {
   return {
-    query: traceQueries(database.query, tracing),
+    query: traceQueries(handle.query, tracing),
     transaction: (work) => {
       const span = tracing.startChild('transaction', 'client', systemAttributes);
       return inSpan(tracing, span, () =>
-        database.transaction((tx) => work({ ...tx, query: traceQueries(tx.query, tracing) })),
+        handle.transaction((tx) => work({ ...tx, query: traceQueries(tx.query, tracing) })),
       );
     },
   };

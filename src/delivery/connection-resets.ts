@@ -3,7 +3,7 @@ import type { buildConnector, Dispatcher } from 'undici';
 /**
  * Reports connections that are reset. undici treats a response without a length as complete when its connection is
  * reset, although data may be missing. Node.js reports a reset that arrives together with data as a normal end. But
- * after a reset, the socket has no peer address (decision 73).
+ * after a reset, the socket has no peer address (decision 18).
  *
  * @param onReset called with the origin, before undici completes the response
  */

@@ -19,10 +19,9 @@ export interface WorkerNames {
 /** Milliseconds between two searches for jobs of killed processes. */
 const searchIntervalMs = 30_000;
 
-const lockName = (name: string) =>
-  compose('directory', sql`select pg_advisory_lock_shared(hashtextextended(${bound(name)}, 0))`);
+const lockName = (name: string) => compose(sql`select pg_advisory_lock_shared(hashtextextended(${bound(name)}, 0))`);
 const unlockName = (name: string) =>
-  compose('directory', sql`select pg_advisory_unlock_shared(hashtextextended(${bound(name)}, 0))`);
+  compose(sql`select pg_advisory_unlock_shared(hashtextextended(${bound(name)}, 0))`);
 
 /**
  * Frees the jobs of processes that were killed. It tests each name by trying its lock, until the end of the transaction.
@@ -30,7 +29,6 @@ const unlockName = (name: string) =>
  */
 const freeJobs = (ownNames: readonly string[]) =>
   compose(
-    'everyone',
     sql`
       with locked as materialized (
         select distinct locked_by as name from graphile_worker.jobs where locked_by <> all (${bound(ownNames)}::text[])),

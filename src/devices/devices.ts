@@ -44,8 +44,7 @@ export const deviceFilterFields: FilterFields = {
   updated_at: { kind: 'time' },
 };
 
-const devicesOf = (userId: string): ListSource<'user'> => ({
-  scope: 'user',
+const devicesOf = (userId: string): ListSource => ({
   columns: deviceColumns,
   from: sql`devices`,
   where: sql`user_id = ${bound(userId)}::uuid`,
@@ -58,7 +57,7 @@ const removedDevice = { make: null, model: null, os_name: null, os_version: null
 /** Creates the list, the description and the removal of devices. */
 export function createDevices(database: Database): Devices {
   return {
-    list: (userId, request) => readPage<UserDevice, 'user'>(database.user(userId), devicesOf(userId), request),
+    list: (userId, request) => readPage<UserDevice>(database.user(userId), devicesOf(userId), request),
     get: (userId, id) => requireDevice(findDevice(database.user(userId), userId, id)),
     describe: (userId, id, description, origin) =>
       database.user(userId).transaction(async (tx) => {

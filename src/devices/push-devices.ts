@@ -1,6 +1,6 @@
 import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contract/push.js';
 import type { Queryable } from '../database/database.js';
-import { bound, compose, spanningStatement, sql, userStatement } from '../database/sql.js';
+import { bound, compose, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 
 /** A device of a user, and the channel that reaches it. */
@@ -48,13 +48,12 @@ const unreachable = sql`case when u.status <> 'active' then 'account_deactivated
  * Unprepared: a stored plan from a time when the tables were small would read whole tables.
  */
 export function findReachableDevices(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   userIds: readonly string[],
   channels: readonly PushChannel[],
 ): Promise<PushDevice[]> {
   return handle.query(
-    compose<PushDevice, 'user'>(
-      'user',
+    compose<PushDevice>(
       sql`
       select distinct on (d.user_id, d.id) d.user_id, d.id as device_id, target.channel
       from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
@@ -65,24 +64,33 @@ export function findReachableDevices(
   );
 }
 
-const selectTarget = userStatement<PushDevice, { token: string | null; unreachable: UnreachableReason | null }>(
+interface TargetRow {
+  token: string | null;
+  unreachable: UnreachableReason | null;
+  registered_at: number;
+}
+
+const selectTarget = statement<PushDevice, TargetRow>(
   'push_devices_target',
   (p) => sql`
-    select target.token, ${unreachable} as unreachable
+    select target.token, ${unreachable} as unreachable, extract(epoch from d.updated_at)::float8 * 1000 as registered_at
     from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
     where d.user_id = ${p.user_id} and d.id = ${p.device_id} and target.channel = ${p.channel}`,
 );
 
-/** Reads the token for a push to a device, or the reason why the device cannot be reached. */
+/**
+ * Reads the token for a push to a device, or the reason why the device cannot be reached. `registeredAt` is the time of the
+ * last change of the device, in milliseconds of Unix time: every registration of a token changes it.
+ */
 export async function findPushTarget(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   device: PushDevice,
-): Promise<{ readonly token: string } | { readonly unreachable: UnreachableReason }> {
+): Promise<{ readonly token: string; readonly registeredAt: number } | { readonly unreachable: UnreachableReason }> {
   const [row] = await handle.query(selectTarget(device));
   // If there is no row, the device or the user was deleted, together with the logins.
   if (row === undefined) return { unreachable: 'logged_out' };
   if (row.unreachable !== null) return { unreachable: row.unreachable };
-  return row.token === null ? { unreachable: 'no_token' } : { token: row.token };
+  return row.token === null ? { unreachable: 'no_token' } : { token: row.token, registeredAt: row.registered_at };
 }
 
 interface StateRow {
@@ -92,7 +100,7 @@ interface StateRow {
   channels: PushChannel[];
 }
 
-const selectStates = userStatement<{ userId: string }, StateRow>(
+const selectStates = statement<{ userId: string }, StateRow>(
   'push_devices_states',
   (p) => sql`
     select d.id as device_id, ${unreachable} as unreachable, d.created_at,
@@ -103,12 +111,12 @@ const selectStates = userStatement<{ userId: string }, StateRow>(
 );
 
 /** The 100 devices of a user that changed last, the newest change first. */
-export async function listDeviceStates(handle: Queryable<'user'>, userId: string): Promise<DeviceState[]> {
+export async function listDeviceStates(handle: Queryable, userId: string): Promise<DeviceState[]> {
   const rows = await handle.query(selectStates({ userId }));
   return rows.map((row) => ({ ...row, unreachable: row.unreachable ?? undefined }));
 }
 
-const deleteToken = userStatement<PushDevice & { token: string }>(
+const deleteToken = statement<PushDevice & { token: string }>(
   'push_devices_delete_token',
   (p) => sql`
     with gone as (
@@ -130,7 +138,7 @@ const deleteToken = userStatement<PushDevice & { token: string }>(
 );
 
 /** Deletes a token that the push service refused, unless the device has registered another one since then. */
-export async function deletePushToken(handle: Queryable<'user'>, device: PushDevice, token: string): Promise<void> {
+export async function deletePushToken(handle: Queryable, device: PushDevice, token: string): Promise<void> {
   await handle.query(deleteToken({ ...device, token }));
 }
 
@@ -153,7 +161,7 @@ interface ClaimValues {
  * Gives the tokens to the device, and removes them from all other devices, including devices of other users. The function locks the tokens and then the rows in the order of their keys, so that two claims of one token run
  * one after the other.
  */
-const claimTokens = spanningStatement<ClaimValues, { changed: boolean | null }>(
+const claimTokens = statement<ClaimValues, { changed: boolean | null }>(
   'push_devices_claim',
   (p) => sql`
     select claim_push_tokens(${p.userId}, ${p.deviceId}, ${p.apn}, ${p.gcm}, ${p.web}::jsonb) as changed`,
@@ -166,7 +174,7 @@ const claimTokens = spanningStatement<ClaimValues, { changed: boolean | null }>(
  * @returns whether a token is new to the device; undefined when there is no such device
  */
 export async function claimPushTokens(
-  handle: Queryable<'spanning'>,
+  handle: Queryable,
   userId: string,
   deviceId: string,
   { apn_device_token: apn, gcm_device_token: gcm, web_push_subscription: web }: PushTokens,

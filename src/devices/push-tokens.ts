@@ -24,7 +24,7 @@ export interface DevicePushTokens {
 type CheckUrl = (url: string) => string | undefined;
 
 export interface PushTokensOptions {
-  readonly database: Pick<Database, 'spanningFor'>;
+  readonly database: Pick<Database, 'user'>;
   readonly checkUrl: CheckUrl;
   /** The configured channels. */
   readonly channels: readonly PushChannel[];
@@ -37,7 +37,7 @@ export function createPushTokens({ database, checkUrl, channels }: PushTokensOpt
       const errors: FieldError[] = [];
       const tokens = readToken(type, token, checkUrl, errors);
       throwIfErrors(errors);
-      const isNew = await claimPushTokens(database.spanningFor(user_id), user_id, device_id, tokens);
+      const isNew = await claimPushTokens(database.user(user_id), user_id, device_id, tokens);
       if (isNew === undefined) throw new Problem('invalid_session_token');
       return isNew;
     },
@@ -46,22 +46,38 @@ export function createPushTokens({ database, checkUrl, channels }: PushTokensOpt
 }
 
 /**
+ * A token of APNs in its only form, because a token in two spellings would be two tokens, and the phone would get each push
+ * twice: hexadecimal digits in lower case, without the spaces, hyphens, colons and angle brackets that apps write around
+ * them. A text that is no token is only trimmed.
+ */
+export function canonicalApnsToken(text: string): string {
+  const digits = text
+    .normalize('NFKC')
+    .replaceAll(/[\s\p{Cf}\p{Pd}<>:]/gu, '')
+    .toLowerCase();
+  return apnsToken.test(digits) ? digits : text.trim();
+}
+
+/** A token of FCM has no other spelling: upper and lower case are different tokens. */
+export const canonicalFcmToken = (text: string): string => text.trim();
+
+/**
  * The pattern is loose, because Apple's documentation says not to rely on the length of its tokens, and Google's
  * documentation describes no format.
  */
-const apnsToken = /^[0-9A-Fa-f]{16,400}$/;
+const apnsToken = /^[0-9a-f]{16,400}$/;
 const fcmToken = /^[!-~]{1,4096}$/;
 const maxSubscription = 4096;
 
 function readToken(type: TokenType, token: unknown, checkUrl: CheckUrl, errors: FieldError[]): PushTokens {
   if (type === 'web') return { web_push_subscription: readSubscription(token, checkUrl, errors) };
-  const form = type === 'ios' ? apnsToken : fcmToken;
   if (typeof token !== 'string') {
     errors.push({ field: 'token', code: 'invalid_type', params: { expected: 'string' } });
     return {};
   }
-  if (!form.test(token)) errors.push({ field: 'token', code: 'invalid_format' });
-  return type === 'ios' ? { apn_device_token: token } : { gcm_device_token: token };
+  const canonical = type === 'ios' ? canonicalApnsToken(token) : canonicalFcmToken(token);
+  if (!(type === 'ios' ? apnsToken : fcmToken).test(canonical)) errors.push({ field: 'token', code: 'invalid_format' });
+  return type === 'ios' ? { apn_device_token: canonical } : { gcm_device_token: canonical };
 }
 
 /** Reads a browser's `PushSubscription`, an object or its JSON text. Keeps only the members that sending needs. */
@@ -78,14 +94,16 @@ function readSubscription(token: unknown, checkUrl: CheckUrl, errors: FieldError
     errors.push({ field: 'token.endpoint', code: 'required' });
     return undefined;
   }
-  const reason = checkUrl(endpoint);
+  const reason = checkUrl(endpoint.trim());
   if (reason !== undefined) errors.push({ field: 'token.endpoint', code: 'invalid_url', params: { reason } });
   const p256dh = readKey(keys.p256dh, isPoint);
   if (p256dh === undefined) errors.push({ field: 'token.keys.p256dh', code: 'invalid_format' });
   const auth = readKey(keys.auth, (bytes) => bytes.length === 16);
   if (auth === undefined) errors.push({ field: 'token.keys.auth', code: 'invalid_format' });
   if (errors.length > before || p256dh === undefined || auth === undefined) return undefined;
-  return { endpoint, keys: { p256dh, auth } };
+  // The URL in its only spelling: another case of the host, or its default port, is the same subscription.
+  const { href, hash } = new URL(endpoint.trim());
+  return { endpoint: href.slice(0, href.length - hash.length), keys: { p256dh, auth } };
 }
 
 function parseObject(text: string): unknown {
@@ -98,7 +116,7 @@ function parseObject(text: string): unknown {
 
 /** Reads base64 of either alphabet. @returns base64url without padding */
 function readKey(value: unknown, isValid: (bytes: Buffer) => boolean): string | undefined {
-  if (typeof value !== 'string' || !/^[A-Za-z0-9+/_-]{1,128}={0,2}$/.test(value)) return undefined;
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/_-]{1,128}={0,2}$/.test(value.trim())) return undefined;
   const bytes = Buffer.from(value, 'base64');
   return isValid(bytes) ? bytes.toString('base64url') : undefined;
 }

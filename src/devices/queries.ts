@@ -1,7 +1,7 @@
 import type { UserDevice } from '../contract/administration.js';
 import type { DeviceDescription } from '../contract/device.js';
 import type { Queryable } from '../database/database.js';
-import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 
 /**
  * The rows of `devices`: where a user's logins were approved.
@@ -56,7 +56,7 @@ interface DeviceKey {
   readonly id: string;
 }
 
-const selectKnown = userStatement<DeviceKey, { id: string }>(
+const selectKnown = statement<DeviceKey, { id: string }>(
   'device_known',
   (p) => sql`select id from devices where user_id = ${p.userId} and id = ${p.id}`,
 );
@@ -66,7 +66,7 @@ const selectKnown = userStatement<DeviceKey, { id: string }>(
  * id that stands for an identity without an account).
  */
 export async function findKnownDevice(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   userId: string,
   deviceId: string,
 ): Promise<string | undefined> {
@@ -87,36 +87,28 @@ export const deviceColumns = sql`
             order by t.approved_at desc limit 1), false) as is_bound,
   last_login_at, created_at, updated_at`;
 
-const selectDevice = userStatement<DeviceKey, UserDevice>(
+const selectDevice = statement<DeviceKey, UserDevice>(
   'device_get',
   (p) => sql`select ${deviceColumns} from devices where user_id = ${p.userId} and id = ${p.id}`,
 );
-const selectDeviceForUpdate = userStatement<DeviceKey, UserDevice>(
+const selectDeviceForUpdate = statement<DeviceKey, UserDevice>(
   'device_lock',
   (p) => sql`select ${deviceColumns} from devices where user_id = ${p.userId} and id = ${p.id} for update`,
 );
 
 /** Finds a device of a user; undefined if there is none. */
-export async function findDevice(
-  handle: Queryable<'user'>,
-  userId: string,
-  id: string,
-): Promise<UserDevice | undefined> {
+export async function findDevice(handle: Queryable, userId: string, id: string): Promise<UserDevice | undefined> {
   const [row] = await handle.query(selectDevice({ userId, id }));
   return row;
 }
 
 /** Finds a device and locks its row until the transaction ends. */
-export async function findDeviceForUpdate(
-  tx: Queryable<'user'>,
-  userId: string,
-  id: string,
-): Promise<UserDevice | undefined> {
+export async function findDeviceForUpdate(tx: Queryable, userId: string, id: string): Promise<UserDevice | undefined> {
   const [row] = await tx.query(selectDeviceForUpdate({ userId, id }));
   return row;
 }
 
-const updateDescriptionRow = userStatement<DeviceKey & { description: object }, { id: string }>(
+const updateDescriptionRow = statement<DeviceKey & { description: object }, { id: string }>(
   'device_describe',
   (p) => sql`
     update devices d
@@ -136,7 +128,7 @@ const updateDescriptionRow = userStatement<DeviceKey & { description: object }, 
  * @returns false when the description is the same: then nothing is written
  */
 export async function updateDescription(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   userId: string,
   id: string,
   description: DeviceDescription,
@@ -151,7 +143,7 @@ export async function updateDescription(
  * Locks the authentications newest first, in the order in which the first use of a token locks them (`session_create`).
  * Clears the column `device` of ended authentications too, because it holds push tokens.
  */
-const endLogins = userStatement<DeviceKey>(
+const endLogins = statement<DeviceKey>(
   'device_end_logins',
   (p) => sql`
     with login as materialized (
@@ -169,16 +161,16 @@ const endLogins = userStatement<DeviceKey>(
 );
 
 /** Ends every login on a device whose row is locked: approved logins, and those that are still open. */
-export async function endDeviceLogins(tx: Queryable<'user'>, userId: string, id: string): Promise<void> {
+export async function endDeviceLogins(tx: Queryable, userId: string, id: string): Promise<void> {
   await tx.query(endLogins({ userId, id }));
 }
 
-const deleteDeviceRow = userStatement<DeviceKey>(
+const deleteDeviceRow = statement<DeviceKey>(
   'device_delete',
   (p) => sql`delete from devices where user_id = ${p.userId} and id = ${p.id}`,
 );
 
 /** Deletes a device with its push tokens. */
-export async function deleteDevice(tx: Queryable<'user'>, userId: string, id: string): Promise<void> {
+export async function deleteDevice(tx: Queryable, userId: string, id: string): Promise<void> {
   await tx.query(deleteDeviceRow({ userId, id }));
 }

@@ -80,7 +80,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     // Fastify would create a logger for each request, which costs more than most requests. Log lines of a request
-    // contain its `request_id` instead (decision 29).
+    // contain its `request_id` instead (decision 45).
     childLoggerFactory: (log) => log,
     bodyLimit: maxBodyBytes,
     trustProxy: isTrusted,
@@ -170,7 +170,7 @@ function closeDrainedConnections(app: App): void {
   app.addHook('onClose', async () => clearInterval(timer));
 }
 
-/** Logs one line for each request. Only at debug level: a line costs as much as a small request (decision 12). */
+/** Logs one line for each request. Only at debug level: a line costs as much as a small request (decision 34). */
 function logRequests(app: App): void {
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, id, ip } = request;

@@ -1,6 +1,6 @@
 import type { roles, secondFactorPolicies } from '../contract/user.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { idFromBytes } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
@@ -78,7 +78,7 @@ const onlyPinChangesPin = sql`(u.pin_guarded_until > db_now()) is true`;
 /** SQL: whether the user `u` has a pending PIN that is due but not applied yet. */
 export const nextPinIsDue = sql`(u.next_pin_at <= db_now()) is true`;
 
-const findIdentity = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+const findIdentity = statement<{ digest: Buffer }, { user_id: string }>(
   'account_identity',
   (p) => sql`select user_id from identities where digest = ${p.digest}`,
 );
@@ -90,23 +90,19 @@ export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_ha
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
   exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
 
-const findUser = userStatement<{ userId: string }, AccountRow>(
+const findUser = statement<{ userId: string }, AccountRow>(
   'account_user',
   (p) => sql`select ${accountColumns} from users u where u.id = ${p.userId}`,
 );
 
 /** Finds the account of an identity. Known and unknown identities take the same two look-ups by key. */
-export async function findAccount(
-  handle: Queryable<'user' | 'directory'>,
-  keys: SecretKeys,
-  identity: Identity,
-): Promise<Account> {
+export async function findAccount(handle: Queryable, keys: SecretKeys, identity: Identity): Promise<Account> {
   const [row] = await handle.query(findIdentity({ digest: identityDigest(identity) }));
   return getAccount(handle, row?.user_id ?? derivedUserId(keys, identity));
 }
 
 /** The account of a user id, which may be a derived id. */
-export async function getAccount(handle: Queryable<'user'>, userId: string): Promise<Account> {
+export async function getAccount(handle: Queryable, userId: string): Promise<Account> {
   const [row] = await handle.query(findUser({ userId }));
   return { userId, user: activeUser(row) };
 }
@@ -150,7 +146,7 @@ export function derivedUserId(keys: SecretKeys, identity: Identity): string {
 
 /**
  * The derived id of a registration, whether or not a user has its identity. It differs from `derivedUserId`: accounts
- * share no limits with registrations, so unknown identities must not either (decision 57).
+ * share no limits with registrations, so unknown identities must not either (decision 6).
  */
 export function derivedRegistrationId(keys: SecretKeys, identity: Identity): string {
   return idOf(keys, `registration ${identityDigest(identity).toString('hex')}`);

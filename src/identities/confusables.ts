@@ -1,3 +1,5 @@
+import { zeroOf } from './digits.js';
+
 /**
  * Refuses names that look like another name, by Unicode UTS 39: "highly restrictive" script mixing (section 5.2), one
  * system of digits (5.3), limited marks (5.4) and whole-script confusables (4.1), for the recommended scripts of UAX 31
@@ -68,20 +70,10 @@ export function isConfusable(name: string): boolean {
   );
 }
 
-/** Digits of different systems look alike: ۱ and ١ have one shape, and ৪ (four) looks like 8. */
+/** Digits of different systems look alike: ۱ and ١ have one shape, and ৪ (four) looks like 8. Expects NFKC. */
 function mixesDigits(name: string): boolean {
   const digits = name.match(/\p{Nd}/gu) ?? [];
   return new Set(digits.map(zeroOf)).size > 1;
-}
-
-/**
- * Decimal digits are runs of ten code points. Only mathematical runs are adjacent, and NFKC has turned mathematical
- * digits into ASCII.
- */
-function zeroOf(digit: string): number {
-  let zero = digit.codePointAt(0) ?? 0;
-  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
-  return zero;
 }
 
 /** `1אב` and `אב1` look alike, so a right-to-left name must start with a letter and end in a letter or digit (RFC 5893). */

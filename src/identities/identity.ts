@@ -4,6 +4,7 @@ import type { identityTypes } from '../contract/authentication.js';
 import { maxExternalIdLength } from '../contract/common.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { isConfusable } from './confusables.js';
+import { withAsciiDigits } from './digits.js';
 
 /** A type of identity: `username`, `email` or `phone`. */
 export type IdentityType = (typeof identityTypes)[number];
@@ -15,12 +16,12 @@ export interface Identity {
 }
 
 /**
- * The type of an entry of the directory (the table `identities`). No login takes an `external_id`: it names a user only in
+ * The type of a row of `identities`. No login takes an `external_id`: it names a user only in
  * admin requests.
  */
 export type DirectoryType = IdentityType | 'external_id';
 
-/** An entry of the directory: an identity, or the external id of a user. */
+/** A row of `identities`: an identity, or the external id of a user. */
 export interface DirectoryEntry {
   readonly type: DirectoryType;
   readonly canonical: string;
@@ -41,6 +42,9 @@ const maxPhoneLength = 16;
  */
 const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}]/u;
 
+/** White space and invisible marks around a text, as they are copied with it: byte order marks, marks of direction. */
+const surroundings = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}]+|[\s\p{Cf}\p{Default_Ignorable_Code_Point}]+$/gu;
+
 /**
  * Brings an identity into its canonical form, so that every spelling finds the same user. Usernames are NFKC and
  * case-folded, mail addresses are lower case with an IDNA domain, phone numbers are E.164.
@@ -59,12 +63,14 @@ export function canonicalIdentity(type: IdentityType, value: string, defaultRegi
 }
 
 function canonicalValue(type: IdentityType, value: string, defaultRegion: string | undefined): string | undefined {
-  if (value.length > maxLength || invisibleCharacters.test(value)) return undefined;
+  if (value.length > maxLength) return undefined;
   switch (type) {
     case 'username':
-      return canonicalUsername(value);
-    case 'email':
-      return canonicalEmail(value);
+      return invisibleCharacters.test(value) ? undefined : canonicalUsername(value);
+    case 'email': {
+      const address = value.replace(surroundings, '');
+      return invisibleCharacters.test(address) ? undefined : canonicalEmail(address);
+    }
     case 'phone':
       return canonicalPhone(value, defaultRegion);
   }
@@ -105,6 +111,9 @@ function foldCase(text: string): string {
   return folded.replaceAll('i\u0307', 'i');
 }
 
+/** Mobile operators of Japan whose addresses may have dots in a row and before the @, quoted or not. */
+const freeDots = new Set(['docomo.ne.jp', 'ezweb.ne.jp', 'au.com']);
+
 const dotAtomPart = /^[\p{L}\p{Mn}\p{Mc}\p{Nd}!#$%&'*+/=?^_`{|}~-]+$/u;
 
 /**
@@ -115,10 +124,13 @@ const dotAtomPart = /^[\p{L}\p{Mn}\p{Mc}\p{Nd}!#$%&'*+/=?^_`{|}~-]+$/u;
 function canonicalEmail(value: string): string | undefined {
   const atIndex = value.lastIndexOf('@');
   if (atIndex < 1) return undefined;
-  const local = value.slice(0, atIndex).normalize('NFC').toLowerCase().normalize('NFC');
   const domain = canonicalDomain(value.slice(atIndex + 1));
+  const hasFreeDots = freeDots.has(domain ?? '');
+  const written = value.slice(0, atIndex).replace(hasFreeDots ? /^"(.*)"$/ : /^$/, '$1');
+  const local = written.normalize('NFC').toLowerCase().normalize('NFC');
   if (domain === undefined || local !== local.normalize('NFKC') || isConfusable(local)) return undefined;
-  if (!local.split('.').every((atom) => dotAtomPart.test(atom))) return undefined;
+  const atoms = local.split('.').filter((atom, index) => atom !== '' || index === 0 || !hasFreeDots);
+  if (!atoms.every((atom) => dotAtomPart.test(atom))) return undefined;
   if (Buffer.byteLength(local) > maxLocalPartBytes) return undefined;
   const email = `${local}@${domain}`;
   return Buffer.byteLength(email) > maxEmailBytes ? undefined : email;
@@ -145,17 +157,22 @@ function isDecodable(label: string): boolean {
  * numbers (+1 555 …) are useful for tests and app-store reviews. Letters and extensions are refused.
  */
 function canonicalPhone(value: string, defaultRegion: string | undefined): string | undefined {
-  const text = value.normalize('NFKC');
-  if (!/^\+?[0-9\u0660-\u0669\u06F0-\u06F9 ()./\u2010-\u2013-]+$/u.test(text)) return undefined;
+  const text = withAsciiDigits(value.replaceAll(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')).trim();
+  if (!/^\+?[0-9 ()./\u2010-\u2015\u2212-]+$/u.test(text)) return undefined;
   const hasRegion = defaultRegion !== undefined && isSupportedCountry(defaultRegion);
   const number = parsePhoneNumberFromString(text, {
     ...(hasRegion && { defaultCountry: defaultRegion }),
     extract: false,
   });
-  return number?.isPossible() && number.number.length <= maxPhoneLength ? number.number : undefined;
+  const e164 = number?.number.replace(formerMexicanMobile, '+52');
+  if (e164 === undefined || e164.length > maxPhoneLength) return undefined;
+  return e164 === number?.number && !number.isPossible() ? undefined : e164;
 }
 
-/** The key of an entry of the directory: SHA-256 of its type and canonical value. */
+/** Until 2019, callers from abroad dialled a 1 before the ten digits of a mobile phone in Mexico. */
+const formerMexicanMobile = /^\+521(?=\d{10}$)/;
+
+/** The key of a row of `identities`: SHA-256 of its type and canonical value. */
 export function identityDigest({ type, canonical }: DirectoryEntry): Buffer {
   return sha256(`${type}\n${canonical}`);
 }

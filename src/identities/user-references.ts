@@ -1,6 +1,6 @@
 import { externalIdPrefix } from '../contract/common.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, sql } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { parseId } from '../lib/ids.js';
 import { canonicalExternalId, identityDigest } from './identity.js';
 
@@ -21,14 +21,14 @@ export interface UserReferences {
 /** Whether a text names a user by an external id. */
 export const isExternalReference = (text: string): boolean => text.startsWith(externalIdPrefix);
 
-const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
+const findOwners = statement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
   'external_id_owners',
   (p) => sql`
     select encode(digest, 'hex') as digest, user_id from identities where digest = any (${p.digests}::bytea[])`,
 );
 
 /** Creates the look-up of users for all admin routes. */
-export function createUserReferences(database: { readonly directory: Queryable<'directory'> }): UserReferences {
+export function createUserReferences(database: Queryable): UserReferences {
   async function findAll(references: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const idsByReference = new Map<string, string>();
     const byDigest = new Map<string, string[]>();
@@ -40,7 +40,7 @@ export function createUserReferences(database: { readonly directory: Queryable<'
     }
     if (byDigest.size === 0) return idsByReference;
     const digests = [...byDigest.keys()].map((digest) => Buffer.from(digest, 'hex'));
-    for (const owner of await database.directory.query(findOwners({ digests }))) {
+    for (const owner of await database.query(findOwners({ digests }))) {
       for (const reference of byDigest.get(owner.digest) ?? []) idsByReference.set(reference, owner.user_id);
     }
     return idsByReference;
@@ -51,7 +51,7 @@ export function createUserReferences(database: { readonly directory: Queryable<'
   };
 }
 
-/** The digest of an external id, which is its key in the directory, in hexadecimal. Undefined for any other text. */
+/** The digest of an external id, which is its key in `identities`, in hexadecimal. Undefined for any other text. */
 function digestOf(reference: string): string | undefined {
   if (!isExternalReference(reference)) return undefined;
   const entry = canonicalExternalId(reference.slice(externalIdPrefix.length));

@@ -50,24 +50,3 @@ export async function waitAtMost(milliseconds: number, work: Promise<unknown>): 
     stopWaiting.abort();
   }
 }
-
-/** A time limit has passed. */
-export class TimeoutError extends Error {
-  override readonly name = 'TimeoutError';
-  constructor() {
-    super('TimeoutError');
-  }
-}
-
-/** The result of work. @throws TimeoutError when it takes longer than `milliseconds` */
-export async function withTimeout<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  const timerAbort = new AbortController();
-  const timeout = wait(milliseconds, undefined, { signal: timerAbort.signal }).then(() => {
-    throw new TimeoutError();
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    timerAbort.abort();
-  }
-}

@@ -1,6 +1,6 @@
 import { recordEvent } from '../audit/events.js';
 import { type Database, isStorageFailure, type Queryable } from '../database/database.js';
-import { type Parameters, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { type Parameters, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { idFromBytes, newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -14,7 +14,7 @@ import { createTurnQueues } from './turn-queues.js';
  * Limits the wrong secrets of an account, across all authenticators, steps, identities and instances. Each known device
  * of an account has its own bucket of guesses, and all other devices share one bucket. A guess is taken in the database
  * before a secret is evaluated, and settled afterwards. So parallel requests cannot evaluate more wrong secrets than
- * there are guesses left, and a slow hash holds no transaction (decision 13).
+ * there are guesses left, and a slow hash holds no transaction (decision 10).
  */
 export interface GuessBudget {
   /**
@@ -114,12 +114,12 @@ export type GuessAttempt =
 export const limitArguments = (p: Parameters<GuessLimitValues>): Sql =>
   sql`${p.failureLimit}, ${p.permanentLimit}, ${p.lockSeconds}, ${p.maxLockSeconds}`;
 
-const takeGuess = userStatement<{ userId: string; bucket: string; slot: string } & GuessLimitValues, GuessAttempt>(
+const takeGuess = statement<{ userId: string; bucket: string; slot: string } & GuessLimitValues, GuessAttempt>(
   'guess_take',
   (p) => sql`select outcome, retry_after from take_guess(${p.userId}, ${p.bucket}, ${p.slot}, ${limitArguments(p)})`,
 );
 
-const settleGuess = userStatement<
+const settleGuess = statement<
   { userId: string; bucket: string; slot: string; result: 'right' | 'wrong' | 'none' } & GuessLimitValues,
   { started_lock: boolean }
 >(
@@ -282,19 +282,19 @@ function isLock(error: unknown): boolean {
 
 /**
  * Whether a custom authenticator failed. Some fail only for wrong secrets. If such a failure did not count, it would
- * allow guesses without limit (decision 39).
+ * allow guesses without limit (decision 18).
  */
 function isAuthenticatorFailure(error: unknown): boolean {
   return error instanceof Problem && error.code === 'authenticator_unavailable';
 }
 
-const clearBudgets = userStatement<{ userId: string }>(
+const clearBudgets = statement<{ userId: string }>(
   'guess_clear',
   (p) => sql`delete from guess_budgets where user_id = ${p.userId}`,
 );
 
 /** Removes all failures and locks of an account, permanent ones too: an operator's unlock. */
-export async function clearGuesses(tx: Queryable<'user'>, userId: string): Promise<void> {
+export async function clearGuesses(tx: Queryable, userId: string): Promise<void> {
   await tx.query(clearBudgets({ userId }));
 }
 
@@ -303,7 +303,7 @@ export async function clearGuesses(tx: Queryable<'user'>, userId: string): Promi
  * locks stay. Otherwise an attacker who reads the user's messages could guess the code of the app or the PIN without
  * limit, by a recovery after every few guesses.
  */
-const forgiveBudgets = userStatement<{ userId: string; recovered: 'password' | 'pin' }>(
+const forgiveBudgets = statement<{ userId: string; recovered: 'password' | 'pin' }>(
   'guess_forgive',
   (p) => sql`
   with other_factor as (
@@ -318,10 +318,6 @@ const forgiveBudgets = userStatement<{ userId: string; recovered: 'password' | '
 /**
  * Clears the guess budget after a recovery of a password or PIN, as far as the other factors of the account allow it.
  */
-export async function forgiveGuesses(
-  tx: Queryable<'user'>,
-  userId: string,
-  recovered: 'password' | 'pin',
-): Promise<void> {
+export async function forgiveGuesses(tx: Queryable, userId: string, recovered: 'password' | 'pin'): Promise<void> {
   await tx.query(forgiveBudgets({ userId, recovered }));
 }

@@ -1,6 +1,6 @@
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { type SqlPart, sql, userStatement } from '../database/sql.js';
+import { type SqlPart, sql, statement } from '../database/sql.js';
 import { newId, nilId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 
@@ -62,7 +62,7 @@ interface RefusalValues {
  * Locks the row of the budget. If there are parallel refusals, the first one writes the event. The other refusals then
  * find `refused_at`.
  */
-const insertRefusal = userStatement<RefusalValues>(
+const insertRefusal = statement<RefusalValues>(
   'guess_refused',
   (p) => sql`
   with refused as (
@@ -92,7 +92,7 @@ export interface RefusedLogin {
  * Records that a guess lock refused a login: the first refusal of each lock, and then at most one a minute, so that
  * repeated logins do not create an event each.
  */
-export async function recordRefusal(handle: Queryable<'user'>, login: RefusedLogin, bucket: string): Promise<void> {
+export async function recordRefusal(handle: Queryable, login: RefusedLogin, bucket: string): Promise<void> {
   const { userId, deviceId, knownDevice, origin } = login;
   await handle.query(
     insertRefusal({

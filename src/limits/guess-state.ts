@@ -1,6 +1,6 @@
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { type GuessAttempt, type GuessLimitValues, limitArguments } from './guess-budget.js';
 import { bucketOfDevice } from './guess-locks.js';
 
@@ -32,7 +32,7 @@ interface StateRow {
  * Reads what `take_guess` would decide, without a lock and without a change. Like that function, it counts guesses that
  * were not settled within 15 seconds as wrong, and moves the times of the budget if the clock was set back.
  */
-const readState = userStatement<{ userId: string; knownDevice: string | null } & GuessLimitValues, StateRow>(
+const readState = statement<{ userId: string; knownDevice: string | null } & GuessLimitValues, StateRow>(
   'guess_state',
   (p) => sql`
   select s.outcome, s.failures, s.locks,
@@ -57,7 +57,7 @@ const readState = userStatement<{ userId: string; knownDevice: string | null } &
 
 /** Reads the guess budget of an account for a device. @param knownDevice undefined: all unknown devices */
 export async function readGuessState(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   account: { readonly userId: string; readonly knownDevice: string | undefined },
   limits: GuessLimitValues,
 ): Promise<GuessState> {

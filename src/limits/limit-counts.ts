@@ -90,7 +90,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
 /**
  * The prefix under which an SMS is counted, in addition to the total: `+` and six digits, which identify country and
  * network. It comes from the request and not from the account, so the count does not reveal whether there is an account
- * (decision 57). All requests without a phone number are counted together.
+ * (decision 6). All requests without a phone number are counted together.
  */
 function prefixOf({ type, canonical }: Recipient['identity']): string {
   return type === 'phone' ? canonical.slice(0, 7) : 'no number';
@@ -98,12 +98,22 @@ function prefixOf({ type, canonical }: Recipient['identity']): string {
 
 /**
  * The network under which an address is counted. For IPv6 it is the /64, because one customer has all addresses of a
- * /64. IPv4-mapped addresses are counted as IPv4.
+ * /64. IPv4-mapped addresses are counted as IPv4, and so are those behind a NAT64, which share one /64.
  */
 export function network(address: string | undefined): string {
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  if (isNat64(parsed)) return new ipaddr.IPv4(parsed.toByteArray().slice(-4)).toString();
   const subnet = parsed.parts.slice(0, 4).map((part) => part.toString(16));
   return `${subnet.join(':')}::/64`;
+}
+
+/**
+ * Whether an address has the well-known prefix 64:ff9b::/96 (RFC 6052), or is one of a /96 in the prefix for local use,
+ * 64:ff9b:1::/48 (RFC 8215). The last four bytes are the IPv4 address, as in every prefix of 96 bits.
+ */
+function isNat64({ parts }: ipaddr.IPv6): boolean {
+  if (parts[0] !== 0x64 || parts[1] !== 0xff9b) return false;
+  return parts[2] === 1 || parts.slice(2, 6).every((part) => part === 0);
 }

@@ -1,6 +1,6 @@
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, sql } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import type { RequestCount } from './limit-counts.js';
 
 /** Reads limits without counting: what `take_request` and `take_message_slot` would answer. */
@@ -12,7 +12,7 @@ export interface UsedUpLimit {
   readonly until: string;
 }
 
-const readRequests = directoryStatement<
+const readRequests = statement<
   {
     keys: readonly (Buffer | null)[];
     sizes: readonly number[];
@@ -42,7 +42,7 @@ const readRequests = directoryStatement<
  * @returns for each limit, how long the request would have to wait; undefined if it would be accepted
  */
 export async function readRequestLimits(
-  handle: Queryable<'directory'>,
+  handle: Queryable,
   requested: readonly (RequestCount & { readonly position: number })[],
 ): Promise<(UsedUpLimit | undefined)[]> {
   const rows = await handle.query(
@@ -63,7 +63,7 @@ export interface UsedUpMessageLimit extends UsedUpLimit {
   readonly window: 'minute' | 'hour' | 'day';
 }
 
-const readMessages = directoryStatement<
+const readMessages = statement<
   { keys: readonly Buffer[] },
   { readonly wait: number; readonly since: string; readonly until: string; readonly window: 'minute' | 'hour' | 'day' }
 >(
@@ -87,7 +87,7 @@ const readMessages = directoryStatement<
 
 /** Reads message limits. @returns for each key the limit that is used up; undefined if a message would be accepted */
 export async function readMessageLimits(
-  handle: Queryable<'directory'>,
+  handle: Queryable,
   keys: readonly Buffer[],
 ): Promise<(UsedUpMessageLimit | undefined)[]> {
   const rows = await handle.query(readMessages({ keys }));

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { directoryStatement, type Parameters, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { type Parameters, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { Problem } from '../lib/problem.js';
 import {
   createLimitCounts,
@@ -80,19 +80,19 @@ interface WaitRow {
 const countByParameters = (p: Parameters<RequestCount>) =>
   countRequest({ key: p.limitKey, size: p.limitSize, window: p.limitWindow });
 
-const takeRequest = directoryStatement<RequestCount, WaitRow>(
+const takeRequest = statement<RequestCount, WaitRow>(
   'limit_request',
   (p) => sql`select ${countByParameters(p)} as wait`,
 );
-const takeAccountRequest = userStatement<RequestCount, WaitRow>(
+const takeAccountRequest = statement<RequestCount, WaitRow>(
   'limit_account_request',
   (p) => sql`select ${countByParameters(p)} as wait`,
 );
 /**
  * Counts a request for a code, and how many codes its address has requested recently. Commits without waiting for the disk, as
- * the first statement of a login does (decision 52).
+ * the first statement of a login does (decision 8).
  */
-const countCodeRequest = directoryStatement<
+const countCodeRequest = statement<
   RequestCount & { recentCodesKey: Buffer },
   WaitRow & { readonly recent_codes: number | null }
 >(
@@ -103,7 +103,7 @@ const countCodeRequest = directoryStatement<
          set_config('synchronous_commit', 'off', true) as flush
   from counted`,
 );
-const takeMessage = directoryStatement<{ key: Buffer }, WaitRow & { readonly free_at: string }>(
+const takeMessage = statement<{ key: Buffer }, WaitRow & { readonly free_at: string }>(
   'limit_message',
   (p) => sql`select wait, free_at from take_message_slot(${p.key})`,
 );
@@ -115,11 +115,11 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
 
   async function secondsToWait(count: RequestCount): Promise<number> {
     if (count.limitSize === 0) return 0;
-    const [row] = await database.directory.query(takeRequest(count));
+    const [row] = await database.query(takeRequest(count));
     return row?.wait ?? 0;
   }
   async function countMessage(key: Buffer) {
-    const [row] = await database.directory.query(takeMessage({ key }));
+    const [row] = await database.query(takeMessage({ key }));
     if (row === undefined) throw new Error('a function returned no row');
     return row;
   }
@@ -140,7 +140,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     },
     async countMessageByAddress(address) {
       const { count, recentCodesKey } = counts.messagesFrom(address);
-      const [row] = await database.directory.query(countCodeRequest({ ...count, recentCodesKey }));
+      const [row] = await database.query(countCodeRequest({ ...count, recentCodesKey }));
       refuseOverLimit(row?.wait);
       return row?.recent_codes ?? 0;
     },

@@ -1,6 +1,6 @@
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import type { Database } from '../database/database.js';
-import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import {
   type Account,
   type AccountRow,
@@ -27,7 +27,7 @@ import { countRequest, type RequestLimits, refuseOverLimit } from '../limits/req
 /**
  * Finds the account of a login in two statements. The first counts the request toward the limit of the client's address,
  * and looks up the identity. The second counts the request toward the limit of the account, finds the user and the
- * device, and takes a guess. Both do the same work for unknown identities (decision 48).
+ * device, and takes a guess. Both do the same work for unknown identities (decision 8).
  */
 export interface AccountLookup {
   /**
@@ -61,8 +61,8 @@ export interface AccountOnDevice extends Account {
   readonly knownDevice: string | undefined;
 }
 
-/** The commit does not wait for the disk. A crash loses only the counts of the last half second (decision 52). */
-const identifyAccount = directoryStatement<
+/** The commit does not wait for the disk. A crash loses only the counts of the last half second (decision 8). */
+const identifyAccount = statement<
   RequestCount & { digest: Buffer },
   { readonly wait: number | null; readonly user_id: string | null }
 >(
@@ -91,7 +91,7 @@ type LookupRow = AccountRow & GuessAttempt & { readonly known_device: string | n
  * Locks the row of the request limit, and then that of the guess budget. Each CTE reads the rows of the CTE before it,
  * so a request that has to wait takes no guess.
  */
-const lookUpAccount = userStatement<LookupValues, LookupRow>(
+const lookUpAccount = statement<LookupValues, LookupRow>(
   'login_enter',
   (p) => sql`
   with account as materialized (
@@ -150,7 +150,7 @@ export function createAccountLookup(options: {
   return {
     async identify(identity, address) {
       const values = { ...limits.loginCountByAddress(address), digest: identityDigest(identity) };
-      const [row] = await database.directory.query(identifyAccount(values));
+      const [row] = await database.query(identifyAccount(values));
       refuseOverLimit(row?.wait);
       return row?.user_id ?? derivedUserId(keys, identity);
     },

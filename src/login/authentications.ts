@@ -3,7 +3,7 @@ import type { authenticationStatuses, LoginDevice } from '../contract/authentica
 import type { AuthenticationErrorCode } from '../contract/errors/authentications.js';
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import type { Queryable } from '../database/database.js';
-import { spanningStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
@@ -77,7 +77,7 @@ interface ApprovedValues extends LoginValues, TakenGuess {
  * Settles the guess first, which locks its budget, and then locks the known device before it inserts the login, as the
  * removal of a device does. So an approval and a removal of its device run one after the other and cannot deadlock.
  */
-const insertApproved = userStatement<ApprovedValues, MaybeRecord>(
+const insertApproved = statement<ApprovedValues, MaybeRecord>(
   'authentication_approve_at_once',
   (p) => sql`
   with settled as materialized (${settleRightGuess(p.userId, p)}),
@@ -127,7 +127,7 @@ export interface IssuedToken {
  * @returns undefined if the login cannot be approved, because the user was changed or the known device was removed
  */
 export async function insertApprovedAuthentication(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   login: NewAuthentication,
   token: IssuedToken,
   guess: TakenGuess,
@@ -146,7 +146,7 @@ export async function insertApprovedAuthentication(
   return approvedRecord(row);
 }
 
-const insertRejected = userStatement<LoginValues & { errorCode: string }, AuthenticationRecord>(
+const insertRejected = statement<LoginValues & { errorCode: string }, AuthenticationRecord>(
   'authentication_reject_at_once',
   (p) => sql`
   with clock as materialized (select db_now() as now),
@@ -163,7 +163,7 @@ const insertRejected = userStatement<LoginValues & { errorCode: string }, Authen
 
 /** Records a login that was rejected in one step, in the same way for known and unknown identities. */
 export async function insertRejectedAuthentication(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   login: NewAuthentication,
   errorCode: AuthenticationErrorCode,
 ): Promise<AuthenticationRecord> {
@@ -188,7 +188,7 @@ interface OpenValues extends LoginValues {
 }
 
 /** Inserts new rows only, so it waits for no lock. */
-const insertOpen = userStatement<OpenValues, AuthenticationRecord>(
+const insertOpen = statement<OpenValues, AuthenticationRecord>(
   'authentication_begin',
   (p) => sql`
   with clock as materialized (select db_now() as now),
@@ -238,7 +238,7 @@ export interface OpenState {
  * Without a message the login is `pending` from the start.
  */
 export async function insertOpenAuthentication(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   login: NewAuthentication,
   challenge: Pick<Challenge, 'state' | 'lifetime'>,
   openState: Pick<OpenState, 'factor'> & Partial<OpenState>,
@@ -269,7 +269,7 @@ interface StatusRow {
   readonly status: AuthenticationStatus;
 }
 
-const findStatus = spanningStatement<{ id: string }, StatusRow>(
+const findStatus = statement<{ id: string }, StatusRow>(
   'authentication_status',
   (p) => sql`
   select a.id,
@@ -281,18 +281,12 @@ const findStatus = spanningStatement<{ id: string }, StatusRow>(
 );
 
 /** Finds the status of a login by its id alone. Undefined if the login is unknown, deleted or superseded. */
-export async function findAuthenticationStatus(
-  handle: Queryable<'spanning'>,
-  id: string,
-): Promise<StatusRow | undefined> {
+export async function findAuthenticationStatus(handle: Queryable, id: string): Promise<StatusRow | undefined> {
   const [row] = await handle.query(findStatus({ id }));
   return row;
 }
 
-const endApproved = userStatement<
-  { userId: string; id: string; tokenDigest: Buffer | null } & EventValues,
-  { id: string }
->(
+const endApproved = statement<{ userId: string; id: string; tokenDigest: Buffer | null } & EventValues, { id: string }>(
   'authentication_end',
   (p) => sql`
   with ${eventCte(p)},
@@ -310,7 +304,7 @@ const endApproved = userStatement<
 
 /** Ends an approved authentication and all its sessions. @returns false if there is no active one */
 export async function endAuthentication(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   owner: { readonly userId: string; readonly id: string; readonly digest?: Buffer },
   origin: Origin,
 ): Promise<boolean> {

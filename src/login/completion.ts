@@ -3,7 +3,7 @@ import type { Challenge, ClientChallenge } from '../credentials/challenge.js';
 import type { PinPolicy } from '../credentials/pins/pin-check.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { Database } from '../database/database.js';
-import { sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { claimPushTokens } from '../devices/push-devices.js';
 import { type AccountUser, lockProblem } from '../identities/accounts.js';
 import type { Counters } from '../statistics/counters.js';
@@ -61,7 +61,7 @@ export interface LoginCompletionOptions {
   readonly counters: Counters;
 }
 
-const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
+const setFirstPin = statement<{ userId: string; pinHash: string }>(
   'login_first_pin',
   (p) => sql`
   update users set pin_hash = ${p.pinHash}, updated_at = db_now() where id = ${p.userId} and pin_hash is null`,
@@ -75,7 +75,7 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
   async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
     const { apn_device_token, gcm_device_token } = device;
     if (!apn_device_token && !gcm_device_token) return;
-    await claimPushTokens(database.spanningFor(userId), userId, device.id, { apn_device_token, gcm_device_token });
+    await claimPushTokens(database.user(userId), userId, device.id, { apn_device_token, gcm_device_token });
   }
 
   /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */

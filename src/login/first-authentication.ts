@@ -1,6 +1,6 @@
 import type { LoginDevice } from '../contract/authentication.js';
 import type { Queryable } from '../database/database.js';
-import { sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { recordDevice } from '../devices/queries.js';
 import type { Origin } from '../lib/origin.js';
 import { type EventValues, eventCte, eventValues, insertEvent } from './authentication-fragments.js';
@@ -20,7 +20,7 @@ interface Values extends FirstAuthentication, EventValues {
 }
 
 /** Inserts new rows only. No other transaction knows the user yet, so it waits for no lock and settles no guess. */
-const insertFirst = userStatement<Values>(
+const insertFirst = statement<Values>(
   'authentication_first',
   (p) => sql`
   with clock as materialized (select db_now() as now),
@@ -40,7 +40,7 @@ const insertFirst = userStatement<Values>(
  * Approves the first login, in the transaction that creates the user. The set-up of the operator has checked all secrets.
  */
 export async function insertFirstAuthentication(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   authentication: FirstAuthentication,
   origin: Origin,
 ): Promise<void> {

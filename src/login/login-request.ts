@@ -1,4 +1,5 @@
 import type { TokenRequest } from '../contract/authentication.js';
+import { canonicalApnsToken, canonicalFcmToken } from '../devices/push-tokens.js';
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
 import { readClientKey } from '../lib/crypto/client-key.js';
 import { newId, parseId } from '../lib/ids.js';
@@ -77,8 +78,8 @@ export function describeDevice(device: TokenRequest['device']): NewAuthenticatio
     os_name,
     os_version,
     sdk_version,
-    apn_device_token,
-    gcm_device_token,
+    apn_device_token: apn_device_token == null ? apn_device_token : canonicalApnsToken(apn_device_token),
+    gcm_device_token: gcm_device_token == null ? gcm_device_token : canonicalFcmToken(gcm_device_token),
     screen_width,
     screen_height,
   };

@@ -81,7 +81,7 @@ export function createLogin(options: LoginOptions): Login {
       return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
     // This comes after the failure is counted: if this work throws, the wrong guess must still count.
-    if (verdict === 'wrong') await authenticator.afterFailure?.(user, since);
+    if (verdict === 'wrong') await authenticator.afterFailure?.(user, since, secret);
     if (user === undefined || verdict === 'wrong') return reject(login);
     await completion.refuseLocked(user, login);
     if (second !== undefined) return open(login, second, { factor: 2 });

@@ -2,7 +2,7 @@ import type { LoginDevice } from '../contract/authentication.js';
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { spanningStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
@@ -41,7 +41,7 @@ export interface OpenAuthentication {
   readonly challenge: ChallengeState;
   readonly approval_secret: Buffer | null;
   readonly device: LoginDevice;
-  /** Whether step 1 contained a wrong PIN. It is reported at step 2 (decision 4). */
+  /** Whether step 1 contained a wrong PIN. It is reported at step 2 (decision 7). */
   readonly pin_refused: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface AuthenticationOwner {
   readonly status: AuthenticationStatus;
 }
 
-const findOwner = spanningStatement<{ id: string }, AuthenticationOwner>(
+const findOwner = statement<{ id: string }, AuthenticationOwner>(
   'authentication_owner',
   (p) => sql`
   select user_id as "userId", id, device_id as "deviceId", authenticator, factor, status
@@ -70,16 +70,13 @@ const findOwner = spanningStatement<{ id: string }, AuthenticationOwner>(
 );
 
 /** The owner of an authentication, by its id alone, in any state. */
-export async function findAuthenticationOwner(
-  handle: Queryable<'spanning'>,
-  id: string,
-): Promise<AuthenticationOwner | undefined> {
+export async function findAuthenticationOwner(handle: Queryable, id: string): Promise<AuthenticationOwner | undefined> {
   const [row] = await handle.query(findOwner({ id }));
   return row;
 }
 
 /** Locks the row of the authentication, so parallel answers take their guesses one after the other. */
-const takeGuess = userStatement<{ userId: string; id: string; approvalKey: Buffer | null }, OpenAuthentication>(
+const takeGuess = statement<{ userId: string; id: string; approvalKey: Buffer | null }, OpenAuthentication>(
   'authentication_take_guess',
   (p) => sql`
   update authentications a set guesses = a.guesses + 1
@@ -101,7 +98,7 @@ const takeGuess = userStatement<{ userId: string; id: string; approvalKey: Buffe
  * @returns undefined if the authentication is unknown, expired or decided, or has no guesses left
  */
 export async function takeAuthenticationGuess(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   { userId, id }: AuthenticationOwner,
   approvalKey: Buffer | undefined,
 ): Promise<OpenAuthentication | undefined> {
@@ -116,7 +113,7 @@ interface NextFactorValues {
   readonly lifetimeSeconds: number;
 }
 
-const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
+const setNextFactor = statement<NextFactorValues, AuthenticationRecord>(
   'authentication_next_factor',
   (p) => sql`
   update authentications a
@@ -133,7 +130,7 @@ const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
  * @returns undefined if a parallel right answer was first
  */
 export async function awaitSecondFactor(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   open: OpenAuthentication,
   { state, lifetime }: Pick<Challenge, 'state' | 'lifetime'>,
 ): Promise<AuthenticationRecord | undefined> {
@@ -147,10 +144,7 @@ export async function awaitSecondFactor(
  * Deletes the row under its temporary user id and inserts it under the id of the user. The delete locks the row, so
  * only one of several parallel answers moves it. No other statement moves a row from one user to another.
  */
-const assignToUser = userStatement<
-  { temporaryUserId: string; id: string; userId: string; epoch: number },
-  { id: string }
->(
+const assignToUser = statement<{ temporaryUserId: string; id: string; userId: string; epoch: number }, { id: string }>(
   'authentication_adopt',
   (p) => sql`
   with nameless as (
@@ -171,7 +165,7 @@ const assignToUser = userStatement<
  * @returns undefined if a parallel answer was first
  */
 export async function assignAuthentication(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   open: OpenAuthentication,
   { userId, epoch }: { readonly userId: string; readonly epoch: number },
 ): Promise<OpenAuthentication | undefined> {
@@ -197,7 +191,7 @@ interface ApprovalValues extends EventValues, TakenGuess {
  * Settles the guess first, which locks its budget. Then it locks the device and after it the authentication, as the removal
  * of a device does, so the two cannot deadlock.
  */
-const approveOpen = userStatement<ApprovalValues, MaybeRecord>(
+const approveOpen = statement<ApprovalValues, MaybeRecord>(
   'authentication_approve',
   (p) => sql`
   with settled as materialized (${settleRightGuess(p.userId, p)}),
@@ -246,7 +240,7 @@ export interface Approving {
  * @returns undefined if a parallel right answer was first
  */
 export async function approveAuthentication(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   open: OpenAuthentication,
   { issued, approval, origin, guess }: Approving,
 ): Promise<ApprovedRecord | undefined> {
@@ -272,7 +266,7 @@ export async function approveAuthentication(
   return approvedRecord(row);
 }
 
-const rejectOpen = userStatement<{ userId: string; id: string } & EventValues>(
+const rejectOpen = statement<{ userId: string; id: string } & EventValues>(
   'authentication_reject',
   (p) => sql`
   with clock as materialized (select db_now() as now),
@@ -288,10 +282,6 @@ const rejectOpen = userStatement<{ userId: string; id: string } & EventValues>(
 );
 
 /** Records a wrong answer. After the last guess the authentication is rejected. */
-export async function rejectAuthentication(
-  handle: Queryable<'user'>,
-  open: OpenAuthentication,
-  origin: Origin,
-): Promise<void> {
+export async function rejectAuthentication(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
   await handle.query(rejectOpen({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
 }

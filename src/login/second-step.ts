@@ -81,7 +81,7 @@ export function createSecondStep(
     const id = parseId(givenId);
     await limits.countLoginByAddress(origin.clientAddress);
     // The request contains only the id of the login, and not that of its user.
-    const owner = id === undefined ? undefined : await findAuthenticationOwner(database.spanning, id);
+    const owner = id === undefined ? undefined : await findAuthenticationOwner(database, id);
     const checksPin = owner?.factor !== 2 && takesPin(registry.get(owner?.authenticator ?? ''));
     if (checksPin && pinPolicy === 'required' && input.pin === undefined) {
       throwIfErrors([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
@@ -115,7 +115,7 @@ export function createSecondStep(
       return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
     if (evaluated === undefined || user === undefined || verdict === 'wrong') {
-      if (evaluated !== undefined) await refuse(evaluated, user, origin);
+      if (evaluated !== undefined) await refuse(evaluated, user, input.secret, origin);
       throw rejection(givenId);
     }
     await refuseLocked(user, { ...evaluated.open, userId, origin });
@@ -128,11 +128,12 @@ export function createSecondStep(
   async function refuse(
     { open, since }: Pick<Evaluated, 'open' | 'since'>,
     user: AccountUser | undefined,
+    secret: string,
     origin: Origin,
   ): Promise<void> {
     await rejectAuthentication(database.user(open.user_id), open, origin);
     counters.add('logins.failed', open.factor === 1 ? 'wrong_secret' : 'wrong_second_factor', 1, open.authenticator);
-    if (open.factor === 1) await registry.get(open.authenticator)?.afterFailure?.(user, since);
+    if (open.factor === 1) await registry.get(open.authenticator)?.afterFailure?.(user, since, secret);
   }
 
   async function requireSecondFactor(
@@ -219,13 +220,13 @@ export function createSecondStep(
         ? { user: undefined }
         : await getAccount(database.user(identified.userId), identified.userId);
     if (identified === undefined || user === undefined) {
-      await refuse({ open, since }, undefined, origin);
+      await refuse({ open, since }, undefined, secret, origin);
       throw rejection(owner.id);
     }
-    const assigned = await assignAuthentication(database.users, open, user);
+    const assigned = await assignAuthentication(database, open, user);
     if (assigned === undefined) throw countAndReject(owner.id);
     if ((await identified.consume?.()) === false) {
-      await refuse({ open: assigned, since }, user, origin);
+      await refuse({ open: assigned, since }, user, secret, origin);
       throw rejection(owner.id);
     }
     const secondFactor = identified.isMultiFactor ? authenticator.name : undefined;

@@ -27,7 +27,7 @@ export function createTokens(database: Database, dpopVerifier: Pick<DpopVerifier
   return {
     async status(text) {
       const id = parseId(text);
-      const status = id === undefined ? undefined : await findAuthenticationStatus(database.spanning, id);
+      const status = id === undefined ? undefined : await findAuthenticationStatus(database, id);
       if (status === undefined) throw new Problem('not_found');
       return status;
     },

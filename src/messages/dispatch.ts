@@ -17,11 +17,10 @@ const jobs = {
 /**
  * Dispatches the oldest queued messages: their logins become `pending`, messages without a recipient are dropped, and
  * jobs are added for the others. This is one statement, so that the times do not show whether a message has a recipient
- * (decision 58). It leaves locked rows for a later run. It is not prepared, so that it is planned for the current table
+ * (decision 24). It leaves locked rows for a later run. It is not prepared, so that it is planned for the current table
  * sizes.
  */
-const dispatchOldest = compose<{ more: boolean }, 'everyone'>(
-  'everyone',
+const dispatchOldest = compose<{ more: boolean }>(
   sql`
   with queued as materialized (
     select user_id, id, turn, created_at, traceparent from undispatched_messages
@@ -58,7 +57,7 @@ const dispatchOldest = compose<{ more: boolean }, 'everyone'>(
 );
 
 /** @returns whether there may be more messages to dispatch */
-export async function dispatchMessages(handle: Queryable<'everyone'>): Promise<boolean> {
+export async function dispatchMessages(handle: Queryable): Promise<boolean> {
   const [row] = await handle.query(dispatchOldest);
   return row?.more === true;
 }

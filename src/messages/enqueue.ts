@@ -1,6 +1,6 @@
 import type { MessageChannel } from '../contract/administration.js';
 import type { Queryable } from '../database/database.js';
-import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { currentCause } from '../database/traced.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
@@ -106,7 +106,7 @@ interface MessageValues {
   readonly recentCodes: number;
 }
 
-const insertMessage = userStatement<MessageValues>(
+const insertMessage = statement<MessageValues>(
   'message_enqueue',
   (p) => sql`
     with message as (
@@ -125,7 +125,7 @@ const insertMessage = userStatement<MessageValues>(
  *
  * @returns the id of the message in the outbox
  */
-export async function enqueueCode(handle: Queryable<'user'>, keys: SecretKeys, message: NewCode): Promise<string> {
+export async function enqueueCode(handle: Queryable, keys: SecretKeys, message: NewCode): Promise<string> {
   const { userId, channel, kind, recipient = null, code, lifetime, locale, values, recentCodes = 0 } = message;
   const id = newId();
   const encryptedCode = code === undefined ? null : keys.encrypt(code, id);

@@ -1,7 +1,7 @@
 import type { MessageChannel, outboxStates } from '../contract/administration.js';
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 
 /** The last login code to an address of a user. */
 export interface LastCode {
@@ -14,7 +14,7 @@ export interface LastCode {
   readonly canBeRetried: boolean;
 }
 
-const readLast = userStatement<{ userId: string; channel: string; recipient: string }, LastCode>(
+const readLast = statement<{ userId: string; channel: string; recipient: string }, LastCode>(
   'message_last_code',
   (p) => sql`
   select id, state, attempts, last_error as error, ${timeText(sql`updated_at`)} as "updatedAt",
@@ -25,7 +25,7 @@ const readLast = userStatement<{ userId: string; channel: string; recipient: str
 );
 
 export async function lastCodeTo(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   recipient: { readonly userId: string; readonly channel: MessageChannel; readonly recipient: string },
 ): Promise<LastCode | undefined> {
   const [row] = await handle.query(readLast(recipient));

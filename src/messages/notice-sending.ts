@@ -1,6 +1,6 @@
 import type { MessageChannel, NoticeChannel } from '../contract/administration.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
-import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import { addMessageJobs, noticeAttempts } from './enqueue.js';
@@ -19,7 +19,7 @@ export interface ShownNotice {
 }
 
 /** Pushes a notice and adds it to the inbox, in the transaction that deletes the row of the notice. */
-export type ShowNotice = (tx: Transaction<'user' | 'directory' | 'spanning'>, notice: ShownNotice) => Promise<void>;
+export type ShowNotice = (tx: Transaction, notice: ShownNotice) => Promise<void>;
 
 export interface NoticeJob {
   readonly user_id: string;
@@ -49,18 +49,18 @@ interface RecipientRow {
 }
 
 /** The job that deletes the row sends the notice. A repeated job finds no row. */
-const takeNotice = userStatement<{ userId: string; id: string }, NoticeRow>(
+const takeNotice = statement<{ userId: string; id: string }, NoticeRow>(
   'notice_take',
   (p) => sql`delete from notices where user_id = ${p.userId} and id = ${p.id} returning kind, data, created_at`,
 );
 
 /** Locks the user's row, so that the user is not deleted before the messages are written. */
-const selectRecipient = userStatement<{ userId: string }, RecipientRow>(
+const selectRecipient = statement<{ userId: string }, RecipientRow>(
   'notice_recipient',
   (p) => sql`select email, phone, locale from users where id = ${p.userId} and status = 'active' for key share`,
 );
 
-const takeRequest = directoryStatement<{ key: Buffer; limit: number }, { wait: number | null }>(
+const takeRequest = statement<{ key: Buffer; limit: number }, { wait: number | null }>(
   'notice_limit',
   (p) => sql`select take_request(${p.key}, ${p.limit}, 3600) as wait`,
 );
@@ -75,7 +75,7 @@ interface MessagesValues {
   readonly attempts: number;
 }
 
-const insertMessages = userStatement<MessagesValues>(
+const insertMessages = statement<MessagesValues>(
   'notice_messages',
   (p) => sql`
     with message as (
@@ -112,7 +112,7 @@ export interface NoticeSendingOptions {
 export function createNoticeSending(options: NoticeSendingOptions): (job: NoticeJob) => Promise<void> {
   const { database, keys, templates, channels, show } = options;
 
-  async function isWithinLimit(tx: Queryable<'directory'>, userId: string, kind: NoticeKind): Promise<boolean> {
+  async function isWithinLimit(tx: Queryable, userId: string, kind: NoticeKind): Promise<boolean> {
     const limit = hourlyLimits[kind];
     if (limit === undefined) return true;
     const key = keys.digest('limit', `notice ${kind}\n${userId}`).subarray(0, 16);
@@ -131,7 +131,7 @@ export function createNoticeSending(options: NoticeSendingOptions): (job: Notice
   }
 
   return ({ user_id: userId, id }) =>
-    database.spanning.transaction(async (tx) => {
+    database.transaction(async (tx) => {
       const [notice] = await tx.query(takeNotice({ userId, id }));
       if (notice === undefined) return;
       const [user] = await tx.query(selectRecipient({ userId }));

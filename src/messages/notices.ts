@@ -1,6 +1,6 @@
 import type { NoticeChannel } from '../contract/administration.js';
 import type { Queryable } from '../database/database.js';
-import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { currentCause } from '../database/traced.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -28,7 +28,7 @@ export interface Notices {
    * identity without an account, so that a client sees no difference. The job then deletes the row and sends nothing. The
    * row must not contain a secret.
    */
-  notify(tx: Queryable<'user'>, notice: NewNotice): Promise<void>;
+  notify(tx: Queryable, notice: NewNotice): Promise<void>;
 }
 
 /** SQL: adds the job `noticeTask` for rows (user_id, id). */
@@ -45,7 +45,7 @@ interface NoticeValues {
   readonly formerPhone: string | null;
 }
 
-const insertNotice = userStatement<NoticeValues>(
+const insertNotice = statement<NoticeValues>(
   'notice_insert',
   (p) => sql`
     with notice as (
@@ -90,7 +90,7 @@ const isReached = (channels: SqlPart, device: SqlPart) => sql`
 
 /**
  * SQL: two CTEs, `notice` and `notice_job`, of a statement that approves a login. They write the notice of a new device, if a
- * channel reaches the user and the device is not the user's first one (decision 67). The statement must have the CTEs
+ * channel reaches the user and the device is not the user's first one (decision 25). The statement must have the CTEs
  * `device` (`recordDevice`), `authentication` and `event`, and must read `notice_job`: otherwise the job is not added.
  *
  * @param notice.channels an array of `NoticeChannel`

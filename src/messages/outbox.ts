@@ -2,7 +2,7 @@ import { recordEvent } from '../audit/events.js';
 import { type MessageChannel, messageChannels, type OutboxMessage, outboxStates } from '../contract/administration.js';
 import type { Database, Transaction } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
-import { literal, spanningStatement, sql, userStatement } from '../database/sql.js';
+import { literal, sql, statement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { Origin } from '../lib/origin.js';
@@ -18,7 +18,7 @@ export interface Outbox {
    * @returns the message, without its code
    * @throws Problem `not_found`, `message_not_failed`, `message_outdated`, `message_tried_too_often`
    */
-  retry(tx: Transaction<'user' | 'spanning'>, id: string, origin: Origin): Promise<OutboxMessage>;
+  retry(tx: Transaction, id: string, origin: Origin): Promise<OutboxMessage>;
 }
 
 /** The filter fields of lists of messages. */
@@ -37,8 +37,7 @@ export const outboxFilterFields: FilterFields = {
 
 type OutboxRow = Omit<OutboxMessage, 'code'> & { readonly sealed_code: Buffer | null };
 
-const messages: ListSource<'everyone'> = {
-  scope: 'everyone',
+const messages: ListSource = {
   columns: sql`id, user_id, authentication_id, channel, kind, recipient, state, provider, attempts, last_error,
             case when expires_at > db_now() then sealed_code end as sealed_code, expires_at, created_at, updated_at`,
   from: sql`outbox`,
@@ -54,7 +53,7 @@ const messageColumns = sql`o.id, o.user_id, o.authentication_id, o.channel, o.ki
  * Locks the message, so only one of parallel retries queues it. `is_awaited`: it has not expired and, if it has the code of
  * a login, the login still waits for the code.
  */
-const lockMessage = spanningStatement<{ id: string }, OutboxMessage & { readonly is_awaited: boolean }>(
+const lockMessage = statement<{ id: string }, OutboxMessage & { readonly is_awaited: boolean }>(
   'outbox_retry_lock',
   (p) => sql`
   select ${messageColumns},
@@ -65,7 +64,7 @@ const lockMessage = spanningStatement<{ id: string }, OutboxMessage & { readonly
   from outbox o where o.id = ${p.id} for update of o`,
 );
 
-const queueMessage = userStatement<{ userId: string; id: string }, OutboxMessage>(
+const queueMessage = statement<{ userId: string; id: string }, OutboxMessage>(
   'outbox_retry',
   (p) => sql`
   with message as (
@@ -90,7 +89,7 @@ export interface OutboxOptions {
 export function createOutbox({ database, keys, channelsWithVisibleCodes }: OutboxOptions): Outbox {
   return {
     async list(request, { withCodes }) {
-      const page = await readPage<OutboxRow, 'everyone'>(database.everyone, messages, request);
+      const page = await readPage<OutboxRow>(database, messages, request);
       const items = page.items.map(({ sealed_code, ...message }) => {
         const encryptedCode = withCodes && channelsWithVisibleCodes.includes(message.channel) ? sealed_code : null;
         return { ...message, code: encryptedCode === null ? null : (keys.decrypt(encryptedCode, message.id) ?? null) };

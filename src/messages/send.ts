@@ -1,7 +1,7 @@
 import { type EventType, recordEvent } from '../audit/events.js';
 import type { MessageChannel } from '../contract/administration.js';
 import type { Database, Queryable } from '../database/database.js';
-import { sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Counters } from '../statistics/counters.js';
 import { addMessageJobs, codeAttempts, noticeAttempts } from './enqueue.js';
@@ -57,7 +57,7 @@ interface MessageRow {
 }
 
 /** Counts the attempt and reads the message. The message is sent after this statement, without a lock on its row. */
-const startAttempt = userStatement<MessageJob, MessageRow>(
+const startAttempt = statement<MessageJob, MessageRow>(
   'message_start_attempt',
   (p) => sql`
     with message as (
@@ -75,7 +75,7 @@ const startAttempt = userStatement<MessageJob, MessageRow>(
  * Records that the provider has accepted the message. The provider's report about the delivery may have arrived
  * already: then the message stays `delivered`, or becomes `undelivered`.
  */
-const setAccepted = userStatement<MessageJob & { provider: string; reference: string | null }>(
+const setAccepted = statement<MessageJob & { provider: string; reference: string | null }>(
   'message_set_accepted',
   (p) => {
     const isEarly = sql`coalesce(early_receipt->>'provider' = ${p.provider}::text
@@ -92,7 +92,7 @@ const setAccepted = userStatement<MessageJob & { provider: string; reference: st
 );
 
 /** A message that has arrived stays delivered, even if the attempt failed. */
-const setState = userStatement<
+const setState = statement<
   MessageJob & { state: Exclude<FinalState, 'sent'> | 'queued'; error: string | null },
   object
 >(
@@ -104,7 +104,7 @@ const setState = userStatement<
 );
 
 /** Puts a message back for an instance of a newer release. The attempt does not count. */
-const putBack = userStatement<MessageJob & { readonly maxAttempts: number }>(
+const putBack = statement<MessageJob & { readonly maxAttempts: number }>(
   'message_put_back',
   (p) => sql`
     with message as (
@@ -125,7 +125,7 @@ export function createMessages(options: {
   const { database, keys, senders, templates, counters } = options;
 
   /** @returns whether the statement changed the message */
-  async function store(tx: Queryable<'user'>, job: MessageJob, result: Result): Promise<boolean> {
+  async function store(tx: Queryable, job: MessageJob, result: Result): Promise<boolean> {
     if (result.state === 'sent') {
       await tx.query(setAccepted({ ...job, ...result }));
       return true;

@@ -46,15 +46,10 @@ export interface Notifications extends Publisher {
   changes(userId: string, query: ChangesQuery): Promise<Changes>;
 
   /** Changes the fields that the request contains. @throws Problem `not_found`, `validation_failed` */
-  change(
-    tx: Transaction<'user' | 'directory' | 'spanning'>,
-    id: string,
-    input: NotificationChange,
-    numbers?: ExactNumbers,
-  ): Promise<Notification>;
+  change(tx: Transaction, id: string, input: NotificationChange, numbers?: ExactNumbers): Promise<Notification>;
 
   /** Deletes a notification. @throws Problem `not_found` */
-  remove(tx: Transaction<'user' | 'spanning'>, id: string): Promise<void>;
+  remove(tx: Transaction, id: string): Promise<void>;
 }
 
 /** `types` contains the notification types that this installation uses. */
@@ -77,7 +72,7 @@ export function createNotifications(options: NotificationsOptions): Notification
     if (page === undefined) return undefined;
     const { rows, ...rest } = page;
     const imageIds = new Set(rows.flatMap((row) => row.image_id ?? []));
-    const images = await findImages(database.directory, imageIds, imageUrlsOf);
+    const images = await findImages(database, imageIds, imageUrlsOf);
     const [first, last] = [rows[0], rows.at(-1)];
     const places = first && last && { first: first.place ?? first.sequence, last: last.place ?? last.sequence };
     return { ...rest, items: rows.map((row) => listed(row, userId, images)), ...(places && { places }) };
@@ -89,7 +84,7 @@ export function createNotifications(options: NotificationsOptions): Notification
     listOwn: (userId, query) =>
       isCostly(query) ? limitCostlyReads(userId, () => list(userId, query)) : list(userId, query),
     state: batching
-      ? createBatchLoader((userIds) => selectStates(database.users, userIds))
+      ? createBatchLoader((userIds) => selectStates(database, userIds))
       : (userId) => selectState(database.user(userId), userId),
     async changes(userId, query) {
       const read = () => listChanges(database, imageUrlsOf, userId, query, pacer.begin());

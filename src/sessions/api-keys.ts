@@ -4,7 +4,7 @@ import { recordServiceEvent } from '../audit/events.js';
 import type { ApiKey, IssuedApiKey, NewApiKey, Scope } from '../contract/administration.js';
 import type { Database, Queryable } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
-import { directoryStatement, type Parameters, sql } from '../database/sql.js';
+import { type Parameters, sql, statement } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { equalBytes } from '../lib/crypto/secret-keys.js';
 import { newToken, type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
@@ -22,17 +22,14 @@ export interface KeyHolder {
   readonly scopes: readonly Scope[];
 }
 
-/**
- * API keys, for the app's own servers and for operators' scripts. They belong to no user, so their statements have the
- * scope `directory` (decision 75).
- */
+/** API keys, for the app's own servers and for operators' scripts. They belong to no user. */
 export interface ApiKeys {
   /** @throws Problem `validation_failed` */
-  create(tx: Queryable<'directory'>, input: NewApiKey, origin: Origin): Promise<IssuedApiKey>;
+  create(tx: Queryable, input: NewApiKey, origin: Origin): Promise<IssuedApiKey>;
   /** Lists the keys that are not revoked. */
   list(request: ListRequest): Promise<Page<ApiKey>>;
   /** @throws Problem `not_found`, also for a revoked key */
-  revoke(tx: Queryable<'directory'>, id: string, origin: Origin): Promise<void>;
+  revoke(tx: Queryable, id: string, origin: Origin): Promise<void>;
   /** The holder of a key; undefined for any other string, and for a revoked or expired key. */
   verify(token: string): Promise<KeyHolder | undefined>;
 }
@@ -48,8 +45,7 @@ export const keyFilterFields: FilterFields = {
 
 const columns = sql`id, name, scopes, expires_at, last_used_at, created_at`;
 
-const keyList: ListSource<'directory'> = {
-  scope: 'directory',
+const keyList: ListSource = {
   columns,
   from: sql`api_keys`,
   where: sql`revoked_at is null`,
@@ -64,7 +60,7 @@ interface InsertValues {
   readonly expiresAt: string | null;
 }
 
-const insertKey = directoryStatement<InsertValues, ApiKey>(
+const insertKey = statement<InsertValues, ApiKey>(
   'key_insert',
   (p) => sql`
   insert into api_keys (id, name, scopes, token_digest, expires_at, created_at)
@@ -73,7 +69,7 @@ const insertKey = directoryStatement<InsertValues, ApiKey>(
   where ${p.expiresAt}::timestamptz is null or ${p.expiresAt}::timestamptz > now
   returning ${columns}`,
 );
-const revokeKey = directoryStatement<{ id: string }, { name: string }>(
+const revokeKey = statement<{ id: string }, { name: string }>(
   'key_revoke',
   (p) => sql`update api_keys set revoked_at = db_now() where id = ${p.id} and revoked_at is null returning name`,
 );
@@ -87,7 +83,7 @@ interface KeyValues {
 const isValid = (p: Parameters<KeyValues>) => sql`id = ${p.id} and token_digest = ${p.digest} and revoked_at is null
   and (expires_at is null or expires_at > db_now())`;
 
-const findValidKey = directoryStatement<KeyValues, { valid: number }>(
+const findValidKey = statement<KeyValues, { valid: number }>(
   'key_is_valid',
   (p) => sql`select 1 as valid from api_keys where ${isValid(p)}`,
 );
@@ -96,7 +92,7 @@ const findValidKey = directoryStatement<KeyValues, { valid: number }>(
  * Finds a valid key, and notes that it was used. Writes `last_used_at` at most once a minute, and skips the row if another
  * request holds its lock: requests with a busy key must not queue for one row.
  */
-const findKeyAndNoteUse = directoryStatement<KeyValues, { id: string; scopes: Scope[] }>(
+const findKeyAndNoteUse = statement<KeyValues, { id: string; scopes: Scope[] }>(
   'key_verify',
   (p) => sql`
   with found as (
@@ -120,7 +116,7 @@ export function createApiKeys(options: {
   const environmentDigest = environmentKey === undefined ? undefined : sha256(environmentKey);
   return {
     create: createKey,
-    list: (request) => readPage<ApiKey, 'directory'>(database.directory, keyList, request),
+    list: (request) => readPage<ApiKey>(database, keyList, request),
     async revoke(tx, id, origin) {
       const [key] = await tx.query(revokeKey({ id }));
       if (key === undefined) throw new Problem('not_found');
@@ -132,7 +128,7 @@ export function createApiKeys(options: {
       }
       const parsed = parseToken('key', token);
       if (parsed === undefined) return undefined;
-      const [key] = await database.directory.query(findKeyAndNoteUse(valuesOf(parsed)));
+      const [key] = await database.query(findKeyAndNoteUse(valuesOf(parsed)));
       return key && { name: `key:${key.id}`, scopes: key.scopes };
     },
   };
@@ -140,7 +136,7 @@ export function createApiKeys(options: {
 
 const valuesOf = ({ ids: [id = ''], digest }: ParsedToken): KeyValues => ({ id, digest });
 
-async function createKey(tx: Queryable<'directory'>, input: NewApiKey, origin: Origin): Promise<IssuedApiKey> {
+async function createKey(tx: Queryable, input: NewApiKey, origin: Origin): Promise<IssuedApiKey> {
   const { name, scopes, expires_at } = input;
   const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
   if (expiresAt === undefined) throw invalidExpiry(errorCodeOfUnreadableTime(expires_at ?? ''));
@@ -178,25 +174,24 @@ export interface FirstKey {
 /** The file in DATA_DIR that holds the first key. */
 export const firstKeyFile = 'admin-key';
 
-const anyKey = directoryStatement<object, { exists: boolean }>(
+const anyKey = statement<object, { exists: boolean }>(
   'key_any',
   () => sql`select exists (select 1 from api_keys) as exists`,
 );
 /** If several instances start together, only one creates the key. No other lock uses this number. */
-const lockFirstKey = directoryStatement<object>('key_first_lock', () => sql`select pg_advisory_xact_lock(7203415002)`);
+const lockFirstKey = statement<object>('key_first_lock', () => sql`select pg_advisory_xact_lock(7203415002)`);
 
 /**
  * Creates the first key, with every scope, unless a key was ever created or ADMIN_API_KEY is set. Without a terminal, it
  * writes the key to a file in DATA_DIR that only its owner can read. It returns that file as long as the key is valid.
  */
 export async function ensureFirstKey(options: FirstKeyOptions): Promise<FirstKey> {
-  const { dataDir, isTerminal, environmentKey } = options;
-  const { directory } = options.database;
+  const { database, dataDir, isTerminal, environmentKey } = options;
   if (environmentKey !== undefined) return {};
   const file = join(dataDir, firstKeyFile);
-  const anyExists = async (handle: Queryable<'directory'>) => (await handle.query(anyKey({})))[0]?.exists === true;
-  if (await anyExists(directory)) return (await holdsValidKey(directory, file)) ? { file } : {};
-  const token = await directory.transaction(async (tx) => {
+  const anyExists = async (handle: Queryable) => (await handle.query(anyKey({})))[0]?.exists === true;
+  if (await anyExists(database)) return (await holdsValidKey(database, file)) ? { file } : {};
+  const token = await database.transaction(async (tx) => {
     await tx.query(lockFirstKey({}));
     if (await anyExists(tx)) return undefined;
     const key = await createKey(tx, { name: 'first key', scopes: ['admin'] }, { actor: 'system' });
@@ -208,7 +203,7 @@ export async function ensureFirstKey(options: FirstKeyOptions): Promise<FirstKey
   return isTerminal ? { token } : { file };
 }
 
-async function holdsValidKey(handle: Queryable<'directory'>, file: string): Promise<boolean> {
+async function holdsValidKey(handle: Queryable, file: string): Promise<boolean> {
   const key = parseToken('key', (await readFile(file, 'utf8').catch(() => '')).trim());
   return key !== undefined && (await handle.query(findValidKey(valuesOf(key)))).length > 0;
 }

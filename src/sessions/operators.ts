@@ -2,7 +2,7 @@ import { type Scope, scopes } from '../contract/administration.js';
 import type { roles } from '../contract/user.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database, Queryable } from '../database/database.js';
-import { type SqlPart, sql, userStatement } from '../database/sql.js';
+import { type SqlPart, sql, statement } from '../database/sql.js';
 import type { ParsedToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
 import { validSessions } from './verifier.js';
@@ -47,11 +47,11 @@ interface OperatorRow {
   readonly is_fresh: boolean;
 }
 
-/** SQL: whether a time is at most `maxAge` milliseconds ago. The age of a time ahead of the clock is unknown (decision 66). */
+/** SQL: whether a time is at most `maxAge` milliseconds ago. The age of a time ahead of the clock is unknown (decision 4). */
 const isFresh = (time: SqlPart, maxAge: SqlPart) =>
   sql`(${time} >= db_now() - ${maxAge} * interval '1 ms' and ${isNotAhead(time)})`;
 
-const findOperator = userStatement<{ userId: string; id: string; digest: Buffer; maxAge: number }, OperatorRow>(
+const findOperator = statement<{ userId: string; id: string; digest: Buffer; maxAge: number }, OperatorRow>(
   'session_operator',
   (p) => sql`
   select u.role, u.role_active_since is not null as is_active, a.second_factor is not null as used_second_factor,
@@ -78,7 +78,7 @@ export interface RecordedProof {
   readonly expires_at: string;
 }
 
-const recordProof = userStatement<{ userId: string; sessionId: string; maxAge: number }, RecordedProof>(
+const recordProof = statement<{ userId: string; sessionId: string; maxAge: number }, RecordedProof>(
   'session_prove',
   (p) => sql`
   update sessions set proven_at = db_now() where user_id = ${p.userId} and id = ${p.sessionId}
@@ -87,7 +87,7 @@ const recordProof = userStatement<{ userId: string; sessionId: string; maxAge: n
 
 /** Records a re-authentication in a session. @param maxAge milliseconds: ADMIN_PROOF_MAX_AGE */
 export async function recordSessionProof(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
   maxAge: number,
 ): Promise<RecordedProof> {

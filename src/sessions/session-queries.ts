@@ -1,4 +1,4 @@
-import { type Parameters, type Sql, sql, userStatement } from '../database/sql.js';
+import { type Parameters, type Sql, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import type { ProofValues } from './dpop/presented-proof.js';
 import { noProofState, type ProofState, proofState } from './dpop/proof-queries.js';
@@ -46,7 +46,7 @@ export interface CreateValues {
 /**
  * SQL: whether this client used the token before, and the last request came from another User-Agent in another network. A
  * phone that changes its network keeps its User-Agent, and an app that was updated does not return to its former
- * User-Agent (decision 97).
+ * User-Agent (decision 14).
  */
 const isShared = (p: Parameters<CreateValues>): Sql => sql`
   token.former_agent = ${p.agent}::bigint and token.client_agent <> ${p.agent}::bigint
@@ -120,7 +120,7 @@ const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => s
   from token left join session on true`;
 
 /** Creates a session of a token that is not bound to a key, in one round trip. */
-export const createSession = userStatement<CreateValues, CreatedRow>(
+export const createSession = statement<CreateValues, CreatedRow>(
   'session_create',
   (p) => sql`
   with ${tokenOfRequest(p, noProofState)},
@@ -133,7 +133,7 @@ export const createSession = userStatement<CreateValues, CreatedRow>(
  * Creates a session of a token that is bound to a key, if the proof is valid, in one round trip. The insert of the
  * proof lets one of several parallel requests with the same proof continue, on any instance.
  */
-export const createBoundSession = userStatement<CreateValues & ProofValues, CreatedRow>(
+export const createBoundSession = statement<CreateValues & ProofValues, CreatedRow>(
   'session_create_bound',
   (p) => sql`
   with ${tokenOfRequest(p, proofState(p))},

@@ -2,7 +2,7 @@ import type { NewSession, Session } from '../contract/session.js';
 import { arrayText, byteaText } from '../database/arrays/array-text.js';
 import { createWriteCoalescer } from '../database/batching/write-coalescer.js';
 import type { Database } from '../database/database.js';
-import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
@@ -57,7 +57,7 @@ interface CreateManyValues {
  * result has no row for a token that is used for the first time, that another client used last, that is bound to a key, or
  * that must be refused. For such a token, `createSession` decides.
  */
-const createFurtherSessions = userStatement<CreateManyValues, SessionRow>(
+const createFurtherSessions = statement<CreateManyValues, SessionRow>(
   'session_create_many',
   (p) => sql`
   insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
@@ -146,7 +146,7 @@ export function createSessions(
         await report(authenticationToken, use.origin, { type: 'token.shared', data, isNotified: true });
       }
       counters.add('sessions.created');
-      const nonce = row.key_thumbprint === null ? undefined : dpopVerifier.nonceAt(row.now);
+      const nonce = row.key_thumbprint === null ? undefined : dpopVerifier.nonceAt(row.user_id, row.now);
       return { session: { ...toSession(row), token }, nonce };
     },
   };
@@ -165,7 +165,7 @@ async function createMany(
   requests: readonly RequestedSession[],
   lifetime: number,
 ): Promise<(CreatedRow | undefined)[]> {
-  const rows = await database.users.query(
+  const rows = await database.query(
     createFurtherSessions({
       userIds: arrayText(requests.map(({ token }) => token.ids[0])),
       authenticationIds: arrayText(requests.map(({ token }) => token.ids[1])),

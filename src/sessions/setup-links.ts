@@ -4,7 +4,7 @@ import { recordServiceEvent } from '../audit/events.js';
 import type { SetUpRole } from '../contract/console/set-up.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database, Queryable } from '../database/database.js';
-import { directoryStatement, everyoneStatement, sql } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -14,7 +14,7 @@ import { Problem } from '../lib/problem.js';
 /**
  * Set-up links: a person with such a link creates the user of an operator or of a member of the support staff in the
  * console. Only the transaction that creates the user marks the link as used, so an interrupted set-up can be repeated
- * (decision 81).
+ * (decision 17).
  */
 
 /** A new link. Its secret is shown once. */
@@ -33,7 +33,7 @@ export interface OpenSetUpLink {
 /** 256 random bits cannot be guessed, so a fast digest is enough and guesses are not counted. */
 const secretBytes = 32;
 
-const insertLink = directoryStatement<{ id: string; digest: Buffer; role: SetUpRole }, { expires_at: string }>(
+const insertLink = statement<{ id: string; digest: Buffer; role: SetUpRole }, { expires_at: string }>(
   'setup_link_insert',
   (p) => sql`
     insert into setup_links (id, digest, role, created_at, expires_at)
@@ -42,11 +42,7 @@ const insertLink = directoryStatement<{ id: string; digest: Buffer; role: SetUpR
 );
 
 /** Creates a link for one new user with this role. It is valid for 30 minutes. */
-export async function createSetUpLink(
-  tx: Queryable<'directory'>,
-  role: SetUpRole,
-  origin: Origin,
-): Promise<NewSetUpLink> {
+export async function createSetUpLink(tx: Queryable, role: SetUpRole, origin: Origin): Promise<NewSetUpLink> {
   const id = newId();
   const secret = `psu_${randomBytes(secretBytes).toString('base64url')}`;
   const [link] = await tx.query(insertLink({ id, digest: sha256(secret), role }));
@@ -65,7 +61,7 @@ interface LinkRow extends OpenSetUpLink {
   readonly is_current: boolean;
 }
 
-const findLink = directoryStatement<{ digest: Buffer }, LinkRow>(
+const findLink = statement<{ digest: Buffer }, LinkRow>(
   'setup_link_find',
   (p) => sql`
     select id, role, expires_at, used_at is not null as is_used,
@@ -77,7 +73,7 @@ const findLink = directoryStatement<{ digest: Buffer }, LinkRow>(
  * Finds a link by its secret. The link stays valid.
  * @throws Problem `setup_link_unknown`, `setup_link_used`, `setup_link_expired`
  */
-export async function readSetUpLink(handle: Queryable<'directory'>, secret: string): Promise<OpenSetUpLink> {
+export async function readSetUpLink(handle: Queryable, secret: string): Promise<OpenSetUpLink> {
   const [link] = await handle.query(findLink({ digest: sha256(secret) }));
   if (link === undefined) throw new Problem('setup_link_unknown');
   if (link.is_used) throw new Problem('setup_link_used');
@@ -86,7 +82,7 @@ export async function readSetUpLink(handle: Queryable<'directory'>, secret: stri
   return { id, role, expires_at };
 }
 
-const useLink = directoryStatement<{ digest: Buffer; userId: string }, { id: string; role: SetUpRole }>(
+const useLink = statement<{ digest: Buffer; userId: string }, { id: string; role: SetUpRole }>(
   'setup_link_use',
   (p) => sql`
     update setup_links set used_at = db_now(), user_id = ${p.userId}
@@ -100,7 +96,7 @@ const useLink = directoryStatement<{ digest: Buffer; userId: string }, { id: str
  * @throws Problem as `readSetUpLink`
  */
 export async function useSetUpLink(
-  tx: Queryable<'directory'>,
+  tx: Queryable,
   secret: string,
   userId: string,
 ): Promise<{ readonly id: string; readonly role: SetUpRole }> {
@@ -110,7 +106,7 @@ export async function useSetUpLink(
   throw new Problem('setup_link_expired');
 }
 
-const anyOperator = everyoneStatement<object, { exists: boolean }>(
+const anyOperator = statement<object, { exists: boolean }>(
   'operator_any',
   () => sql`
     select exists (select 1 from users where role = 'operator' and role_active_since is not null) as exists`,
@@ -134,10 +130,10 @@ export async function offerSetUpLink(options: {
   readonly consoleUrl: string;
 }): Promise<OfferedSetUpLink | undefined> {
   const { database, dataDir, isTerminal, consoleUrl } = options;
-  const [row] = await database.everyone.query(anyOperator({}));
+  const [row] = await database.query(anyOperator({}));
   if (row?.exists === true) return undefined;
   const file = join(dataDir, setupLinkFile);
-  const url = await database.directory.transaction(async (tx) => {
+  const url = await database.transaction(async (tx) => {
     const link = setUpUrl(consoleUrl, await createSetUpLink(tx, 'operator', { actor: 'system' }));
     if (!isTerminal) await writePrivateFile(file, `${link}\n`, { replace: true });
     return link;

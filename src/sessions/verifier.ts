@@ -1,7 +1,7 @@
 import type { Session } from '../contract/session.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database } from '../database/database.js';
-import { literal, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { literal, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
@@ -21,7 +21,7 @@ const maxLifetime = sql`${literal(maxSessionDays)} * interval '1 day'`;
 
 /**
  * SQL: whether the times of a session `s` are valid. A session that was created while the clock was ahead would last longer
- * than its lifetime (decision 66). For cached sessions, `isWithinTime` checks the same.
+ * than its lifetime (decision 4). For cached sessions, `isWithinTime` checks the same.
  */
 const sessionIsInTime = sql`s.expires_at > db_now() and ${isNotAhead(sql`s.created_at`)}
      and s.expires_at <= s.created_at + ${maxLifetime}`;
@@ -47,7 +47,7 @@ export function sessionOfToken(token: {
    from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
 }
 
-const findSession = userStatement<{ userId: string; id: string; digest: Buffer }, SessionRow>('session_verify', (p) =>
+const findSession = statement<{ userId: string; id: string; digest: Buffer }, SessionRow>('session_verify', (p) =>
   sessionOfToken({ userId: p.userId, id: p.id, digest: p.digest }),
 );
 

@@ -1,11 +1,11 @@
 import type { Instance } from '../contract/operation/system.js';
-import type { Database } from '../database/database.js';
-import { everyoneStatement, sql } from '../database/sql.js';
+import type { Handle } from '../database/database.js';
+import { sql, statement } from '../database/sql.js';
 
 /** A process that was not seen for this time is lost. A process without counts is seen every 30 seconds. */
 const lostAfter = sql`interval '90 seconds'`;
 
-const selectInstances = everyoneStatement<{ self: string }, Instance>(
+const selectInstances = statement<{ self: string }, Instance>(
   'instances_list',
   (p) => sql`
   select id, host, process_id, worker, version, node, streams, id = ${p.self}::uuid as is_self,
@@ -14,6 +14,6 @@ const selectInstances = everyoneStatement<{ self: string }, Instance>(
 );
 
 /** The processes on this database, the oldest first. @param self the id of this process */
-export function listInstances(database: Pick<Database, 'everyone'>, self: string): Promise<Instance[]> {
-  return database.everyone.query(selectInstances({ self }));
+export function listInstances(database: Handle, self: string): Promise<Instance[]> {
+  return database.query(selectInstances({ self }));
 }

@@ -19,7 +19,7 @@ export interface AnsweredRequest {
 /** Called for every answered request. It must be fast and must not throw. */
 export type RequestObserver = (answered: AnsweredRequest) => void;
 
-/** What a process measures for its metrics in the Prometheus format, in addition to its counters (decision 95). */
+/** What a process measures for its metrics in the Prometheus format, in addition to its counters (decision 34). */
 export interface Meters {
   /** Counts the request, and its duration unless it is a stream, whose length says nothing about the service. */
   readonly requestAnswered: RequestObserver;

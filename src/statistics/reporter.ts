@@ -1,6 +1,6 @@
 import { metricNames, metrics } from '../contract/operation/statistics.js';
-import type { Database } from '../database/database.js';
-import { everyoneStatement, literal, sql } from '../database/sql.js';
+import type { Handle } from '../database/database.js';
+import { literal, sql, statement } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
 import type { Count, CounterStore } from './counters.js';
 
@@ -31,7 +31,7 @@ export interface InstanceInfo {
 }
 
 export interface ReporterOptions {
-  readonly database: Pick<Database, 'everyone'>;
+  readonly database: Handle;
   readonly counters: CounterStore;
   readonly instance: InstanceInfo;
   readonly onError: (error: unknown) => void;
@@ -64,7 +64,7 @@ interface FlushValues extends Omit<InstanceInfo, 'worker'> {
  * number of the last flush, so a flush whose answer was lost can be repeated. Rows are inserted in one order, so that
  * flushes of several instances cannot deadlock.
  */
-const writeCounts = everyoneStatement<FlushValues>(
+const writeCounts = statement<FlushValues>(
   'statistics_flush',
   (p) => sql`
   with clock as materialized (select db_now() as now),
@@ -85,7 +85,7 @@ const writeCounts = everyoneStatement<FlushValues>(
               else existing.value + excluded.value end`,
 );
 
-const removeInstance = everyoneStatement<{ id: string }>(
+const removeInstance = statement<{ id: string }>(
   'statistics_remove_instance',
   (p) => sql`delete from instances where id = ${p.id}`,
 );
@@ -100,7 +100,7 @@ const maxReadJobs = 5000;
  * Reads the private table of the queue's library, because only the table has an index for this. The first part finds the
  * oldest of the jobs that run next. The second part finds the oldest job of the lowest priority, which runs last.
  */
-const readQueueAge = everyoneStatement<Record<never, never>, { age: number }>(
+const readQueueAge = statement<Record<never, never>, { age: number }>(
   'statistics_queue_age',
   () => sql`
   select coalesce(greatest(0, extract(epoch from now() - min(run_at))), 0)::float8 as age from (
@@ -138,12 +138,12 @@ export function startReporter(options: ReporterOptions): Reporter {
     const now = performance.now();
     counters.add('streams.open', '', (countStreams() * (now - gaugesAddedAt)) / 1000);
     gaugesAddedAt = now;
-    const [queue] = await database.everyone.query(readQueueAge({}));
+    const [queue] = await database.query(readQueueAge({}));
     counters.add('queue.age', '', queue?.age ?? 0);
   }
 
   async function write({ flush, counts }: Flush): Promise<void> {
-    await database.everyone.query(
+    await database.query(
       writeCounts({
         ...instance,
         id,
@@ -191,7 +191,7 @@ export function startReporter(options: ReporterOptions): Reporter {
     async stop() {
       clearInterval(timer);
       await flush(false).catch(onError);
-      await database.everyone.query(removeInstance({ id })).catch(onError);
+      await database.query(removeInstance({ id })).catch(onError);
     },
   };
 }

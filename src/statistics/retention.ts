@@ -6,7 +6,6 @@ import { removalPauseSeconds, retentionSeconds } from './statistics.js';
 const batchSize = 1000;
 
 const removeOld = compose(
-  'everyone',
   sql`delete from statistics where (resolution, starts_at, metric, label) in (
         (select resolution, starts_at, metric, label from statistics
          where resolution = 'minute' and starts_at < (select db_now()) - ${literal(retentionSeconds.minute)} * interval '1 second'
@@ -22,13 +21,11 @@ const removeOld = compose(
 
 /** Instances that were killed stay in the list for a day. */
 const removeLost = compose(
-  'everyone',
   sql`delete from instances where seen_at < db_now() - interval '1 day' returning 1 as removed`,
 );
 
 /** The size of the database in this hour and on this day. Reading it takes a few milliseconds, too long for each flush. */
 const recordSize = compose(
-  'everyone',
   sql`insert into statistics as existing (resolution, starts_at, metric, label, value)
       select resolution, date_trunc(resolution, db_now(), 'UTC'), 'database.size', '',
              pg_database_size(current_database())

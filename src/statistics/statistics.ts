@@ -9,8 +9,8 @@ import {
   stepNames,
   steps,
 } from '../contract/operation/statistics.js';
-import type { Database } from '../database/database.js';
-import { everyoneStatement, sql } from '../database/sql.js';
+import type { Handle } from '../database/database.js';
+import { sql, statement } from '../database/sql.js';
 import { throwIfErrors } from '../lib/problem.js';
 import { type Instant, instantOfSeconds } from '../lib/times.js';
 
@@ -56,7 +56,7 @@ const divisorOfMean = 'queue.jobs' as const;
 const daySeconds = 86_400;
 const defaultMaxBuckets = 300;
 
-const readClock = everyoneStatement<Record<never, never>, { now: Instant }>(
+const readClock = statement<Record<never, never>, { now: Instant }>(
   'statistics_clock',
   () => sql`select db_now() as now`,
 );
@@ -70,7 +70,7 @@ interface SumRow {
   readonly highest: number;
 }
 
-const readSums = everyoneStatement<
+const readSums = statement<
   { metrics: readonly Metric[]; resolution: Resolution; step: number; from: number; to: number },
   SumRow
 >(
@@ -87,10 +87,10 @@ const readSums = everyoneStatement<
 );
 
 /** Creates the service that reads the stored sums. */
-export function createStatistics(database: Pick<Database, 'everyone'>): Statistics {
+export function createStatistics(database: Handle): Statistics {
   return {
     async read(request) {
-      const [clock] = await database.everyone.query(readClock({}));
+      const [clock] = await database.query(readClock({}));
       if (clock === undefined) throw new Error('the clock returned no row');
       const span = parseSpan(request, clock.now);
       const { from, to, step } = span;
@@ -98,7 +98,7 @@ export function createStatistics(database: Pick<Database, 'everyone'>): Statisti
       const metricsToRead = request.metrics.includes('queue.latency')
         ? [...request.metrics, divisorOfMean]
         : request.metrics;
-      const rows = await database.everyone.query(
+      const rows = await database.query(
         readSums({ metrics: metricsToRead, resolution: resolutionOf[step], step: seconds, from, to }),
       );
       const starts = Array.from({ length: (to - from) / seconds }, (_, index) => from + index * seconds);

@@ -26,22 +26,18 @@ export const ownEventFilterFields: FilterFields = {
   created_at: { kind: 'time' },
 };
 
-const events = {
+const allEvents: ListSource = {
   columns: eventColumns,
   from: sql`events`,
   filterExpressions: eventFilterExpressions,
 };
 
-const allEvents: ListSource<'everyone'> = { ...events, scope: 'everyone' };
-
-const eventsOf = (userId: string): ListSource<'user'> => ({
-  ...events,
-  scope: 'user',
+const eventsOf = (userId: string): ListSource => ({
+  ...allEvents,
   where: sql`user_id = ${bound(userId)}::uuid`,
 });
 
-const ownEventsOf = (userId: string): ListSource<'user'> => ({
-  scope: 'user',
+const ownEventsOf = (userId: string): ListSource => ({
   columns: sql`id, type, ${actorForUser}, ${addressForUser}, data->>'device_id' as device_id, created_at,
             jsonb_strip_nulls(jsonb_build_object(
               'field', data->'field', 'recovers', data->'recovers', 'provider', data->'provider', 'left', data->>'left',
@@ -58,9 +54,9 @@ export function createActivity(database: Database): Activity {
     items: await withNames(database, page.items),
   });
   return {
-    list: async (request) => addNames(await readPage<StoredEvent, 'everyone'>(database.everyone, allEvents, request)),
+    list: async (request) => addNames(await readPage<StoredEvent>(database, allEvents, request)),
     listOfUser: async (userId, request) =>
-      addNames(await readPage<StoredEvent, 'user'>(database.user(userId), eventsOf(userId), request)),
-    listOwn: (userId, request) => readPage<OwnEvent, 'user'>(database.user(userId), ownEventsOf(userId), request),
+      addNames(await readPage<StoredEvent>(database.user(userId), eventsOf(userId), request)),
+    listOwn: (userId, request) => readPage<OwnEvent>(database.user(userId), ownEventsOf(userId), request),
   };
 }

@@ -16,7 +16,7 @@ const system: Origin = { actor: 'system' };
  * @returns whether the change ends every login
  */
 export async function invalidateByChange(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   before: UserRow,
   values: UserValues,
   origin: Origin,
@@ -47,7 +47,7 @@ export async function invalidateByChange(
 }
 
 /** Completes a PIN recovery after its PIN took effect: clears the guesses at the old PIN and records the events. */
-export async function finishPinRecovery(tx: Queryable<'user'>, userId: string): Promise<void> {
+export async function finishPinRecovery(tx: Queryable, userId: string): Promise<void> {
   await forgiveGuesses(tx, userId, 'pin');
   await recordEvent(tx, { userId, type: 'user.pin_changed', origin: system, changes: [secretChange('pin')] });
   await recordEvent(tx, { userId, type: 'recovery.completed', origin: system, data: { recovers: 'pin' } });

@@ -37,8 +37,7 @@ export const sessionFilterFields: FilterFields = {
   created_at: { kind: 'time' },
 };
 
-const tokensOf = (userId: string): ListSource<'user'> => ({
-  scope: 'user',
+const tokensOf = (userId: string): ListSource => ({
   columns: sql`id, device_id, authenticator, ${status} as status,
             status = 'approved' and ended_at is null and expires_at > db_now() and exists (
               select 1 from users u where u.id = a.user_id and u.epoch = a.epoch and u.status = 'active') as active,
@@ -48,8 +47,7 @@ const tokensOf = (userId: string): ListSource<'user'> => ({
   filterExpressions: { status: sql`(${status})` },
 });
 
-const sessionsOf = (userId: string): ListSource<'user'> => ({
-  scope: 'user',
+const sessionsOf = (userId: string): ListSource => ({
   columns: sql`id, authentication_id, device_id, expires_at, created_at`,
   from: sql`(select s.* from ${validSessions}) s`,
   where: sql`user_id = ${bound(userId)}::uuid`,
@@ -58,7 +56,7 @@ const sessionsOf = (userId: string): ListSource<'user'> => ({
 /** Creates the lists of a user's logins and sessions. */
 export function createUserDetails(database: Database): UserDetails {
   return {
-    tokens: (userId, request) => readPage<UserToken, 'user'>(database.user(userId), tokensOf(userId), request),
-    sessions: (userId, request) => readPage<UserSession, 'user'>(database.user(userId), sessionsOf(userId), request),
+    tokens: (userId, request) => readPage<UserToken>(database.user(userId), tokensOf(userId), request),
+    sessions: (userId, request) => readPage<UserSession>(database.user(userId), sessionsOf(userId), request),
   };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { recordEvent } from '../audit/events.js';
 import type { EnrollmentLink } from '../contract/user.js';
 import type { Queryable } from '../database/database.js';
-import { type Parameters, sql, userStatement } from '../database/sql.js';
+import { type Parameters, sql, statement } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -11,14 +11,14 @@ import { findUserForUpdate } from './queries.js';
 
 /**
  * Links that activate a role. The user opens the link and enrols a second factor, or proves an existing one; then the role
- * takes effect. So a stolen password does not give the role to a thief who enrols a factor of their own (decision 62).
+ * takes effect. So a stolen password does not give the role to a thief who enrols a factor of their own (decision 17).
  */
 export interface EnrollmentLinks {
   /**
    * Creates a link and replaces an earlier one.
    * @throws Problem `not_found`; `validation_failed` (`no_role`) for a user without a role
    */
-  create(tx: Queryable<'user'>, userId: string, origin: Origin): Promise<EnrollmentLink>;
+  create(tx: Queryable, userId: string, origin: Origin): Promise<EnrollmentLink>;
 }
 
 /** 256 random bits cannot be guessed, so a fast digest is enough and guesses are not counted. */
@@ -30,7 +30,7 @@ interface LinkKey {
   readonly digest: Buffer;
 }
 
-const saveLink = userStatement<LinkKey, { expires_at: string }>(
+const saveLink = statement<LinkKey, { expires_at: string }>(
   'role_link_put',
   (p) => sql`
     update users set role_link_digest = ${p.digest}, role_link_expires_at = db_now() + interval '30 minutes'
@@ -60,13 +60,13 @@ export function createEnrollmentLinks(consoleUrl: () => string): EnrollmentLinks
 const isValidLink = (p: Parameters<LinkKey>) =>
   sql`id = ${p.userId} and role_link_digest = ${p.digest} and role_link_expires_at > db_now() and role <> 'user'`;
 
-const findLink = userStatement<LinkKey, { good: number }>(
+const findLink = statement<LinkKey, { good: number }>(
   'role_link_find',
   (p) => sql`select 1 as good from users where ${isValidLink(p)}`,
 );
 
 /** Updates the row only while the link is valid, so that only one of several parallel uses succeeds. */
-const useLink = userStatement<LinkKey, { role: string }>(
+const useLink = statement<LinkKey, { role: string }>(
   'role_link_use',
   (p) => sql`
     update users set role_active_since = coalesce(role_active_since, db_now()), role_link_digest = null,
@@ -81,7 +81,7 @@ const useLink = userStatement<LinkKey, { role: string }>(
  * @returns the link's digest in hexadecimal, for `activateRole`
  * @throws Problem `enrollment_link_rejected`
  */
-export async function readEnrollmentLink(handle: Queryable<'user'>, userId: string, secret: string): Promise<string> {
+export async function readEnrollmentLink(handle: Queryable, userId: string, secret: string): Promise<string> {
   const digest = sha256(secret);
   const rows = await handle.query(findLink({ userId, digest }));
   if (rows.length === 0) throw new Problem('enrollment_link_rejected');
@@ -94,14 +94,14 @@ export async function readEnrollmentLink(handle: Queryable<'user'>, userId: stri
  * @throws Problem `enrollment_link_rejected`
  */
 export async function storedLink(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   userId: string,
   secret: string | undefined,
 ): Promise<{ readonly link?: string }> {
   return secret === undefined ? {} : { link: await readEnrollmentLink(handle, userId, secret) };
 }
 
-const activateNew = userStatement<{ userId: string }, { role: string }>(
+const activateNew = statement<{ userId: string }, { role: string }>(
   'role_activate_new',
   (p) => sql`
     update users set role_active_since = db_now(), second_factor = 'required' where id = ${p.userId} returning role`,
@@ -113,12 +113,7 @@ const activateNew = userStatement<{ userId: string }, { role: string }>(
  * administer.
  * @param linkId the set-up link, for the audit event
  */
-export async function activateNewRole(
-  tx: Queryable<'user'>,
-  userId: string,
-  linkId: string,
-  origin: Origin,
-): Promise<void> {
+export async function activateNewRole(tx: Queryable, userId: string, linkId: string, origin: Origin): Promise<void> {
   const [user] = await tx.query(activateNew({ userId }));
   if (user === undefined) throw new Error('a new user is gone');
   await recordEvent(tx, { userId, type: 'role.activated', origin, data: { role: user.role, link_id: linkId } });
@@ -128,7 +123,7 @@ export async function activateNewRole(
  * Uses a link: the user's role takes effect. Call it in the transaction of the enrolment or the proof.
  * @throws Problem `enrollment_link_rejected` when the link was used, replaced or has expired, or the user has no factor
  */
-export async function activateRole(tx: Queryable<'user'>, userId: string, link: string, origin: Origin): Promise<void> {
+export async function activateRole(tx: Queryable, userId: string, link: string, origin: Origin): Promise<void> {
   const [usedLink] = await tx.query(useLink({ userId, digest: Buffer.from(link, 'hex') }));
   if (usedLink === undefined) throw new Problem('enrollment_link_rejected');
   await recordEvent(tx, { userId, type: 'role.activated', origin, data: { role: usedLink.role } });

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { bound, compose, identifier, sql, userStatement } from '../database/sql.js';
+import { bound, compose, identifier, sql, statement } from '../database/sql.js';
 
 /** A table with rows of users. It has a column `user_id`. */
 export interface UserTable {
@@ -32,7 +32,7 @@ const ownTables: readonly UserTable[] = [
 const batchSize = 1000;
 
 /** The changed values, and the reason of a lock, which an operator has written about the user. */
-const eraseChanges = userStatement<{ userId: string; limit: number }, { id: string }>(
+const eraseChanges = statement<{ userId: string; limit: number }, { id: string }>(
   'event_erase_changes',
   (p) => sql`
   update events set data = case type when 'user.locked' then data - 'changes' - 'reason' else data - 'changes' end
@@ -71,8 +71,7 @@ export async function eraseUser(
 async function deleteBatch(database: Database, userId: string, { table, key }: UserTable): Promise<number> {
   const [from, column] = [identifier(table), identifier(key)];
   const rows = await database.user(userId).query(
-    compose<{ deleted: number }, 'user'>(
-      'user',
+    compose<{ deleted: number }>(
       sql`
       delete from ${from}
       where user_id = ${bound(userId)}

@@ -36,7 +36,7 @@ export function userSections(database: Database): readonly ExportSection[] {
     {
       name: 'external_identities',
       async *items(userId) {
-        yield await listExternalIdentities(database.directory, userId);
+        yield await listExternalIdentities(database, userId);
       },
     },
     section(

@@ -1,7 +1,7 @@
 import { recordEvent } from '../audit/events.js';
 import type { ExternalIdentity } from '../contract/external-identity.js';
 import type { Database, Queryable } from '../database/database.js';
-import { directoryStatement, sql } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -34,17 +34,17 @@ export function createExternalIdentities(
   notices: Pick<Notices, 'notify'>,
 ): ExternalIdentities {
   return {
-    selectLinks: (userId) => listExternalIdentities(database.directory, userId),
+    selectLinks: (userId) => listExternalIdentities(database, userId),
     async link(userId, { provider, subject }, origin) {
       const { issuer } = requireProvider(providers, provider);
-      return database.spanningFor(userId).transaction(async (tx) => {
+      return database.user(userId).transaction(async (tx) => {
         // The lock keeps a parallel deletion of the user from leaving the link behind.
         if ((await findUserForUpdate(tx, userId)) === undefined) throw new Problem('not_found');
         return linkExternalIdentity(tx, userId, { provider, issuer, subject }, { origin, notices });
       });
     },
     unlink: (userId, id, origin) =>
-      database.spanningFor(userId).transaction((tx) => unlinkExternalIdentity(tx, userId, { id }, { origin, notices })),
+      database.user(userId).transaction((tx) => unlinkExternalIdentity(tx, userId, { id }, { origin, notices })),
   };
 }
 
@@ -61,14 +61,14 @@ function requireProvider<Provider extends { readonly name: string }>(
 
 const digestOf = (issuer: string, subject: string) => sha256(`${issuer}\n${subject}`);
 
-const selectOwner = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+const selectOwner = statement<{ digest: Buffer }, { user_id: string }>(
   'external_identity_find',
   (p) => sql`select user_id from external_identities where digest = ${p.digest}`,
 );
 
 /** @returns the id of the user to whom the external account is linked, if there is one */
 export async function findByExternalIdentity(
-  handle: Queryable<'directory'>,
+  handle: Queryable,
   issuer: string,
   subject: string,
 ): Promise<string | undefined> {
@@ -78,23 +78,17 @@ export async function findByExternalIdentity(
 
 const columns = sql`id, provider, issuer, subject, created_at`;
 
-const list = directoryStatement<{ userId: string }, ExternalIdentity>(
+const list = statement<{ userId: string }, ExternalIdentity>(
   'external_identity_list',
   (p) => sql`select ${columns} from external_identities where user_id = ${p.userId} order by created_at, id`,
 );
 
 /** The external identities of a user, the oldest first. */
-export async function listExternalIdentities(
-  handle: Queryable<'directory'>,
-  userId: string,
-): Promise<ExternalIdentity[]> {
+export async function listExternalIdentities(handle: Queryable, userId: string): Promise<ExternalIdentity[]> {
   return handle.query(list({ userId }));
 }
 
-const insertLink = directoryStatement<
-  ExternalAccount & { digest: Buffer; userId: string; id: string },
-  ExternalIdentity
->(
+const insertLink = statement<ExternalAccount & { digest: Buffer; userId: string; id: string }, ExternalIdentity>(
   'external_identity_insert',
   (p) => sql`
     insert into external_identities (digest, user_id, id, provider, issuer, subject, created_at)
@@ -103,7 +97,7 @@ const insertLink = directoryStatement<
     returning ${columns}`,
 );
 
-const selectOwnLink = directoryStatement<{ digest: Buffer; userId: string }, ExternalIdentity>(
+const selectOwnLink = statement<{ digest: Buffer; userId: string }, ExternalIdentity>(
   'external_identity_own',
   (p) => sql`select ${columns} from external_identities where digest = ${p.digest} and user_id = ${p.userId}`,
 );
@@ -119,7 +113,7 @@ interface LinkingContext {
  * @throws Problem `external_identity_taken` when it is linked to another user
  */
 export async function linkExternalIdentity(
-  tx: Queryable<'user' | 'directory'>,
+  tx: Queryable,
   userId: string,
   { provider, issuer, subject }: ExternalAccount,
   { origin, notices }: LinkingContext,
@@ -137,7 +131,7 @@ export async function linkExternalIdentity(
   return linked;
 }
 
-const deleteLink = directoryStatement<{ userId: string; id: string; provider: string | null }, { provider: string }>(
+const deleteLink = statement<{ userId: string; id: string; provider: string | null }, { provider: string }>(
   'external_identity_remove',
   (p) => sql`
     delete from external_identities
@@ -147,7 +141,7 @@ const deleteLink = directoryStatement<{ userId: string; id: string; provider: st
 
 /** @throws Problem `not_found`, also if the identity belongs to another provider than the given `provider` */
 export async function unlinkExternalIdentity(
-  tx: Queryable<'user' | 'directory'>,
+  tx: Queryable,
   userId: string,
   { id, provider }: { readonly id: string; readonly provider?: string },
   { origin, notices }: LinkingContext,

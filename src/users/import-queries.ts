@@ -1,19 +1,19 @@
 import { importedSchemes } from '../credentials/password-schemes.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, spanningStatement, sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import type { Origin } from '../lib/origin.js';
 import type { ImportCandidate, ImportState } from './import-plan.js';
 import type { NewUserValues } from './queries.js';
 import type { ShownIdentity } from './validation.js';
 
-const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
+const findOwners = statement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
   'import_owners',
   (p) => sql`
     select encode(digest, 'hex') as digest, user_id from identities where digest = any (${p.digests}::bytea[])`,
 );
 
 /** A deleted user is recognised by an audit event. Events are kept longer than all other rows of the user. */
-const findIds = userStatement<{ ids: readonly string[] }, { id: string; deleted: boolean }>(
+const findIds = statement<{ ids: readonly string[] }, { id: string; deleted: boolean }>(
   'import_ids',
   (p) => sql`
     select id, false as deleted from users where id = any (${p.ids}::uuid[])
@@ -22,13 +22,10 @@ const findIds = userStatement<{ ids: readonly string[] }, { id: string; deleted:
 );
 
 /** The time of the database. */
-const readNow = directoryStatement<object, { now: string }>('import_now', () => sql`select db_now() as now`);
+const readNow = statement<object, { now: string }>('import_now', () => sql`select db_now() as now`);
 
 /** Reads the state that decides about candidates, in four look-ups by key, however many candidates there are. */
-export async function findImportState(
-  handle: Queryable<'user' | 'directory'>,
-  candidates: readonly ImportCandidate[],
-): Promise<ImportState> {
+export async function findImportState(handle: Queryable, candidates: readonly ImportCandidate[]): Promise<ImportState> {
   const digests = candidates.flatMap(({ identities }) => identities.map(({ digest }) => Buffer.from(digest, 'hex')));
   const givenIds = candidates.filter(({ hasGivenId }) => hasGivenId).map(({ id }) => id);
   const owners = await handle.query(findOwners({ digests }));
@@ -66,7 +63,7 @@ interface InsertValues {
  * same users cannot deadlock. It skips rows that already exist. Then the counts are too small, and the caller must roll
  * back.
  */
-const insertAll = spanningStatement<InsertValues, { identities: number; users: number }>(
+const insertAll = statement<InsertValues, { identities: number; users: number }>(
   'import_insert',
   (p) => sql`
   with
@@ -106,11 +103,7 @@ const insertAll = spanningStatement<InsertValues, { identities: number; users: n
 );
 
 /** @returns whether all users were inserted. If not, the transaction must not commit. */
-export async function insertImported(
-  tx: Queryable<'spanning'>,
-  rows: readonly ImportRow[],
-  origin: Origin,
-): Promise<boolean> {
+export async function insertImported(tx: Queryable, rows: readonly ImportRow[], origin: Origin): Promise<boolean> {
   const users = rows.map(({ candidate, values }) => ({
     ...values,
     id: candidate.id,

@@ -153,7 +153,7 @@ async function predictImport(
   { addedSchemes, rules }: { readonly addedSchemes: Set<string>; readonly rules: SchemeRules },
 ): Promise<ImportOutcome[]> {
   const candidates = prepared.map(({ candidate }) => candidate);
-  const state = await findImportState(database.spanning, candidates);
+  const state = await findImportState(database, candidates);
   const schemes = new Set([...state.schemes, ...addedSchemes]);
   // New ids of a dry run name no user, so the outcomes must not show them.
   const temporaryIds = new Set(candidates.filter(({ hasGivenId }) => !hasGivenId).map(({ id }) => id));
@@ -173,7 +173,7 @@ async function importAll(
 ): Promise<ImportOutcome[]> {
   const candidates = prepared.map(({ candidate }) => candidate);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const decisions = planImport(candidates, await findImportState(database.spanning, candidates), run.rules);
+    const decisions = planImport(candidates, await findImportState(database, candidates), run.rules);
     const rowsToCreate = prepared.filter((_, index) => 'create' in (decisions[index] ?? {}));
     const rows = await Promise.all(rowsToCreate.map(({ row }) => row()));
     if (await write(database, rows, run)) return decisions.map(outcomeOf);
@@ -194,7 +194,7 @@ async function write(
   const conflict = new Error('conflict');
   const schemes = rows.flatMap(({ candidate }) => candidate.scheme ?? []);
   try {
-    await database.spanning.transaction(async (tx) => {
+    await database.transaction(async (tx) => {
       if ((await registerSchemes(tx, schemes, rules)) !== undefined) throw conflict;
       if (!(await insertImported(tx, rows, origin))) throw conflict;
     });

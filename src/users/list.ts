@@ -21,8 +21,8 @@ export function createUserList(options: FinderOptions & { readonly defaultRegion
   const { database, defaultRegion } = options;
   const find = createFinder(options);
   return async ({ filter: namedFilter, search, ...request }) => {
-    const filter = await resolveIdentities(database.directory, namedFilter, defaultRegion);
-    const match = search === undefined ? undefined : await matchOf(database.everyone, search, defaultRegion);
+    const filter = await resolveIdentities(database, namedFilter, defaultRegion);
+    const match = search === undefined ? undefined : await matchOf(database, search, defaultRegion);
     const ids = match !== undefined && 'ids' in match ? [sql`u.id = any(${bound(match.ids)}::uuid[])`] : [];
     const parts = match !== undefined && 'condition' in match ? [match.condition] : [];
     const condition = join([userCondition(filter), ...ids, ...parts], ' and ');
@@ -31,7 +31,7 @@ export function createUserList(options: FinderOptions & { readonly defaultRegion
     const method = filter.length === 0 && search !== undefined ? findMethod(search) : 'planner';
     const page = await find({ ...request, condition, by: method });
     const found = page.items.map(({ id }) => id);
-    return { ...page, items: (await findUsers(database.users, found)).map(toUser) };
+    return { ...page, items: (await findUsers(database, found)).map(toUser) };
   };
 }
 
@@ -45,7 +45,7 @@ async function readDirectly(
   request: Omit<ListRequest, 'filter'>,
   condition: ReturnType<typeof sql>,
 ): Promise<Page<User>> {
-  const source = { scope: 'everyone', columns: userColumns, from: sql`users u`, where: condition } as const;
-  const page = await readPage<UserRow, 'everyone'>(database.everyone, source, { ...request, filter: [] });
+  const source = { columns: userColumns, from: sql`users u`, where: condition } as const;
+  const page = await readPage<UserRow>(database, source, { ...request, filter: [] });
   return { ...page, items: page.items.map(toUser) };
 }

@@ -1,17 +1,7 @@
 import type { User } from '../contract/user.js';
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import {
-  bound,
-  compose,
-  directoryStatement,
-  identifier,
-  join,
-  type Sql,
-  sql,
-  unprepared,
-  userStatement,
-} from '../database/sql.js';
+import { bound, compose, identifier, join, type Sql, sql, statement, unprepared } from '../database/sql.js';
 import { currentCause } from '../database/traced.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type DirectoryType, identityDigest } from '../identities/identity.js';
@@ -101,43 +91,43 @@ export function toUser(row: UserRow): User {
   return { ...rest, lock: lock_kind === null ? null : lock };
 }
 
-const selectUser = userStatement<{ id: string }, UserRow>(
+const selectUser = statement<{ id: string }, UserRow>(
   'user_get',
   (p) => sql`select ${userColumns} from users u where u.id = ${p.id}`,
 );
 
 /** Finds a user; undefined if there is none. */
-export async function findUser(handle: Queryable<'user'>, id: string): Promise<UserRow | undefined> {
+export async function findUser(handle: Queryable, id: string): Promise<UserRow | undefined> {
   const [row] = await handle.query(selectUser({ id }));
   return row;
 }
 
 const selectUsers = unprepared(
-  userStatement<{ ids: readonly string[] }, UserRow>(
+  statement<{ ids: readonly string[] }, UserRow>(
     'user_get_many',
     (p) => sql`select ${userColumns} from users u where u.id = any(${p.ids}::uuid[])`,
   ),
 );
 
 /** The users with these ids, in the order of the ids. An id without a user is left out. */
-export async function findUsers(handle: Queryable<'user'>, ids: readonly string[]): Promise<UserRow[]> {
+export async function findUsers(handle: Queryable, ids: readonly string[]): Promise<UserRow[]> {
   if (ids.length === 0) return [];
   const rows = new Map((await handle.query(selectUsers({ ids }))).map((row) => [row.id, row]));
   return ids.flatMap((id) => rows.get(id) ?? []);
 }
 
-const selectUserForUpdate = userStatement<{ id: string }, UserRow>(
+const selectUserForUpdate = statement<{ id: string }, UserRow>(
   'user_lock',
   (p) => sql`select ${userColumns} from users u where u.id = ${p.id} for update`,
 );
 
 /** Finds a user and locks the row until the transaction ends, so that changes of one user run one after the other. */
-export async function findUserForUpdate(tx: Queryable<'user'>, id: string): Promise<UserRow | undefined> {
+export async function findUserForUpdate(tx: Queryable, id: string): Promise<UserRow | undefined> {
   const [row] = await tx.query(selectUserForUpdate({ id }));
   return row;
 }
 
-const selectEpochForUpdate = userStatement<{ id: string }, { epoch: number }>(
+const selectEpochForUpdate = statement<{ id: string }, { epoch: number }>(
   'user_lock_epoch',
   (p) => sql`select epoch from users where id = ${p.id} for update`,
 );
@@ -146,12 +136,12 @@ const selectEpochForUpdate = userStatement<{ id: string }, { epoch: number }>(
  * Locks the row of a user until the transaction ends, and reads only the epoch. A changed epoch means that every login
  * of the user has ended.
  */
-export async function findEpochForUpdate(tx: Queryable<'user'>, id: string): Promise<number | undefined> {
+export async function findEpochForUpdate(tx: Queryable, id: string): Promise<number | undefined> {
   const [row] = await tx.query(selectEpochForUpdate({ id }));
   return row?.epoch;
 }
 
-const insertUserRow = userStatement<NewUserValues & { id: string }, UserRow>(
+const insertUserRow = statement<NewUserValues & { id: string }, UserRow>(
   'user_insert',
   (p) => sql`
     insert into users as u (id, username, email, phone, external_id, name, locale, role, password_hash, pin_hash,
@@ -162,13 +152,13 @@ const insertUserRow = userStatement<NewUserValues & { id: string }, UserRow>(
     returning ${userColumns}`,
 );
 
-const insertInbox = userStatement<{ userId: string }>(
+const insertInbox = statement<{ userId: string }>(
   'user_insert_inbox',
   (p) => sql`insert into inboxes (user_id) values (${p.userId})`,
 );
 
 /** Inserts the user and the head of the user's inbox (its row in `inboxes`), which publishing needs. */
-export async function insertUser(tx: Queryable<'user'>, id: string, values: NewUserValues): Promise<UserRow> {
+export async function insertUser(tx: Queryable, id: string, values: NewUserValues): Promise<UserRow> {
   const [user] = await tx.query(insertUserRow({ id, ...values }));
   if (user === undefined) throw new Error('an insert returned no row');
   await tx.query(insertInbox({ userId: id }));
@@ -181,7 +171,7 @@ export async function insertUser(tx: Queryable<'user'>, id: string, values: NewU
  * @param options.endLogins whether to end every login of the user (see the column `epoch`)
  */
 export async function updateUser(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   id: string,
   values: UserValues,
   options: { readonly endLogins: boolean } = { endLogins: false },
@@ -192,8 +182,7 @@ export async function updateUser(
   if (options.endLogins) assignments.push(sql`epoch = u.epoch + 1`);
   assignments.push(sql`updated_at = db_now()`);
   const [row] = await tx.query(
-    compose<UserRow, 'user'>(
-      'user',
+    compose<UserRow>(
       sql`update users u set ${join(assignments, ', ')} where u.id = ${bound(id)} returning ${userColumns}`,
     ),
   );
@@ -201,7 +190,7 @@ export async function updateUser(
   return row;
 }
 
-const claimIdentity = directoryStatement<Claim, { type: DirectoryType }>(
+const claimIdentity = statement<Claim, { type: DirectoryType }>(
   'identity_claim',
   (p) => sql`
     insert into identities (digest, user_id, type, canonical)
@@ -224,7 +213,7 @@ interface Claim {
  * @returns the types of the identities that belong to another user
  */
 export async function claimIdentities(
-  tx: Queryable<'directory'>,
+  tx: Queryable,
   userId: string,
   identities: readonly ShownIdentity[],
 ): Promise<DirectoryType[]> {
@@ -237,7 +226,7 @@ export async function claimIdentities(
   return claims.map(({ type }) => type).filter((type) => takenTypes.has(type));
 }
 
-const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: DirectoryType }>(
+const findTaken = statement<{ digests: readonly Buffer[] }, { type: DirectoryType }>(
   'identity_taken',
   (p) => sql`select type from identities where digest = any(${p.digests})`,
 );
@@ -247,28 +236,24 @@ const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: Dir
  * `claimIdentities` decides.
  */
 export async function takenIdentities(
-  handle: Queryable<'directory'>,
+  handle: Queryable,
   identities: readonly ShownIdentity[],
 ): Promise<DirectoryType[]> {
   const rows = await handle.query(findTaken({ digests: identities.map(({ identity }) => identityDigest(identity)) }));
   return rows.map(({ type }) => type);
 }
 
-const deleteIdentitiesOfTypes = directoryStatement<{ userId: string; types: readonly string[] }>(
+const deleteIdentitiesOfTypes = statement<{ userId: string; types: readonly string[] }>(
   'identity_release',
   (p) => sql`delete from identities where user_id = ${p.userId} and type = any(${p.types})`,
 );
 
 /** Removes the identities of these types from a user. */
-export async function releaseIdentities(
-  tx: Queryable<'directory'>,
-  userId: string,
-  types: readonly string[],
-): Promise<void> {
+export async function releaseIdentities(tx: Queryable, userId: string, types: readonly string[]): Promise<void> {
   await tx.query(deleteIdentitiesOfTypes({ userId, types }));
 }
 
-const countActiveLogins = userStatement<{ userId: string }, { active: number }>(
+const countActiveLogins = statement<{ userId: string }, { active: number }>(
   'user_count_logins',
   (p) => sql`
     select count(*)::int as active
@@ -278,33 +263,33 @@ const countActiveLogins = userStatement<{ userId: string }, { active: number }>(
 );
 
 /** Counts the authentication tokens of a user that are valid now. */
-export async function countLogins(handle: Queryable<'user'>, userId: string): Promise<number> {
+export async function countLogins(handle: Queryable, userId: string): Promise<number> {
   const [row] = await handle.query(countActiveLogins({ userId }));
   return row?.active ?? 0;
 }
 
-const deleteUserRow = userStatement<{ id: string }, { id: string }>(
+const deleteUserRow = statement<{ id: string }, { id: string }>(
   'user_delete',
   (p) => sql`delete from users where id = ${p.id} returning id`,
 );
-const deleteIdentities = directoryStatement<{ userId: string }>(
+const deleteIdentities = statement<{ userId: string }>(
   'user_delete_identities',
   (p) => sql`delete from identities where user_id = ${p.userId}`,
 );
-const deleteExternalIdentities = directoryStatement<{ userId: string }>(
+const deleteExternalIdentities = statement<{ userId: string }>(
   'user_delete_external_identities',
   (p) => sql`delete from external_identities where user_id = ${p.userId}`,
 );
-const deleteTestIdentities = directoryStatement<{ userId: string }>(
+const deleteTestIdentities = statement<{ userId: string }>(
   'user_delete_test_identities',
   (p) => sql`delete from test_identities where user_id = ${p.userId}`,
 );
-const deleteInbox = userStatement<{ userId: string }>(
+const deleteInbox = statement<{ userId: string }>(
   'user_delete_inbox',
   (p) => sql`delete from inboxes where user_id = ${p.userId}`,
 );
 /** The job runs a second time later, because a login that was in progress may insert rows after the first run. */
-const queueErasure = userStatement<{ userId: string }>(
+const queueErasure = statement<{ userId: string }>(
   'user_queue_erasure',
   (p) => sql`
     select graphile_worker.add_job('user.erase',
@@ -318,7 +303,7 @@ const queueErasure = userStatement<{ userId: string }>(
  *
  * @returns false when there is no such user
  */
-export async function deleteUser(tx: Queryable<'user' | 'directory'>, id: string): Promise<boolean> {
+export async function deleteUser(tx: Queryable, id: string): Promise<boolean> {
   const deleted = await tx.query(deleteUserRow({ id }));
   if (deleted.length === 0) return false;
   await tx.query(deleteIdentities({ userId: id }));
@@ -329,14 +314,13 @@ export async function deleteUser(tx: Queryable<'user' | 'directory'>, id: string
   return true;
 }
 
-/** It reads no row. Its scope is that of the transactions in which it runs. */
-const isInFuture = userStatement<{ time: string }, { future: boolean }>(
+const isInFuture = statement<{ time: string }, { future: boolean }>(
   'time_is_future',
   (p) => sql`select ${p.time}::timestamptz > db_now() as future`,
 );
 
 /** Whether a time is in the future, by the clock of the database. */
-export async function isFuture(handle: Queryable<'user'>, time: string): Promise<boolean> {
+export async function isFuture(handle: Queryable, time: string): Promise<boolean> {
   const [row] = await handle.query(isInFuture({ time }));
   return row?.future === true;
 }

@@ -71,7 +71,7 @@ export interface Users {
    *   `insufficient_scope`
    */
   create(
-    tx: Queryable<'user' | 'directory'>,
+    tx: Queryable,
     prepared: PreparedUser,
     origin: Origin,
     options?: { readonly mayAddScheme: boolean },
@@ -90,35 +90,29 @@ export interface Users {
    * @param noticeKind send one notice of this kind instead of the usual notices
    * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`)
    */
-  change(
-    tx: Queryable<'user' | 'directory'>,
-    id: string,
-    prepared: PreparedChange,
-    origin: Origin,
-    noticeKind?: NoticeKind,
-  ): Promise<User>;
+  change(tx: Queryable, id: string, prepared: PreparedChange, origin: Origin, noticeKind?: NoticeKind): Promise<User>;
   /**
    * Deletes the user. The queue's job `user.erase` deletes the user's other rows, except the events.
    * @throws Problem `not_found`
    */
-  remove(tx: Queryable<'user' | 'directory'>, id: string, origin: Origin): Promise<void>;
+  remove(tx: Queryable, id: string, origin: Origin): Promise<void>;
   /** Reads a user and locks the row until the transaction ends. @throws Problem `not_found` */
-  getForUpdate(tx: Queryable<'user'>, id: string): Promise<User>;
+  getForUpdate(tx: Queryable, id: string): Promise<User>;
   /** @throws Problem `not_found`, `validation_failed` */
-  lock(tx: Transaction<'user'>, id: string, request: LockRequest, origin: Origin): Promise<User>;
+  lock(tx: Transaction, id: string, request: LockRequest, origin: Origin): Promise<User>;
   /** @throws Problem `not_found` */
-  unlock(tx: Queryable<'user'>, id: string, origin: Origin): Promise<User>;
+  unlock(tx: Queryable, id: string, origin: Origin): Promise<User>;
   /**
    * Removes the authenticator app, the passkeys and the recovery codes.
    * @throws Problem `not_found`
    */
-  removeSecondFactors(tx: Queryable<'user'>, id: string, origin: Origin): Promise<User>;
+  removeSecondFactors(tx: Queryable, id: string, origin: Origin): Promise<User>;
   /**
    * Ends every login of the user.
    * @returns how many authentication tokens were valid until now
    * @throws Problem `not_found`
    */
-  logout(tx: Queryable<'user'>, id: string, origin: Origin): Promise<number>;
+  logout(tx: Queryable, id: string, origin: Origin): Promise<number>;
 }
 
 export interface UsersOptions extends UserRules {
@@ -217,7 +211,7 @@ async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser, id
 }
 
 /** @throws Problem with the reason why the hash may not be stored */
-async function registerScheme(tx: Queryable<'directory'>, hash: string | null, rules: SchemeRules): Promise<void> {
+async function registerScheme(tx: Queryable, hash: string | null, rules: SchemeRules): Promise<void> {
   const refusal = hash === null ? undefined : await registerSchemes(tx, [schemeOf(hash)], rules);
   if (refusal !== undefined) throw refusal;
 }
@@ -249,7 +243,7 @@ async function prepareChange(
 }
 
 async function changeUser(
-  tx: Queryable<'user' | 'directory'>,
+  tx: Queryable,
   before: UserRow,
   { identities, values }: PreparedChange,
   endLogins: boolean,
@@ -267,7 +261,7 @@ async function changeUser(
 
 /**
  * A role with more rights than before takes effect only after the user has enrolled or proved a second factor through an
- * enrollment link (decision 62).
+ * enrollment link (decision 17).
  */
 function roleEffect(before: UserRow, { role = before.role }: UserValues): UserValues {
   if (role === before.role) return {};
@@ -276,7 +270,7 @@ function roleEffect(before: UserRow, { role = before.role }: UserValues): UserVa
   return { role_active_since: null, role_link_digest: null, role_link_expires_at: null };
 }
 
-async function claim(tx: Queryable<'directory'>, userId: string, identities: Identities): Promise<void> {
+async function claim(tx: Queryable, userId: string, identities: Identities): Promise<void> {
   const takenTypes = await claimIdentities(tx, userId, identitiesToSet(identities));
   if (takenTypes.length === 0) return;
   throw new Problem('identity_taken', { errors: takenTypes.map((field) => ({ field, code: 'identity_taken' })) });

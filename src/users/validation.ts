@@ -1,7 +1,7 @@
 import { identityTypes } from '../contract/authentication.js';
 import { pinPattern } from '../contract/common.js';
 import type { NewUser, UserChange } from '../contract/user.js';
-import { isUsableHash } from '../credentials/imported-hash.js';
+import { importedHashError } from '../credentials/imported-hash.js';
 import { type PasswordRules, passwordErrors } from '../credentials/password-policy.js';
 import {
   canonicalExternalId,
@@ -22,7 +22,7 @@ export interface UserRules extends PasswordRules {
   readonly defaultRegion: string | undefined;
 }
 
-/** An entry of the directory in the form that look-ups use and in the form that responses show. */
+/** An identity or external id in the form that look-ups use and in the form that responses show. */
 export interface ShownIdentity {
   readonly identity: DirectoryEntry;
   /** The form for responses: usernames as the user spells them (NFKC), all other entries in canonical form. */
@@ -53,7 +53,7 @@ function canonicalEntry(type: DirectoryType, value: string, region: string | und
   return type === 'external_id' ? canonicalExternalId(value) : canonicalIdentity(type, value, region);
 }
 
-/** The columns of the user that show the entries of the directory. */
+/** The columns of the user that show the identities and the external id. */
 export function shownIdentities(identities: Identities): Partial<Record<DirectoryType, string | null>> {
   return Object.fromEntries(Object.entries(identities).map(([type, identity]) => [type, identity?.shown ?? null]));
 }
@@ -70,7 +70,8 @@ export async function userErrors(
   const { name, password, password_hash: hash, pin, metadata } = input;
   const errors: FieldError[] = [];
   if (typeof password === 'string') errors.push(...(await passwordErrors(password, rules)));
-  if (hash !== undefined && !isUsableHash(hash)) errors.push({ field: 'password_hash', code: 'invalid_hash' });
+  const hashError = hash === undefined ? undefined : importedHashError(hash);
+  if (hashError !== undefined) errors.push({ field: 'password_hash', ...hashError });
   if (password !== undefined && hash !== undefined) {
     errors.push({ field: 'password_hash', code: 'conflicting_fields', params: { fields: 'password, password_hash' } });
   }

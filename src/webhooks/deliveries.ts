@@ -8,7 +8,7 @@ import {
 } from '../contract/webhooks.js';
 import type { Database, Queryable } from '../database/database.js';
 import { type ListRequest, type Page, readPage } from '../database/listing.js';
-import { bound, directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
+import { bound, literal, sql, statement, unprepared } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -49,18 +49,18 @@ type ListedRow = Omit<WebhookDelivery, 'request'> & {
   readonly event_time: string | null;
 };
 
-const findEndpoint = directoryStatement<{ id: string }, { id: string; events: string[]; filter: string }>(
+const findEndpoint = statement<{ id: string }, { id: string; events: string[]; filter: string }>(
   'webhook_endpoint_find',
   (p) => sql`select id, events, filter from webhook_endpoints where id = ${p.id}`,
 );
 
 /** While this lock is held, the endpoint is not deleted: a replay of a deleted endpoint would stay for ever. */
-const keepEndpoint = directoryStatement<{ id: string }, { id: string }>(
+const keepEndpoint = statement<{ id: string }, { id: string }>(
   'webhook_endpoint_keep',
   (p) => sql`select id from webhook_endpoints where id = ${p.id} for key share`,
 );
 
-const insertReplay = directoryStatement<{ id: string; endpointId: string; from: string; until: string }>(
+const insertReplay = statement<{ id: string; endpointId: string; from: string; until: string }>(
   'webhook_replay_insert',
   (p) => sql`
   insert into webhook_replays (id, endpoint_id, from_time, until_time, created_at)
@@ -70,7 +70,7 @@ const insertReplay = directoryStatement<{ id: string; endpointId: string; from: 
 /** The highest number of events that the answer to a replay contains. */
 const maxCounted = 1000;
 
-const countEvents = everyoneStatement<{ from: string; until: string }, { count: number }>(
+const countEvents = statement<{ from: string; until: string }, { count: number }>(
   'webhook_replay_count',
   (p) => sql`
   select count(*)::int as count from (
@@ -78,10 +78,10 @@ const countEvents = everyoneStatement<{ from: string; until: string }, { count: 
     limit ${literal(maxCounted)}) counted`,
 );
 
-const selectNow = directoryStatement<object, { now: string }>('webhook_replay_now', () => sql`select db_now() as now`);
+const selectNow = statement<object, { now: string }>('webhook_replay_now', () => sql`select db_now() as now`);
 
 const selectEventsOf = unprepared(
-  everyoneStatement<{ endpointId: string; ids: readonly string[] }, StoredEvent>(
+  statement<{ endpointId: string; ids: readonly string[] }, StoredEvent>(
     'webhook_replay_deliveries',
     (p) => sql`
     select distinct e.user_id, e.sequence, e.id, e.type, e.data, e.created_at
@@ -93,18 +93,17 @@ const selectEventsOf = unprepared(
 
 export function createWebhookDeliveries(database: Database): WebhookDeliveries {
   const endpointOf = async (id: string) => {
-    const [endpoint] = await database.directory.query(findEndpoint({ id }));
+    const [endpoint] = await database.query(findEndpoint({ id }));
     if (endpoint === undefined) throw new Problem('not_found');
     return endpoint;
   };
-  const keep = async (tx: Queryable<'directory'>, id: string) => {
+  const keep = async (tx: Queryable, id: string) => {
     if ((await tx.query(keepEndpoint({ id }))).length === 0) throw new Problem('not_found');
   };
   return {
     async list(endpointId, request) {
       await endpointOf(endpointId);
       const source = {
-        scope: 'everyone' as const,
         columns,
         from: sql`(
           select d.*, e.data as event_data, e.created_at as event_time
@@ -112,7 +111,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
         ) listed`,
         where: sql`endpoint_id = ${bound(endpointId)}::uuid`,
       };
-      const page = await readPage<ListedRow, 'everyone'>(database.everyone, source, request);
+      const page = await readPage<ListedRow>(database, source, request);
       return { ...page, items: page.items.map(toDelivery) };
     },
     async replay(endpointId, request, origin) {
@@ -121,7 +120,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
       const { delivery_ids: ids, from, to } = request;
       if (ids !== undefined) {
         if (from !== undefined || to !== undefined) throw conflict();
-        return database.everyone.transaction(async (tx) => {
+        return database.transaction(async (tx) => {
           await keep(tx, endpointId);
           const events = await tx.query(selectEventsOf({ endpointId, ids }));
           // Without the endpoint's patterns and filter: they may have changed since the first delivery.
@@ -131,10 +130,10 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
           return { id, events: events.length };
         });
       }
-      const [clock] = await database.directory.query(selectNow({}));
+      const [clock] = await database.query(selectNow({}));
       const range = readRange(from, to, clock?.now);
-      const [counted] = await database.everyone.query(countEvents(range));
-      await database.directory.transaction(async (tx) => {
+      const [counted] = await database.query(countEvents(range));
+      await database.transaction(async (tx) => {
         await keep(tx, endpointId);
         await tx.query(insertReplay({ id, endpointId: endpoint.id, ...range }));
         const data = { webhook_id: endpointId, from: range.from, to: range.until };

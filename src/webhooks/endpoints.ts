@@ -11,7 +11,7 @@ import {
 } from '../contract/webhooks.js';
 import type { Database, Queryable } from '../database/database.js';
 import { type ListRequest, type Page, readPage } from '../database/listing.js';
-import { directoryStatement, everyoneStatement, literal, sql } from '../database/sql.js';
+import { literal, sql, statement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { collectFilter } from '../lib/filter/parse.js';
@@ -26,20 +26,20 @@ import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from '.
 /** The endpoints of webhooks. Methods with `tx` must run in a transaction, which must fail when they throw. */
 export interface Webhooks {
   /** @throws Problem `validation_failed`, `too_many_webhooks` */
-  create(tx: Queryable<'directory'>, input: NewWebhook, origin: Origin): Promise<IssuedWebhook>;
+  create(tx: Queryable, input: NewWebhook, origin: Origin): Promise<IssuedWebhook>;
   list(request: ListRequest): Promise<Page<Webhook>>;
   /** @throws Problem `not_found` */
   get(id: string): Promise<Webhook>;
   /** @throws Problem `not_found`, `validation_failed` */
-  change(tx: Queryable<'directory'>, id: string, input: WebhookChange, origin: Origin): Promise<void>;
+  change(tx: Queryable, id: string, input: WebhookChange, origin: Origin): Promise<void>;
   /** @throws Problem `not_found` */
-  remove(tx: Queryable<'directory'>, id: string, origin: Origin): Promise<void>;
+  remove(tx: Queryable, id: string, origin: Origin): Promise<void>;
   /**
    * Replaces the secret. For 24 hours, requests are also signed with the previous one.
    * @returns the new secret
    * @throws Problem `not_found`
    */
-  rotateSecret(tx: Queryable<'directory'>, id: string, origin: Origin): Promise<string>;
+  rotateSecret(tx: Queryable, id: string, origin: Origin): Promise<string>;
   /** The public keys of the signatures `v1a`. */
   publicKeys(): Promise<WebhookPublicKey[]>;
 }
@@ -60,7 +60,6 @@ export const webhookListFields: FilterFields = {
 
 /** The endpoints as the API shows them. */
 const source = {
-  scope: 'everyone' as const,
   columns: sql`
     id, url, events, filter, description, payload, enabled, disabled_reason, disabled_at,
     case when previous_secret_until > (select db_now()) then previous_secret_until end as previous_secret_until,
@@ -70,7 +69,7 @@ const source = {
   filterExpressions: { enabled: sql`enabled::text` },
 };
 
-const selectOne = everyoneStatement<{ id: string }, Webhook>(
+const selectOne = statement<{ id: string }, Webhook>(
   'webhook_get',
   (p) => sql`select ${source.columns} from ${source.from} where id = ${p.id}`,
 );
@@ -86,9 +85,9 @@ interface EndpointValues {
 }
 
 /** Parallel requests wait here, so that each counts the endpoints of the earlier ones. No other lock uses this number. */
-const lockEndpoints = directoryStatement<object>('webhooks_lock', () => sql`select pg_advisory_xact_lock(7203415044)`);
+const lockEndpoints = statement<object>('webhooks_lock', () => sql`select pg_advisory_xact_lock(7203415044)`);
 
-const insertEndpoint = directoryStatement<EndpointValues & { secret: Buffer }, { created_at: string }>(
+const insertEndpoint = statement<EndpointValues & { secret: Buffer }, { created_at: string }>(
   'webhook_insert',
   (p) => sql`
   insert into webhook_endpoints (id, url, description, events, filter, payload, has_inbox_events, secret, created_at, updated_at)
@@ -103,13 +102,13 @@ interface EndpointRow extends Required<Omit<NewWebhook, 'events'>> {
   readonly enabled: boolean;
 }
 
-const lockEndpoint = directoryStatement<{ id: string }, EndpointRow>(
+const lockEndpoint = statement<{ id: string }, EndpointRow>(
   'webhook_lock',
   (p) => sql`
   select url, events, filter, description, payload, enabled from webhook_endpoints where id = ${p.id} for update`,
 );
 
-const updateEndpoint = directoryStatement<EndpointValues & { enabled: boolean }>(
+const updateEndpoint = statement<EndpointValues & { enabled: boolean }>(
   'webhook_update',
   (p) => sql`
   update webhook_endpoints
@@ -121,13 +120,13 @@ const updateEndpoint = directoryStatement<EndpointValues & { enabled: boolean }>
 );
 
 /** An endpoint that is enabled again has five days for its next success. */
-const forgetFailures = directoryStatement<{ id: string }>(
+const forgetFailures = statement<{ id: string }>(
   'webhook_forget_failures',
   (p) => sql`update webhook_health set failing_since = null where endpoint_id = ${p.id}`,
 );
 
 /** Deletes an endpoint, its state and its replays. The maintenance tasks remove its deliveries and queues. */
-const deleteEndpoint = directoryStatement<{ id: string }, { url: string }>(
+const deleteEndpoint = statement<{ id: string }, { url: string }>(
   'webhook_delete',
   (p) => sql`
   with health as (delete from webhook_health where endpoint_id = ${p.id}),
@@ -135,7 +134,7 @@ const deleteEndpoint = directoryStatement<{ id: string }, { url: string }>(
   delete from webhook_endpoints where id = ${p.id} returning url`,
 );
 
-const replaceSecret = directoryStatement<{ id: string; secret: Buffer }, { id: string }>(
+const replaceSecret = statement<{ id: string; secret: Buffer }, { id: string }>(
   'webhook_rotate',
   (p) => sql`
   update webhook_endpoints
@@ -149,7 +148,7 @@ interface DisableValues {
   readonly reason: string;
 }
 
-const disableEndpoint = directoryStatement<DisableValues, { url: string; disabled_at: string }>(
+const disableEndpoint = statement<DisableValues, { url: string; disabled_at: string }>(
   'webhook_disable',
   (p) => sql`
   update webhook_endpoints
@@ -162,7 +161,7 @@ const disableEndpoint = directoryStatement<DisableValues, { url: string; disable
  * @returns false if it was disabled before
  */
 export async function disableFailing(
-  tx: Queryable<'directory' | 'everyone'>,
+  tx: Queryable,
   mails: OperatorMails,
   { id, reason }: { readonly id: string; readonly reason: 'gone' | 'failing' },
 ): Promise<boolean> {
@@ -193,14 +192,14 @@ export function createWebhooks(options: {
     throwIfErrors(errors);
   };
   const get = async (id: string) => {
-    const [webhook] = await database.everyone.query(selectOne({ id }));
+    const [webhook] = await database.query(selectOne({ id }));
     if (webhook === undefined) throw new Problem('not_found');
     return webhook;
   };
   return {
     get,
-    publicKeys: () => publicKeys(database.directory),
-    list: (request) => readPage<Webhook, 'everyone'>(database.everyone, source, request),
+    publicKeys: () => publicKeys(database),
+    list: (request) => readPage<Webhook>(database, source, request),
     async create(tx, input, origin) {
       const { url, events, filter = '', description = '', payload = 'thin' } = input;
       check({ url, events, filter });
@@ -258,7 +257,7 @@ export function createWebhooks(options: {
 const webhookStates = ['delivering', 'failing', 'disabled', 'paused'] as const;
 type WebhookState = (typeof webhookStates)[number];
 
-const countStates = everyoneStatement<object, { state: WebhookState; count: number }>(
+const countStates = statement<object, { state: WebhookState; count: number }>(
   'webhook_states',
   () => sql`
   select case when not enabled then case disabled_reason when 'operator' then 'paused' else 'disabled' end
@@ -269,9 +268,7 @@ const countStates = everyoneStatement<object, { state: WebhookState; count: numb
 );
 
 /** The number of webhooks in each state. */
-export async function readWebhookStates(
-  handle: Queryable<'everyone'>,
-): Promise<[state: WebhookState, count: number][]> {
+export async function readWebhookStates(handle: Queryable): Promise<[state: WebhookState, count: number][]> {
   const counted = new Map((await handle.query(countStates({}))).map(({ state, count }) => [state, count]));
   return webhookStates.map((state) => [state, counted.get(state) ?? 0]);
 }

@@ -1,4 +1,4 @@
-import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
+import { literal, sql, statement, unprepared } from '../database/sql.js';
 
 /** Rows of the outbox that one step reads, and the number of events at which it stops. */
 const limits = { rows: 500, events: 5000 };
@@ -7,13 +7,13 @@ const limits = { rows: 500, events: 5000 };
  * Only one instance at a time numbers events: two could number the events of a user in the wrong order. No other lock
  * uses this number. The next statement sees everything that the previous holder of the lock has committed.
  */
-export const tryRelayLock = directoryStatement<object, { locked: boolean }>(
+export const tryRelayLock = statement<object, { locked: boolean }>(
   'webhook_relay_lock',
   () => sql`select pg_try_advisory_xact_lock(7203415045) as locked`,
 );
 
 /** Whether there is anything to relay: without webhooks, nothing else runs. */
-export const hasWork = everyoneStatement<object, { events: boolean; replays: boolean }>(
+export const hasWork = statement<object, { events: boolean; replays: boolean }>(
   'webhook_relay_work',
   () => sql`
   select exists (select from webhook_outbox) as events, exists (select from webhook_replays) as replays`,
@@ -35,7 +35,7 @@ export interface OutboxRow {
  * The oldest rows up to the limits, and at least one. They are deleted by an array, which is computed once. Statistics from
  * a time when the outbox was empty would otherwise lead to a plan that computes the sum again for each waiting row.
  */
-export const takeOutbox = everyoneStatement<object, OutboxRow>(
+export const takeOutbox = statement<object, OutboxRow>(
   'webhook_outbox_take',
   () => sql`
   with oldest as (
@@ -52,10 +52,7 @@ export const takeOutbox = everyoneStatement<object, OutboxRow>(
 
 /** Raises the last event number of each user, in the order of the users. */
 export const numberEvents = unprepared(
-  everyoneStatement<
-    { userIds: readonly string[]; counts: readonly number[] },
-    { user_id: string; last_sequence: number }
-  >(
+  statement<{ userIds: readonly string[]; counts: readonly number[] }, { user_id: string; last_sequence: number }>(
     'webhook_users_move',
     (p) => sql`
     insert into webhook_users as known (user_id, last_sequence)
@@ -66,7 +63,7 @@ export const numberEvents = unprepared(
 );
 
 /** @param events JSON of an array of `StoredEvent` */
-export const insertEvents = everyoneStatement<{ events: string }>(
+export const insertEvents = statement<{ events: string }>(
   'webhook_events_insert',
   (p) => sql`
   insert into webhook_events (user_id, sequence, id, type, data, created_at, traceparent)
@@ -79,7 +76,7 @@ export const insertEvents = everyoneStatement<{ events: string }>(
  * notices the new number when it returns the queue.
  * @param deliveries JSON of an array of `NewDelivery`
  */
-export const insertDeliveries = everyoneStatement<{ deliveries: string }>(
+export const insertDeliveries = statement<{ deliveries: string }>(
   'webhook_deliveries_insert',
   (p) => sql`
   with inserted as (
@@ -102,7 +99,7 @@ export interface Subscription {
   readonly filter: string;
 }
 
-export const selectSubscriptions = directoryStatement<object, Subscription>(
+export const selectSubscriptions = statement<object, Subscription>(
   'webhook_subscriptions',
   () => sql`select id, events, filter from webhook_endpoints where enabled`,
 );
@@ -115,7 +112,7 @@ export interface ReplayRow extends Subscription {
  * The oldest replay, and its endpoint. A replay waits until the events before it have their numbers: it would otherwise leave
  * them out.
  */
-export const selectReplay = directoryStatement<object, ReplayRow>(
+export const selectReplay = statement<object, ReplayRow>(
   'webhook_replay_next',
   () => sql`
   select r.id as replay_id, e.id, e.events, e.filter
@@ -139,7 +136,7 @@ export interface StoredEvent {
 /** Events that one step of a replay reads. */
 export const replayStep = 1000;
 
-export const selectReplayEvents = everyoneStatement<{ replayId: string }, StoredEvent>(
+export const selectReplayEvents = statement<{ replayId: string }, StoredEvent>(
   'webhook_replay_events',
   (p) => sql`
   select e.user_id, e.sequence, e.id, e.type, e.data, e.created_at
@@ -160,14 +157,14 @@ interface ReplayedTo {
   readonly sequence: number;
 }
 
-export const moveReplay = directoryStatement<ReplayedTo>(
+export const moveReplay = statement<ReplayedTo>(
   'webhook_replay_move',
   (p) => sql`
   update webhook_replays set at_time = ${p.time}, at_user = ${p.userId}, at_sequence = ${p.sequence}
   where id = ${p.replayId}`,
 );
 
-export const endReplay = directoryStatement<{ replayId: string }>(
+export const endReplay = statement<{ replayId: string }>(
   'webhook_replay_end',
   (p) => sql`delete from webhook_replays where id = ${p.replayId}`,
 );

@@ -1,5 +1,4 @@
-import type { Database, Queryable } from '../database/database.js';
-import type { Scope } from '../database/sql.js';
+import type { Handle, Queryable } from '../database/database.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { matches } from '../lib/filter/match.js';
 import { parseFilter } from '../lib/filter/parse.js';
@@ -23,8 +22,6 @@ import {
   tryRelayLock,
 } from './relay-queries.js';
 
-type Tx = Queryable<Scope>;
-
 /**
  * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It
  * turns the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
@@ -32,20 +29,20 @@ type Tx = Queryable<Scope>;
  * also if further events wait: a replay must not wait as long as events arrive without a pause.
  * @returns whether there may be more
  */
-export async function relayEvents({ everyone }: Pick<Database, 'everyone'>): Promise<boolean> {
-  const inTurn = (work: (tx: Tx) => Promise<boolean>) =>
-    everyone.transaction(async (tx) => {
+export async function relayEvents(database: Handle): Promise<boolean> {
+  const inTurn = (work: (tx: Queryable) => Promise<boolean>) =>
+    database.transaction(async (tx) => {
       const [lock] = await tx.query(tryRelayLock({}));
       return lock?.locked === true && work(tx);
     });
-  const [work] = await everyone.query(hasWork({}));
+  const [work] = await database.query(hasWork({}));
   const hasMoreEvents = work?.events === true && (await inTurn(relayOutbox));
   const hasMoreReplays = work?.replays === true && (await inTurn(continueReplay));
   return hasMoreEvents || hasMoreReplays;
 }
 
 /** @returns whether there may be more */
-async function relayOutbox(tx: Tx): Promise<boolean> {
+async function relayOutbox(tx: Queryable): Promise<boolean> {
   const rows = await tx.query(takeOutbox({}));
   if (rows.length === 0) return false;
   const events = await numberCauses(tx, rows.flatMap(causesOf));
@@ -80,7 +77,7 @@ function causesOf(row: OutboxRow): Cause[] {
 }
 
 /** Gives each event the next number of its user. */
-async function numberCauses(tx: Tx, causes: readonly Cause[]): Promise<StoredEvent[]> {
+async function numberCauses(tx: Queryable, causes: readonly Cause[]): Promise<StoredEvent[]> {
   const known = causes.flatMap((cause) => {
     const event = eventOf(cause);
     return event === undefined ? [] : [{ cause, event }];
@@ -100,7 +97,7 @@ async function numberCauses(tx: Tx, causes: readonly Cause[]): Promise<StoredEve
 
 /** Creates the deliveries of events to the endpoints that want them. */
 export async function deliver(
-  tx: Tx,
+  tx: Queryable,
   events: readonly StoredEvent[],
   subscriptions: readonly Subscription[],
 ): Promise<void> {
@@ -117,7 +114,7 @@ const isWanted = (clauses: readonly FilterClause[], { user_id, type, data, creat
   clauses.length === 0 || matches(clauses, { ...data, user_id, type, created_at });
 
 /** @returns whether there may be more */
-async function continueReplay(tx: Tx): Promise<boolean> {
+async function continueReplay(tx: Queryable): Promise<boolean> {
   const [replay] = await tx.query(selectReplay({}));
   if (replay === undefined) return false;
   const { replay_id: replayId } = replay;

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { sql, userStatement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { findDevice } from '../devices/queries.js';
 import { Problem } from '../lib/problem.js';
 import { findImages } from '../notifications/images/rows.js';
@@ -9,7 +9,7 @@ import { type NotificationRow, notificationColumns, toNotification } from '../no
 import type { Users } from '../users/users.js';
 import type { WebhookResources } from './payload.js';
 
-const selectNotification = userStatement<{ userId: string; id: string }, NotificationRow>(
+const selectNotification = statement<{ userId: string; id: string }, NotificationRow>(
   'webhook_notification',
   (p) => sql`select ${notificationColumns} from notifications where user_id = ${p.userId} and id = ${p.id}`,
 );
@@ -26,7 +26,7 @@ export function createWebhookResources(options: {
     const [row] = await database.user(userId).query(selectNotification({ userId, id }));
     if (row === undefined) return null;
     const imageIds = new Set(row.image_id === null ? [] : [row.image_id]);
-    return toNotification(row, await findImages(database.directory, imageIds, imageUrlsOf));
+    return toNotification(row, await findImages(database, imageIds, imageUrlsOf));
   }
   async function userOf(userId: string) {
     try {
@@ -43,8 +43,7 @@ export function createWebhookResources(options: {
       if (group === 'audit') return {};
       if (group === 'notification') return { notification: await notificationOf(userId, String(notification_id)) };
       // A marker is the read position of the inbox.
-      if (group === 'marker')
-        return { marker: (await findReadPositions(database.users, [userId])).get(userId) ?? null };
+      if (group === 'marker') return { marker: (await findReadPositions(database, [userId])).get(userId) ?? null };
       const user = await userOf(userId);
       if (group !== 'device' && group !== 'push') return { user };
       return { user, device: (await findDevice(database.user(userId), userId, String(device_id))) ?? null };

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import type { WebhookPublicKey } from '../contract/webhooks.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, sql } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { type SecretKeys, unreadableProblem } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 
@@ -38,7 +38,7 @@ interface KeyRow {
   readonly private_key: Buffer;
 }
 
-const selectKeys = directoryStatement<object, KeyRow>(
+const selectKeys = statement<object, KeyRow>(
   'webhook_keys',
   () => sql`select id, public_key, private_key from webhook_keys order by created_at, id`,
 );
@@ -46,9 +46,9 @@ const selectKeys = directoryStatement<object, KeyRow>(
 /**
  * If several instances create the first key at the same time, only one of them stores it. No other lock uses this number.
  */
-const lockKeys = directoryStatement<object>('webhook_keys_lock', () => sql`select pg_advisory_xact_lock(7203415043)`);
+const lockKeys = statement<object>('webhook_keys_lock', () => sql`select pg_advisory_xact_lock(7203415043)`);
 
-const insertKey = directoryStatement<{ id: string; publicKey: string; privateKey: Buffer }>(
+const insertKey = statement<{ id: string; publicKey: string; privateKey: Buffer }>(
   'webhook_key_insert',
   (p) => sql`
   insert into webhook_keys (id, public_key, private_key, created_at)
@@ -56,7 +56,7 @@ const insertKey = directoryStatement<{ id: string; publicKey: string; privateKey
 );
 
 /** Creates the key pair of the installation, unless there is one. Call it when an endpoint is created. */
-export async function ensureSigningKey(tx: Queryable<'directory'>, keys: SecretKeys): Promise<void> {
+export async function ensureSigningKey(tx: Queryable, keys: SecretKeys): Promise<void> {
   await tx.query(lockKeys({}));
   if ((await tx.query(selectKeys({}))).length > 0) return;
   const id = newId();
@@ -67,16 +67,13 @@ export async function ensureSigningKey(tx: Queryable<'directory'>, keys: SecretK
 }
 
 /** The public keys, as `/.well-known/jwks.json` shows them. */
-export async function publicKeys(handle: Queryable<'directory'>): Promise<WebhookPublicKey[]> {
+export async function publicKeys(handle: Queryable): Promise<WebhookPublicKey[]> {
   const rows = await handle.query(selectKeys({}));
   return rows.map(({ id, public_key: x }) => ({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA', kid: id, x }));
 }
 
 /** The newest private key. Undefined before the first endpoint. @throws Problem if no configured key decrypts it */
-export async function signingKey(
-  handle: Queryable<'directory'>,
-  keys: SecretKeys,
-): Promise<WebhookSigningKey | undefined> {
+export async function signingKey(handle: Queryable, keys: SecretKeys): Promise<WebhookSigningKey | undefined> {
   const row = (await handle.query(selectKeys({}))).at(-1);
   if (row === undefined) return undefined;
   const pem = keys.decrypt(row.private_key, keyContext(row.id));

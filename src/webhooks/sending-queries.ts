@@ -1,4 +1,4 @@
-import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
+import { literal, sql, statement, unprepared } from '../database/sql.js';
 
 /** Seconds after which another sender may take a queue: its sender must have died. Longer than a run and its last attempt. */
 export const leaseSeconds = 60;
@@ -18,7 +18,7 @@ export interface DueEndpoint {
 const endpointColumns = sql`id, url, payload, secret,
   case when previous_secret_until > (select db_now()) then previous_secret end as previous_secret`;
 
-export const selectDueEndpoints = everyoneStatement<object, DueEndpoint>(
+export const selectDueEndpoints = statement<object, DueEndpoint>(
   'webhook_endpoints_due',
   () => sql`
   select ${endpointColumns} from webhook_endpoints e
@@ -26,7 +26,7 @@ export const selectDueEndpoints = everyoneStatement<object, DueEndpoint>(
     select from webhook_queues q where q.endpoint_id = e.id and q.due_at <= (select db_now()))`,
 );
 
-export const selectEndpoint = directoryStatement<{ id: string }, DueEndpoint & { enabled: boolean }>(
+export const selectEndpoint = statement<{ id: string }, DueEndpoint & { enabled: boolean }>(
   'webhook_endpoint_send',
   (p) => sql`select ${endpointColumns}, enabled from webhook_endpoints where id = ${p.id}`,
 );
@@ -60,7 +60,7 @@ export interface TakenRow {
  * do not contain yet, the planner expects one row, and would read all rows of the endpoint for each user.
  */
 export const takeQueues = unprepared(
-  everyoneStatement<TakeValues, TakenRow>(
+  statement<TakeValues, TakenRow>(
     'webhook_queues_take',
     (p) => sql`
     with due as materialized (
@@ -127,7 +127,7 @@ export interface ReturnedQueue {
  * @param queues and results: JSON of arrays of `ReturnedQueue` and `SettledDelivery`
  */
 export const settleQueues = unprepared(
-  everyoneStatement<{ endpointId: string; queues: string; results: string }>(
+  statement<{ endpointId: string; queues: string; results: string }>(
     'webhook_queues_settle',
     (p) => sql`
   with target as materialized (select ${p.endpointId}::uuid as endpoint_id),
@@ -176,7 +176,7 @@ interface HeldQueues {
 }
 
 /** Locks queues that a sender has taken, so that no delivery is added to them until the transaction ends. */
-export const lockQueues = everyoneStatement<HeldQueues>(
+export const lockQueues = statement<HeldQueues>(
   'webhook_queues_lock',
   (p) => sql`
   select from webhook_queues
@@ -189,7 +189,7 @@ export const lockQueues = everyoneStatement<HeldQueues>(
  * deliveries and does not change these counts. Call it after `lockQueues`, in the same transaction: this statement sees
  * all deliveries that were added before the lock.
  */
-export const recountQueues = everyoneStatement<HeldQueues>(
+export const recountQueues = statement<HeldQueues>(
   'webhook_queues_recount',
   (p) => sql`
   with counted as materialized (
@@ -207,7 +207,7 @@ export const recountQueues = everyoneStatement<HeldQueues>(
   from counted c where c.pending > 0 and q.user_id = c.user_id and q.endpoint_id = c.endpoint_id`,
 );
 
-export const recordSuccess = directoryStatement<{ id: string }>(
+export const recordSuccess = statement<{ id: string }>(
   'webhook_health_success',
   (p) => sql`
   insert into webhook_health (endpoint_id, last_success_at) select id, db_now() from webhook_endpoints where id = ${p.id}
@@ -215,7 +215,7 @@ export const recordSuccess = directoryStatement<{ id: string }>(
 );
 
 /** @returns whether the endpoint has had no success for five days */
-export const recordFailure = directoryStatement<{ id: string; error: string }, { has_failed: boolean }>(
+export const recordFailure = statement<{ id: string; error: string }, { has_failed: boolean }>(
   'webhook_health_failure',
   (p) => sql`
   insert into webhook_health as known (endpoint_id, last_failure_at, failing_since, last_error)

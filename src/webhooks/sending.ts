@@ -63,7 +63,7 @@ export function startWebhooks(options: SendingOptions): { stop(): Promise<void> 
 
   const sending: Relay = startRelay(
     async () => {
-      for (const { id } of await database.everyone.query(selectDueEndpoints({}))) {
+      for (const { id } of await database.query(selectDueEndpoints({}))) {
         const known = workers.get(id);
         known?.notify();
         if (known !== undefined || stopping.signal.aborted) continue;
@@ -141,11 +141,11 @@ async function workOn(
     for (;;) {
       // The pause ends early when the process stops.
       if (pace.waitMs() > 0) await pause(pace.waitMs(), undefined, { signal: stopping }).catch(() => undefined);
-      const [endpoint] = await database.directory.query(selectEndpoint({ id: endpointId }));
+      const [endpoint] = await database.query(selectEndpoint({ id: endpointId }));
       if (endpoint?.enabled !== true || stopping.aborted) return;
       const target = await targetOf(database, keys, endpoint);
       const limit = pace.beginStep(concurrency - running.size);
-      const taken = await database.everyone.query(takeQueues({ endpointId, lease, limit }));
+      const taken = await database.query(takeQueues({ endpointId, lease, limit }));
       const empty = taken.filter(({ id }) => id === null).map(({ user_id }) => user_id);
       if (empty.length > 0) await returnEmpty(database, { endpointId, lease, userIds: empty });
       for (const [userId, rows] of byUser(taken.filter(({ id }) => id !== null))) {
@@ -174,8 +174,8 @@ async function workOn(
 }
 
 /** Returns queues in which the sender has found no delivery, although their counts say that there are some. */
-async function returnEmpty({ everyone }: Database, queues: Parameters<typeof recountQueues>[0]): Promise<void> {
-  await everyone.transaction(async (tx) => {
+async function returnEmpty(database: Database, queues: Parameters<typeof recountQueues>[0]): Promise<void> {
+  await database.transaction(async (tx) => {
     await tx.query(lockQueues(queues));
     await tx.query(recountQueues(queues));
   });
@@ -198,7 +198,7 @@ async function targetOf(database: Database, keys: SecretKeys, endpoint: DueEndpo
   return {
     endpoint,
     secrets: secrets.map((encrypted) => decryptSecret(keys, id, encrypted)),
-    key: await signingKey(database.directory, keys),
+    key: await signingKey(database, keys),
   };
 }
 
@@ -255,7 +255,7 @@ function createSettlement({ database }: SendingOptions, endpointId: string, leas
     );
     const results = runs.flatMap(({ run }) => run.results);
     const values = { endpointId, queues: JSON.stringify(queues), results: JSON.stringify(results) };
-    await database.everyone.query(settleQueues(values));
+    await database.query(settleQueues(values));
   }
   return (userId: string, run: QueueRun): Promise<void> => {
     waiting.push({ userId, run });
@@ -272,7 +272,7 @@ function createHealth({ database, log, mails }: SendingOptions, id: string): (ru
   let last: { readonly ok: boolean; readonly at: number } | undefined;
 
   async function disable(reason: 'gone' | 'failing') {
-    const disabled = await database.everyone.transaction((tx) => disableFailing(tx, mails, { id, reason }));
+    const disabled = await database.transaction((tx) => disableFailing(tx, mails, { id, reason }));
     if (disabled) log.warn({ webhook_id: id, reason }, 'a webhook was disabled');
   }
   return async ({ results, isGone }) => {
@@ -284,9 +284,9 @@ function createHealth({ database, log, mails }: SendingOptions, id: string): (ru
       const now = performance.now();
       if (last?.ok !== ok || now - last.at >= healthInterval) {
         last = { ok, at: now };
-        if (ok) await database.directory.query(recordSuccess({ id }));
+        if (ok) await database.query(recordSuccess({ id }));
         else {
-          const [row] = await database.directory.query(recordFailure({ id, error: failure?.error ?? 'unknown' }));
+          const [row] = await database.query(recordFailure({ id, error: failure?.error ?? 'unknown' }));
           if (row?.has_failed === true && !isGone) await disable('failing');
         }
       }

@@ -1,5 +1,5 @@
-import type { Database } from '../database/database.js';
-import { everyoneStatement, literal, sql } from '../database/sql.js';
+import type { Handle } from '../database/database.js';
+import { literal, sql, statement } from '../database/sql.js';
 import { nilId } from '../lib/ids.js';
 import type { StoredEvent } from './relay-queries.js';
 
@@ -9,7 +9,7 @@ export interface EventTail {
   next(): Promise<StoredEvent[]>;
 }
 
-const selectStart = everyoneStatement<{ ageMs: number }, { start: string }>(
+const selectStart = statement<{ ageMs: number }, { start: string }>(
   'webhook_tail_start',
   (p) => sql`select db_now() - ${p.ageMs}::float8 * interval '1 millisecond' as start`,
 );
@@ -26,7 +26,7 @@ interface Since {
 }
 
 /** Reads the last seconds again, because transactions that run at the same time do not commit in the order of their times. */
-const selectSince = everyoneStatement<Since, StoredEvent>(
+const selectSince = statement<Since, StoredEvent>(
   'webhook_tail_events',
   (p) => sql`
   select user_id, sequence, id, type, data, created_at from webhook_events
@@ -39,13 +39,13 @@ const selectSince = everyoneStatement<Since, StoredEvent>(
  * Follows the events of all users, for the command line. The first call starts it.
  * @param ageMs how long before the first call the events begin
  */
-export function tailEvents({ everyone }: Pick<Database, 'everyone'>, ageMs = 0): EventTail {
+export function tailEvents(database: Handle, ageMs = 0): EventTail {
   let start: string | undefined;
   let last = '';
   let seenIds: ReadonlySet<string> = new Set();
 
   async function eventsSince(since: Since): Promise<StoredEvent[]> {
-    const events = await everyone.query(selectSince(since));
+    const events = await database.query(selectSince(since));
     const end = events.at(-1);
     if (end === undefined || events.length < pageSize) return events;
     const { created_at: time, user_id: userId, sequence } = end;
@@ -55,7 +55,7 @@ export function tailEvents({ everyone }: Pick<Database, 'everyone'>, ageMs = 0):
   return {
     async next() {
       if (start === undefined) {
-        start = (await everyone.query(selectStart({ ageMs })))[0]?.start ?? '';
+        start = (await database.query(selectStart({ ageMs })))[0]?.start ?? '';
         last = start;
       }
       const events = await eventsSince({ start, last, userId: nilId, sequence: 0 });

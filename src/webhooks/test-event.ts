@@ -19,7 +19,7 @@ export function createWebhookTest(options: {
 }): TestWebhook {
   const { database, keys, sender } = options;
   return async (endpointId, type) => {
-    const [endpoint] = await database.directory.query(selectEndpoint({ id: endpointId }));
+    const [endpoint] = await database.query(selectEndpoint({ id: endpointId }));
     if (endpoint === undefined) throw new Problem('not_found');
     const { url, secret, previous_secret } = endpoint;
     const id = newId();
@@ -33,7 +33,7 @@ export function createWebhookTest(options: {
       secrets: [secret, ...(previous_secret === null ? [] : [previous_secret])].map((encrypted) =>
         decryptSecret(keys, endpointId, encrypted),
       ),
-      key: await signingKey(database.directory, keys),
+      key: await signingKey(database, keys),
     });
     const { ok, status = null, answer = null, error = null, durationMs: duration_ms } = result;
     return { ok, status, request, answer, error, duration_ms };

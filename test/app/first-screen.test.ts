@@ -23,8 +23,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   logged = [];
-  await postgres.database.everyone.query(testSql('delete from users'));
-  await postgres.database.everyone.query(testSql('delete from setup_links'));
+  await postgres.database.query(testSql('delete from users'));
+  await postgres.database.query(testSql('delete from setup_links'));
 });
 
 const show = (env: Record<string, string> = {}, isTerminal = true) =>
@@ -37,10 +37,10 @@ const show = (env: Record<string, string> = {}, isTerminal = true) =>
     isTerminal,
   });
 const linkIn = (text: string) => /^\S+\/console\/setup#(psu_[\w-]{43})$/m.exec(text)?.[1] ?? '';
-const roleOf = async (secret: string) => (await readSetUpLink(postgres.database.directory, secret)).role;
-const countLinks = async () => (await postgres.database.everyone.query(testSql('select id from setup_links'))).length;
+const roleOf = async (secret: string) => (await readSetUpLink(postgres.database, secret)).role;
+const countLinks = async () => (await postgres.database.query(testSql('select id from setup_links'))).length;
 const addUser = (role: string, isActive: boolean) =>
-  postgres.database.everyone.query(
+  postgres.database.query(
     testSql(
       `insert into users (id, username, name, role, role_active_since, metadata, created_at, updated_at)
        select $1::uuid, $1::uuid::text, '', $2, case when $3 then now end, '{}', now, now from (select db_now() as now) clock`,

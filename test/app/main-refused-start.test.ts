@@ -45,7 +45,7 @@ async function testDatabase() {
 /** A database with pending migrations, so that a start would write. */
 async function olderDatabase() {
   const db = await testDatabase();
-  await db.database.everyone.query(testSql("delete from schema_migrations where name > '0006'"));
+  await db.database.query(testSql("delete from schema_migrations where name > '0006'"));
   return db;
 }
 
@@ -55,7 +55,7 @@ test.each([
 ])('a start with a database %s is refused, and writes nothing', async (_, name, text) => {
   const db = await testDatabase();
   const dataDir = await emptyFolder();
-  await db.database.everyone.query(testSql("insert into schema_migrations (name, digest) values ($1, '')", [name]));
+  await db.database.query(testSql("insert into schema_migrations (name, digest) values ($1, '')", [name]));
   const before = await databaseDigest(db.target);
   const env = { DATABASE_URL: db.url, ...secret, DATA_DIR: dataDir };
   expect(await refusal(env)).toContain(text);
@@ -93,9 +93,7 @@ test('a start that fails keeps former data that is older than seven days, and on
   const dataDir = await emptyFolder();
   const start = () => startPostern(readConfig({ PORT: '0', DATA_DIR: dataDir }), { log: createLog('silent') });
   const first = await start();
-  await first.database.everyone.query(
-    testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"),
-  );
+  await first.database.query(testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"));
   await first.close();
   const kept = 'postgres-17.kept-2026-01-01T00-00-00';
   await mkdir(join(dataDir, kept));
@@ -131,7 +129,7 @@ test('upgrade --check and doctor create no secret key in place of a missing one'
     expect(await readdir(dataDir)).toEqual([]);
   }
   const config = readConfig({ DATA_DIR: dataDir });
-  expect(await checkSecrets(db.database.everyone, config)).toMatchObject([
+  expect(await checkSecrets(db.database, config)).toMatchObject([
     { level: 'FAIL', detail: expect.stringContaining('secret-key is missing') },
   ]);
   expect(await readdir(dataDir)).toEqual([]);

@@ -20,17 +20,17 @@ test('a start logs a warning for each former name of a setting', async () => {
 });
 
 test('a process with the current key is not counted as one that needs an old key', async () => {
-  const { everyone } = first.database;
+  const { database } = first;
   const isCurrent = testSql<{ is_current: boolean }>(
     'select started_at >= (select max(current_since) from secret_keys) as is_current from instances order by started_at',
   );
-  const row = await eventually('the process', async () => (await everyone.query(isCurrent)).at(0));
+  const row = await eventually('the process', async () => (await database.query(isCurrent)).at(0));
   expect(row).toEqual({ is_current: true });
 });
 
 test('a start that cannot check the encrypted values logs a warning and continues', async () => {
   // The check decodes the secret of an enrolment from base64.
-  await first.database.everyone.query(
+  await first.database.query(
     testSql(
       `insert into challenges (user_id, id, purpose, kept, created_at, expires_at)
          values ($1, $1, 'totp', '{ "secret": "not base64!" }', db_now(), db_now() + interval '5 minutes')`,

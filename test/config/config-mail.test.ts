@@ -34,6 +34,14 @@ describe('MAIL_PROVIDER', () => {
 describe('MAIL_FROM', () => {
   test.each([
     ['no-reply@example.com', { name: '', address: 'no-reply@example.com' }],
+    ['"Example, Inc. <EU>" <no-reply@example.com>', { name: 'Example, Inc. <EU>', address: 'no-reply@example.com' }],
+    [
+      '"A \\"quoted\\" \\\\ name"<no-reply@example.com>',
+      { name: 'A "quoted" \\ name', address: 'no-reply@example.com' },
+    ],
+    ['"" <no-reply@example.com>', { name: '', address: 'no-reply@example.com' }],
+    ['no-reply@bücher.example', { name: '', address: 'no-reply@xn--bcher-kva.example' }],
+    ['Bücher <no-reply@BÜCHER.example>', { name: 'Bücher', address: 'no-reply@xn--bcher-kva.example' }],
     ['Café & Co <a.b+c@example.com>', { name: 'Café & Co', address: 'a.b+c@example.com' }],
   ])('may be %s', (text, from) => {
     expect(readConfig({ MAIL_FROM: text }).MAIL_FROM).toEqual(from);
@@ -48,6 +56,12 @@ describe('MAIL_FROM', () => {
     'X\n <a@example.com>',
     '@b',
     'a@',
+    '"X <a@example.com>',
+    '"X" Y <a@example.com>',
+    '"X\n" <a@example.com>',
+    '"a b"@example.com',
+    'a@xn--a.example',
+    'a@exa mple.com',
   ])('cannot be %j', (text) => {
     expect(errorsOf({ MAIL_FROM: text })).toEqual([expect.stringMatching(/^MAIL_FROM must be an address/)]);
   });

@@ -48,6 +48,23 @@ describe('the configuration of push', () => {
     expect(errorsOf({ ...apple, APNS_KEY: apple.APNS_KEY.replaceAll('\n', '\\n') })).toEqual([]);
   });
 
+  test.each([
+    ['mailto:ops@localhost', true],
+    ['https://localhost/contact', true],
+    ['https://localhost:3000', true],
+    ['mailto:ops@mail.local', true],
+    ['https://127.0.0.1', true],
+    ['https://[::1]/', true],
+    ['mailto:ops@example.com', false],
+    ['https://example.com/localhost', false],
+    ['mailto:localhost@example.com?subject=a@localhost', false],
+  ])('warns about a contact that push services cannot reach: %s is one: %s', (subject, isWarned) => {
+    const warnings = readConfig({ ...web, VAPID_SUBJECT: subject }).warnings.filter((text) =>
+      text.includes('VAPID_SUBJECT'),
+    );
+    expect(warnings).toHaveLength(isWarned ? 1 : 0);
+  });
+
   test('does not reveal a key when it is printed', () => {
     const config = readConfig({ ...web, ...apple, FCM_SERVICE_ACCOUNT: JSON.stringify(account) });
     const printed = inspect(config, { depth: 9, showHidden: true }) + JSON.stringify(config);

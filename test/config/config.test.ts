@@ -61,6 +61,16 @@ describe('breached passwords', () => {
   });
 });
 
+test('a number of trusted proxies is a risk where other hosts can connect', () => {
+  const warningsOf = (env: Record<string, string>) => readConfig({ SMS_PROVIDER: 'none', ...env }).warnings;
+  for (const HOST of ['0.0.0.0', '::', '10.0.0.1', 'auth.internal']) {
+    expect(warningsOf({ TRUST_PROXY: '1', HOST })).toEqual([expect.stringMatching(/^TRUST_PROXY=1 trusts every host/)]);
+    expect(warningsOf({ TRUST_PROXY: '10.0.0.2,fd00::/8', HOST })).toEqual([]);
+    expect(warningsOf({ TRUST_PROXY: '0', HOST })).toEqual([]);
+  }
+  for (const HOST of ['127.0.0.1', '::1', 'localhost']) expect(warningsOf({ TRUST_PROXY: '2', HOST })).toEqual([]);
+});
+
 describe('external authenticators', () => {
   const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
   const custom = (value: unknown) => errorsOf({ CUSTOM_AUTHENTICATORS: JSON.stringify(value) });

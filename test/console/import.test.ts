@@ -69,9 +69,18 @@ describe('a CSV file', () => {
     expect(delimiterOf(text)).toBe(delimiter);
   });
 
+  test('has no formula for spreadsheets that separate cells by semicolons or tabs', () => {
+    const separators = /[;\t\r\n]/;
+    for (const text of ['x;=cmd', 'x; =cmd', 'x;"=cmd', 'x\t@a', 'a\n=1', 'a\r\n-1', ';;+1', 'a;\t=1', { a: 'b;=1' }]) {
+      const line = csvLine(['a', text, 'b']);
+      for (const cell of line.split(separators)) expect(cell, line).not.toMatch(/^ *"*[=+\-@]/);
+    }
+    expect(csvLine(['a; b', '5 - 3', 'a=b', 'x,=y'])).toBe('"a; b",5 - 3,a=b,"x,=y"');
+  });
+
   test('is written without cells that a spreadsheet would run', () => {
     expect(csvLine(['=1+1', '+1', '-1', '@a', '\t=1', 'a"b', 'a,b', null, 5, { a: 1 }])).toBe(
-      `'=1+1,'+1,'-1,'@a,'\t=1,"a""b","a,b",,5,"{""a"":1}"`,
+      `'=1+1,'+1,'-1,'@a,"'\t=1","a""b","a,b",,5,"{""a"":1}"`,
     );
   });
 });

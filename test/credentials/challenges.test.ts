@@ -19,11 +19,11 @@ const state = { code: 'a digest' };
 
 async function begin(options: { lifetime?: number; deviceId?: string } = {}): Promise<ChallengeRef> {
   const ref = { userId: randomUUID(), id: randomUUID(), purpose: 'proof', ...options } as const;
-  await startChallenge(fresh.database.users, { lifetime: 300, ...ref, state });
+  await startChallenge(fresh.database, { lifetime: 300, ...ref, state });
   return ref;
 }
 
-const guess = (ref: ChallengeRef) => countChallengeGuess(fresh.database.users, ref);
+const guess = (ref: ChallengeRef) => countChallengeGuess(fresh.database, ref);
 const countSuccesses = async (attempts: readonly Promise<unknown>[]) =>
   (await Promise.all(attempts)).filter(Boolean).length;
 
@@ -37,7 +37,7 @@ test('a challenge allows five guesses, even in parallel', async () => {
 test('a challenge ends once, even in parallel', async () => {
   for (let round = 0; round < 20; round += 1) {
     const ref = await begin();
-    const ends = Array.from({ length: 20 }, () => fresh.database.users.transaction((tx) => endChallenge(tx, ref)));
+    const ends = Array.from({ length: 20 }, () => fresh.database.transaction((tx) => endChallenge(tx, ref)));
     expect(await countSuccesses(ends)).toBe(1);
     expect(await guess(ref)).toBeUndefined();
   }
@@ -64,7 +64,7 @@ test('a challenge expires', async () => {
 
 test('the end of a challenge is rolled back with its transaction', async () => {
   const ref = await begin();
-  const failed = fresh.database.users.transaction(async (tx) => {
+  const failed = fresh.database.transaction(async (tx) => {
     await endChallenge(tx, ref);
     throw new Error('rolled back');
   });
@@ -75,7 +75,7 @@ test('the end of a challenge is rolled back with its transaction', async () => {
 test('a challenge is found by its id alone', async () => {
   const deviceId = randomUUID();
   for (const { userId, id, ...challenge } of [await begin(), await begin({ deviceId })]) {
-    expect(await findChallengeOwner(fresh.database.spanning, id)).toEqual({ userId, deviceId: challenge.deviceId });
+    expect(await findChallengeOwner(fresh.database, id)).toEqual({ userId, deviceId: challenge.deviceId });
   }
-  expect(await findChallengeOwner(fresh.database.spanning, randomUUID())).toBeUndefined();
+  expect(await findChallengeOwner(fresh.database, randomUUID())).toBeUndefined();
 });

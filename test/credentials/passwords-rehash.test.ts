@@ -1,8 +1,9 @@
-import { pbkdf2Sync } from 'node:crypto';
+import { createHash, pbkdf2Sync } from 'node:crypto';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hash as bcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
+import { storedForm } from '../../src/credentials/passwords.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
 import { createUser, passwordLogin } from '../support/users.js';
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => postern.close());
 
 const storedHash = async (id: string) => {
-  const [row] = await postern.database.everyone.query<{ password_hash: string }>(
+  const [row] = await postern.database.query<{ password_hash: string }>(
     testSql('select password_hash from users where id = $1', [id]),
   );
   return row?.password_hash;
@@ -43,7 +44,7 @@ test.each([
   const hash = await createHash();
   const { id, username } = await imported(hash);
   expect(await login(username, 'another password')).toBe('rejected');
-  expect(await storedHash(id)).toBe(hash);
+  expect(await storedHash(id)).toBe(storedForm(hash));
   expect(await login(username, secret)).toBe('approved');
   const rehashed = await storedHash(id);
   expect(rehashed).toMatch(currentScheme);
@@ -54,6 +55,37 @@ test.each([
 test('an imported hash matches a password with the same characters in another Unicode form', async () => {
   const { username } = await imported(django('contrase\u00f1a larga'));
   expect(await login(username, 'contrasen\u0303a larga')).toBe('approved');
+});
+
+test.each([
+  ['as it was typed', 'nin\u0303o \ufb01n larga'],
+  ['in NFC', 'ni\u00f1o \ufb01n larga'],
+  ['in NFKC', 'ni\u00f1o fin larga'],
+])('an imported hash of the password %s matches, and after the login a new hash matches too', async (_form, hashed) => {
+  const typed = 'nin\u0303o \ufb01n larga';
+  const { id, username } = await imported(django(hashed));
+  expect(await login(username, 'nin\u0303o \ufb01n larg')).toBe('rejected');
+  expect(await login(username, typed)).toBe('approved');
+  expect(await storedHash(id)).toMatch(currentScheme);
+  expect(await login(username, typed)).toBe('approved');
+});
+
+test('imported hashes of all formats are accepted by the API, and their users log in', async () => {
+  const salt = Buffer.from('some salt');
+  const ssha = createHash('sha512').update(secret).update(salt).digest();
+  const keycloak = {
+    secretData: JSON.stringify({
+      value: pbkdf2Sync(secret, salt, 27_500, 64, 'sha256').toString('base64'),
+      salt: salt.toString('base64'),
+    }),
+    credentialData: JSON.stringify({ hashIterations: 27_500, algorithm: 'pbkdf2-sha256' }),
+  };
+  for (const hash of [`{SSHA512}${Buffer.concat([ssha, salt]).toString('base64')}`, JSON.stringify(keycloak)]) {
+    const { id, username } = await imported(hash);
+    expect(await login(username, `${secret}.`)).toBe('rejected');
+    expect(await login(username, secret)).toBe('approved');
+    expect(await storedHash(id)).toMatch(currentScheme);
+  }
 });
 
 describe('a bcrypt hash, which ignores all bytes after the 72nd', () => {

@@ -3,6 +3,8 @@ import { pbkdf2Sync } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { hash as argon2 } from '@node-rs/argon2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { HashThreads } from '../../src/credentials/hash-threads.js';
+import { dummyHashFor } from '../../src/credentials/hashes/registry.js';
 import { createPasswordHasher, type PasswordHasher } from '../../src/credentials/passwords.js';
 
 test.each([1, 2])('at most %i imported hashes run in the pool at a time, if that is the limit', async (limit) => {
@@ -95,4 +97,29 @@ describe('many passwords at once', () => {
     expect(await open).toEqual([false, false, false]);
     expect(onThreadLost).toHaveBeenCalledOnce();
   });
+});
+
+test.each([
+  ['plain', 1],
+  ['contraseña', 1],
+  ['contrasen\u0303a', 2],
+  ['\ufb01n', 2],
+  ['nin\u0303o \ufb01n', 3],
+])('verifies the different forms of %j, always all of them: %d', async (typed, forms) => {
+  const verified: string[] = [];
+  const threads: HashThreads = {
+    hash: async () => '',
+    verify: async (_stored, form) => {
+      verified.push(form);
+      return form === typed;
+    },
+    runInPool: (compute) => compute(),
+  };
+  const hasher = createPasswordHasher({ threads });
+  const stored = dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1') ?? '';
+  expect(await hasher.verify(stored, typed)).toBe(true);
+  expect(await hasher.verify(undefined, typed)).toBe(false);
+  const texts = [...new Set([typed, typed.normalize('NFC'), typed.normalize('NFKC')])];
+  expect(texts).toHaveLength(forms);
+  expect(verified).toEqual([...texts, ...texts]);
 });

@@ -39,10 +39,7 @@ test.each([['query'], ['transaction']] as const)(
     onTestFinished(() => database.close());
     const statement = testSql('select 1 as one');
     for (let round = 0; round < 3; round += 1) {
-      const work =
-        kind === 'query'
-          ? database.everyone.query(statement)
-          : database.everyone.transaction((tx) => tx.query(statement));
+      const work = kind === 'query' ? database.query(statement) : database.transaction((tx) => tx.query(statement));
       await expect(work).rejects.toMatchObject({ code: 'storage_unavailable' });
     }
   },
@@ -55,7 +52,7 @@ test('the error of an idle connection of the queue does not contain the connecti
   const pool = createPlainPool(testDatabase.target, 1, (error) => void errors.push(error));
   onTestFinished(() => pool.end());
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
-  await testDatabase.database.everyone.query(testSql('select pg_terminate_backend($1)', [rows[0]?.pid]));
+  await testDatabase.database.query(testSql('select pg_terminate_backend($1)', [rows[0]?.pid]));
   const error = await eventually('the error', async () => errors[0]);
   expect(error).toMatchObject({ code: '57P01' });
   expect(error).not.toHaveProperty('client');

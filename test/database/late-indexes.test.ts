@@ -14,10 +14,10 @@ beforeEach(async () => {
 });
 afterEach(() => test.drop());
 
-const run = (text: string, values?: readonly unknown[]) => test.database.everyone.query(testSql(text, values));
+const run = (text: string, values?: readonly unknown[]) => test.database.query(testSql(text, values));
 const neverAborted = new AbortController().signal;
 const silent = { info: () => undefined, warn: () => undefined };
-const state = () => indexState(test.database.everyone);
+const state = () => indexState(test.database);
 
 describe('the indexes that are built late', () => {
   it('exist in a new database after its migrations', async () => {

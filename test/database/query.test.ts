@@ -12,27 +12,27 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 test('rows have the columns of their own result, also after the columns of the statement changed', async () => {
-  await db.database.everyone.query(testSql('create table shapes (a bigint)'));
-  await db.database.everyone.query(testSql('insert into shapes values (1)'));
+  await db.database.query(testSql('create table shapes (a bigint)'));
+  await db.database.query(testSql('insert into shapes values (1)'));
   const all = testSql('select * from shapes', [], 'shapes_all');
-  expect(await db.database.everyone.query(all)).toEqual([{ a: 1 }]);
-  await db.database.everyone.transaction(async (tx) => {
+  expect(await db.database.query(all)).toEqual([{ a: 1 }]);
+  await db.database.transaction(async (tx) => {
     expect(await tx.query(all)).toEqual([{ a: 1 }]);
     // While this connection is in use, another one prepares the statement for the changed table.
     await tx.query(testSql('commit'));
     await tx.query(testSql(`alter table shapes alter a type text, add b timestamptz default '2026-01-02 03:04:05+00'`));
-    expect(await db.database.everyone.query(all)).toEqual([{ a: '1', b: '2026-01-02T03:04:05.000000Z' }]);
+    expect(await db.database.query(all)).toEqual([{ a: '1', b: '2026-01-02T03:04:05.000000Z' }]);
   });
 });
 
 test('rows of one result are separate objects, and nulls stay nulls', async () => {
-  const [first, second, third] = await db.database.everyone.query<{ n: number | null }>(
+  const [first, second, third] = await db.database.query<{ n: number | null }>(
     testSql('select n::bigint as n from unnest(array[1, null, 3]) n', [], 'nulls'),
   );
   expect([first, second, third]).toEqual([{ n: 1 }, { n: null }, { n: 3 }]);
   if (first !== undefined) first.n = 7;
   expect(
-    await db.database.everyone.query(testSql('select n::bigint as n from unnest(array[1, null, 3]) n', [], 'nulls')),
+    await db.database.query(testSql('select n::bigint as n from unnest(array[1, null, 3]) n', [], 'nulls')),
   ).toEqual([{ n: 1 }, { n: null }, { n: 3 }]);
 });
 
@@ -44,7 +44,7 @@ function openSingle() {
   const single = createDatabase({ target: db.target, size: 1, onConnectionError: () => undefined });
   onTestFinished(() => single.close());
   const serverPid = async () => {
-    const [row] = await single.everyone.query<{ pid: number }>(testSql('select pg_backend_pid() as pid'));
+    const [row] = await single.query<{ pid: number }>(testSql('select pg_backend_pid() as pid'));
     return row?.pid;
   };
   return { single, serverPid };
@@ -54,8 +54,8 @@ test('a value that cannot be parsed is an internal error: it fails its own query
   const { single, serverPid } = openSingle();
   const before = await serverPid();
   const unreadable = testSql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`);
-  await expect(single.everyone.query(unreadable)).rejects.toMatchObject({ name: 'UnreadableValue' });
-  const inTransaction = single.everyone.transaction((tx) => tx.query(unreadable));
+  await expect(single.query(unreadable)).rejects.toMatchObject({ name: 'UnreadableValue' });
+  const inTransaction = single.transaction((tx) => tx.query(unreadable));
   await expect(inTransaction).rejects.toMatchObject({ name: 'UnreadableValue' });
   expect(await serverPid()).toBe(before);
 });
@@ -64,8 +64,8 @@ test('a query whose deadline has passed before it gets a connection is refused a
   const { single, serverPid } = openSingle();
   const before = await serverPid();
   const works = [
-    () => single.everyone.query(testSql('create table overdue ()')),
-    () => single.everyone.transaction((tx) => tx.query(testSql('create table overdue ()'))),
+    () => single.query(testSql('create table overdue ()')),
+    () => single.transaction((tx) => tx.query(testSql('create table overdue ()'))),
   ];
   for (const work of works) {
     const late = work();
@@ -75,12 +75,12 @@ test('a query whose deadline has passed before it gets a connection is refused a
     });
   }
   expect(await serverPid()).toBe(before);
-  const [row] = await single.everyone.query(testSql("select to_regclass('overdue') as overdue"));
+  const [row] = await single.query(testSql("select to_regclass('overdue') as overdue"));
   expect(row).toEqual({ overdue: null });
 });
 
 test('the last of several columns with one name counts, also if it is null', async () => {
-  expect(await db.database.everyone.query(testSql('select 1 as a, null::int as a'))).toEqual([{ a: null }]);
+  expect(await db.database.query(testSql('select 1 as a, null::int as a'))).toEqual([{ a: null }]);
 });
 
 test('a value that cannot be sent fails its own query, and its connection is released once', async () => {
@@ -92,9 +92,9 @@ test('a value that cannot be sent fails its own query, and its connection is rel
   const errors: Error[] = [];
   const note = (error: Error) => void errors.push(error);
   process.once('uncaughtException', note);
-  const failing = db.database.everyone.query(testSql('select $1::text as a', [value], 'unsendable'));
+  const failing = db.database.query(testSql('select $1::text as a', [value], 'unsendable'));
   await expect(failing).rejects.toThrow();
-  expect(await db.database.everyone.query(testSql('select 1 as one'))).toEqual([{ one: 1 }]);
+  expect(await db.database.query(testSql('select 1 as one'))).toEqual([{ one: 1 }]);
   process.off('uncaughtException', note);
   expect(errors).toEqual([]);
 });
@@ -125,17 +125,17 @@ test('a result that arrives while the process is blocked counts, and a missing o
 });
 
 test('a query on a transaction that has ended reaches no connection', async () => {
-  const left: { tx?: Transaction<'everyone'> } = {};
-  await db.database.everyone.transaction(async (tx) => {
+  const left: { tx?: Transaction } = {};
+  await db.database.transaction(async (tx) => {
     left.tx = tx;
   });
   await expect(left.tx?.query(testSql('create table late ()'))).rejects.toThrow('the transaction is over');
-  expect(await db.database.everyone.query(testSql("select to_regclass('late') as late"))).toEqual([{ late: null }]);
+  expect(await db.database.query(testSql("select to_regclass('late') as late"))).toEqual([{ late: null }]);
 });
 
 test('a transaction whose work swallows the error of a statement fails, and commits nothing', async () => {
   let committed = false;
-  const swallowed = db.database.everyone.transaction(async (tx) => {
+  const swallowed = db.database.transaction(async (tx) => {
     tx.onCommit(() => {
       committed = true;
     });
@@ -145,24 +145,24 @@ test('a transaction whose work swallows the error of a statement fails, and comm
   });
   await expect(swallowed).rejects.toMatchObject({ code: '22012' });
   expect(committed).toBe(false);
-  const [row] = await db.database.everyone.query(testSql("select to_regclass('swallowed') as swallowed"));
+  const [row] = await db.database.query(testSql("select to_regclass('swallowed') as swallowed"));
   expect(row).toEqual({ swallowed: null });
 });
 
 test('a feature that PostgreSQL does not support is an internal error, not a failure of the storage', async () => {
-  const unsupported = db.database.everyone.query(testSql('select count(*) from schema_migrations for update'));
+  const unsupported = db.database.query(testSql('select count(*) from schema_migrations for update'));
   await expect(unsupported).rejects.toMatchObject({ name: 'error', code: '0A000' });
 });
 
 test('a prepared statement whose columns a migration changed fails once, and then works on a new connection', async () => {
-  const { everyone } = db.database;
-  await everyone.query(testSql('create table migrated (a bigint)'));
+  const { database } = db;
+  await database.query(testSql('create table migrated (a bigint)'));
   const { single } = openSingle();
   const all = testSql('select * from migrated', [], 'migrated_all');
-  const runs = [() => single.everyone.query(all), () => single.everyone.transaction((tx) => tx.query(all))];
+  const runs = [() => single.query(all), () => single.transaction((tx) => tx.query(all))];
   for (const [index, run] of runs.entries()) {
     expect(await run()).toEqual([]);
-    await everyone.query(testSql(`alter table migrated add added_${index} text`));
+    await database.query(testSql(`alter table migrated add added_${index} text`));
     await expect(run()).rejects.toMatchObject({ name: 'Problem', code: 'storage_unavailable' });
     expect(await run()).toEqual([]);
   }

@@ -23,12 +23,12 @@ test('a group of jobs whose tasks cannot be read at the start takes jobs after t
   const done: unknown[] = [];
   const tasks = { 'test.job': async (payload: unknown) => void done.push(payload) };
 
-  await database.everyone.query(testSql('alter table graphile_worker._private_tasks rename to _private_tasks_away'));
+  await database.query(testSql('alter table graphile_worker._private_tasks rename to _private_tasks_away'));
   queue = await startQueue({ target, log, groups: [{ tasks, concurrency: 2 }], connections: 2 });
   await eventually('a look-up that failed', async () => warnings.find((line) => line.includes('cannot fetch jobs')));
-  await database.everyone.query(testSql('alter table graphile_worker._private_tasks_away rename to _private_tasks'));
+  await database.query(testSql('alter table graphile_worker._private_tasks_away rename to _private_tasks'));
 
-  await database.everyone.query(testSql(`select graphile_worker.add_job('test.job', '{"is":"done"}')`));
+  await database.query(testSql(`select graphile_worker.add_job('test.job', '{"is":"done"}')`));
   await eventually('the job', async () => done[0]);
   expect(done).toEqual([{ is: 'done' }]);
 });
@@ -46,11 +46,11 @@ test('a job runs even if the answer that gave it to a worker was lost', async ()
     connections: 1,
   });
   onTestFinished(() => started.stop());
-  await database.everyone.query(testSql(`select graphile_worker.add_job('test.answer', '{"nth":1}')`));
+  await database.query(testSql(`select graphile_worker.add_job('test.answer', '{"nth":1}')`));
   await eventually('the first job', async () => done[0]);
 
   const lost = proxy.loseAnswer('"nth":2');
-  await database.everyone.query(testSql(`select graphile_worker.add_job('test.answer', '{"nth":2}')`));
+  await database.query(testSql(`select graphile_worker.add_job('test.answer', '{"nth":2}')`));
   await lost;
   expect(done).toEqual([{ nth: 1 }]);
   await eventually('the second job', async () => done[1]);
@@ -77,7 +77,7 @@ test('jobs run again although several ended at different times while the databas
     connections: 4,
   });
   onTestFinished(() => started.stop());
-  await database.everyone.query(
+  await database.query(
     testSql(
       `select graphile_worker.add_job('test.away', json_build_object('nth', nth)) from generate_series(1, 4) nth`,
     ),
@@ -94,9 +94,7 @@ test('jobs run again although several ended at different times while the databas
   await eventually('the repetition of the jobs', async () => (runs >= 8 ? true : undefined));
   for (const end of ends.values()) end();
   await eventually('their end', async () => {
-    const left = await database.everyone.query(
-      testSql(`select from graphile_worker.jobs where task_identifier = 'test.away'`),
-    );
+    const left = await database.query(testSql(`select from graphile_worker.jobs where task_identifier = 'test.away'`));
     return left.length === 0 || undefined;
   });
 });
@@ -111,14 +109,14 @@ test('a job of a task that no running instance knows waits unchanged for an inst
   };
   const older = await start('test.known');
   onTestFinished(() => older.stop());
-  await database.everyone.query(
+  await database.query(
     testSql("select graphile_worker.add_job(name) from unnest(array['test.unknown', 'test.known']) as name"),
   );
   await eventually('the known job', async () => done[0]);
   const unknown = testSql(
     `select attempts, locked_by, last_error from graphile_worker.jobs where task_identifier = 'test.unknown'`,
   );
-  expect(await database.everyone.query(unknown)).toEqual([{ attempts: 0, locked_by: null, last_error: null }]);
+  expect(await database.query(unknown)).toEqual([{ attempts: 0, locked_by: null, last_error: null }]);
 
   const newer = await start('test.unknown');
   onTestFinished(() => newer.stop());

@@ -1,57 +1,33 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { allPages, readPage } from './markdown.js';
+import { allPages, readPage, root } from './markdown.js';
 
 const folder = 'docs/decisions/';
-const index = readPage(`${folder}README.md`);
 
 interface DecisionRecord {
   readonly file: string;
   readonly number: number;
   readonly title: string;
-  readonly status: string;
 }
 
 const records: DecisionRecord[] = allPages()
-  .filter((page) => /^docs\/decisions\/\d{4}-/.test(page))
+  .filter((page) => page.startsWith(folder) && page !== `${folder}README.md`)
   .map((page) => {
-    const text = readPage(page);
-    const [, number = '', title = ''] = /^# (\d+)\. (.+)$/m.exec(text) ?? [];
-    const [, status = ''] = /^\*\*Status\.\*\* (.+?)\n\n/ms.exec(text) ?? [];
-    return { file: page.slice(folder.length), number: Number(number), title, status: status.replaceAll('\n', ' ') };
+    const [, number = '', title = ''] = /^# (\d+)\. (.+)$/m.exec(readPage(page)) ?? [];
+    return { file: page.slice(folder.length), number: Number(number), title };
   });
 
-/** The rows of the index, as number, title, file and status. */
-const rows = [...index.matchAll(/^\| (\d+) \| \[(.+?)\]\((.+?)\) \| (.+?) \| .+ \|$/gm)].map(
-  ([, number, title, file, status]) => ({ number: Number(number), title, file, status }),
-);
-
-/** The files of the decisions that are linked from the sentences of a status that match a pattern. */
-function linkedFiles(pattern: RegExp, status: string): string[] {
-  const sentences = status.split(/(?<=[.]) (?=[A-Z[])/).filter((sentence) => pattern.test(sentence));
-  return [...sentences.join(' ').matchAll(/\]\((\d{4}-[^)]+)\)/g)].map(([, file = '']) => file);
-}
-
-/** The short status that the index shows. */
-function shortStatus({ status }: DecisionRecord): string {
-  const later = linkedFiles(/^Superseded/, status).map((file) => Number(file.slice(0, 4)));
-  if (later.length === 0) return 'accepted';
-  const by = `superseded by ${later.join(' and ')}`;
-  return status.startsWith('Superseded by') ? by : `accepted, in part ${by}`;
-}
-
-test('the index lists each record once, with its number, title and status', () => {
-  const expected = records.map((record) => ({
-    number: record.number,
-    title: record.title,
-    file: record.file,
-    status: shortStatus(record),
-  }));
-  expect(rows.toSorted((one, other) => one.number - other.number)).toEqual(expected);
+test('the index lists each record once, with its number, title and file', () => {
+  const rows = [...readPage(`${folder}README.md`).matchAll(/^\| (\d+) \| \[(.+?)\]\((.+?)\) \| .+ \|$/gm)];
+  const listed = rows.map(([, number, title, file]) => ({ number: Number(number), title, file }));
+  expect(listed.toSorted((one, other) => one.number - other.number)).toEqual(
+    records.map(({ number, title, file }) => ({ number, title, file })),
+  );
 });
 
-test('the records are numbered from 1 without a gap, and each file name holds the number and the title', () => {
-  expect(records.length).toBeGreaterThan(70);
-  expect(records.map(({ number }) => number)).toEqual(records.map((_, position) => position + 1));
+test('each record has a number of its own, and each file name holds the number and the title', () => {
+  expect(records.length).toBeGreaterThan(40);
+  expect(new Set(records.map(({ number }) => number)).size).toBe(records.length);
   expect(records.map(({ file }) => file)).toEqual(
     records.map(({ number, title }) => {
       const words =
@@ -64,20 +40,46 @@ test('the records are numbered from 1 without a gap, and each file name holds th
   );
 });
 
-describe.each(records)('decision $number', ({ file, status }) => {
-  test('has a status, a context, a decision, rejected alternatives and consequences', () => {
-    expect(status).toMatch(/^(?:Accepted|Superseded by \[)/);
+describe.each(records)('decision $number', ({ file }) => {
+  test('has a context, a decision, rejected alternatives and consequences', () => {
     const headings = [...readPage(folder + file).matchAll(/^\*\*([A-Z]\w+)\.\*\*/gm)].map(([, heading]) => heading);
-    expect(headings).toEqual(['Status', 'Context', 'Decision', 'Rejected', 'Consequences']);
+    expect(headings).toEqual(['Context', 'Decision', 'Rejected', 'Consequences']);
   });
+});
 
-  test('is linked from each record that it supersedes or that supersedes it', () => {
-    const statusOf = (other: string) => records.find((record) => record.file === other)?.status ?? '';
-    for (const later of linkedFiles(/^Superseded/, status)) {
-      expect(linkedFiles(/^Supersedes/, statusOf(later))).toContain(file);
-    }
-    for (const earlier of linkedFiles(/^Supersedes/, status)) {
-      expect(linkedFiles(/^Superseded/, statusOf(earlier))).toContain(file);
-    }
-  });
+/** The files of the project that people write: pages and code, as paths from its root. */
+function writtenFiles(): string[] {
+  const code = ['src', 'test', 'scripts', 'bench', 'migrations', 'console/src', 'packages'].flatMap((name) =>
+    readdirSync(`${root}${name}`, { recursive: true, encoding: 'utf8' }).map((path) => `${name}/${path}`),
+  );
+  const sources = code.filter((path) => /\.(?:[cm]?[jt]sx?|css|sql|md)$/.test(path));
+  return [...allPages(), ...sources].filter((path) => !/(?:^|\/)(?:node_modules|dist|built)\//.test(path));
+}
+
+/** The numbers of the decisions that a text names, such as 3 and 7 in "(decisions 3 and 7)". */
+function namedDecisions(text: string): number[] {
+  const joined = text.replaceAll(/\s*\n\s*(?:\*|\/\/|--|#)?\s*/g, ' ');
+  const lists = joined.matchAll(
+    /\bdecisions? \[?(\d+(?:\]\([^)]*\))?(?:(?:, | and |, and )\[?\d+(?:\]\([^)]*\))?)*)/gi,
+  );
+  return [...lists].flatMap(([, list = '']) =>
+    list
+      .replaceAll(/\]\([^)]*\)/g, '')
+      .split(/\D+/)
+      .filter((part) => part !== '')
+      .map(Number),
+  );
+}
+
+test('decisions are found in comments, links and lists', () => {
+  expect(namedDecisions('// first (decision\n// 12). See decisions 3, 4 and 5.')).toEqual([12, 3, 4, 5]);
+  expect(namedDecisions('([decision\n  7](a/0007-x.md)) and decisions [8](0008-x.md) and\n[9](0009-x.md)')).toEqual([
+    7, 8, 9,
+  ]);
+});
+
+test('every decision that a page or a comment names exists', () => {
+  const named = writtenFiles().flatMap((file) => namedDecisions(readPage(file)).map((number) => ({ file, number })));
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter(({ number }) => !records.some((record) => record.number === number))).toEqual([]);
 });

@@ -146,7 +146,7 @@ it(`a backup under load contains exactly the transactions up to its end, and can
       await postern('restore', pathOf(`${round}.tar`), '--to', pathOf('copy'));
       const end = await endOf(pathOf(`${round}.tar`));
       const found = await onCopy(pathOf('copy'), async (database) => ({
-        rows: await database.everyone.query<{ writer: number; rows: number; last: number; sum: number }>(
+        rows: await database.query<{ writer: number; rows: number; last: number; sum: number }>(
           testSql(`select writer, count(distinct number)::int as rows, max(number) as last, max(sums.rows) as sum
                    from kept join sums using (writer) group by writer order by writer`),
         ),
@@ -232,7 +232,7 @@ it('the log archive restores what was acknowledged before its end, after everyth
   expect(restored).toMatchObject({ code: 0, stderr: '' });
   const end = Date.parse(/database of (\S+)/.exec(restored.stdout)?.[1] ?? '');
   const rows = await onCopy(target, (database) =>
-    database.everyone.query<{ id: string }>(testSql('select id from notifications')),
+    database.query<{ id: string }>(testSql('select id from notifications')),
   );
   const kept = new Set(rows.map(({ id }) => id));
   const lost = acknowledged.filter(({ id }) => !kept.has(id));

@@ -14,13 +14,13 @@ describe('a step of the database’s clock a day back', () => {
 
   /** Sets the difference between the database's clock and the real time. */
   const setClockAhead = (interval: string) =>
-    postern.database.everyone.query(
+    postern.database.query(
       testSql(`create or replace function db_now() returns timestamptz language sql volatile
            as $$ select clock_timestamp() + interval '${interval}' $$`),
     );
   const post = (body: object) => postern.api('POST', '/v1/tokens', { body });
   const retryAfter = ({ headers }: { headers: Readonly<Record<string, string>> }) => Number(headers['retry-after']);
-  const forgetAddress = () => postern.database.everyone.query(testSql('delete from request_limits'));
+  const forgetAddress = () => postern.database.query(testSql('delete from request_limits'));
 
   test('blocks logins of an address for at most a minute', async () => {
     const requestLogin = () => post(passwordLogin(`user${crypto.randomUUID()}`, 'wrong'));
@@ -83,7 +83,7 @@ describe('a step of the database’s clock a day back', () => {
 
   test('counts a guess of a killed process as wrong after 15 seconds', async () => {
     const user = await createUser(postern);
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         `insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
            select $1, '00000000-0000-0000-0000-000000000000', array_agg(gen_random_uuid()), array_agg(now), max(now)
@@ -96,7 +96,7 @@ describe('a step of the database’s clock a day back', () => {
       [user.id],
     );
     await setClockAhead('0');
-    expect(await postern.database.everyone.query(take)).toEqual([{ outcome: 'busy' }]);
+    expect(await postern.database.query(take)).toEqual([{ outcome: 'busy' }]);
     await setClockAhead('16 seconds');
     expect((await login(postern, user)).status).toBe(423);
   });

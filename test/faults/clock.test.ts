@@ -80,7 +80,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
   /** Milliseconds between a time of the service and the database's clock. */
   async function offClock(time: string): Promise<number> {
     const now = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
-    const [clock] = await shared.everyone.query<{ now: number }>(testSql(now));
+    const [clock] = await shared.query<{ now: number }>(testSql(now));
     return Math.abs(Date.parse(time) - (clock?.now ?? 0));
   }
   /** Pairs of hosts: one creates, and the other one checks. */
@@ -102,7 +102,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       expect(await offClock(session.created_at)).toBeLessThan(minute);
       expect(Date.parse(session.expires_at) - Date.parse(session.created_at)).toBe(15 * minute);
       expect((await verify(one, session)).status).toBe(200);
-      await shared.everyone.query(testSql('update sessions set expires_at = db_now() where id = $1', [session.id]));
+      await shared.query(testSql('update sessions set expires_at = db_now() where id = $1', [session.id]));
       expect([(await verify(one, session)).status, (await verify(other, session)).status]).toEqual([401, 401]);
     }
   });
@@ -116,9 +116,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       const { phone: late } = await createUser(one, { phone: newPhone() });
       const { body: lapsed } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(late) });
       const code = await codeOf(one, lapsed.id);
-      await shared.everyone.query(
-        testSql('update authentications set challenge_ends_at = db_now() where id = $1', [lapsed.id]),
-      );
+      await shared.query(testSql('update authentications set challenge_ends_at = db_now() where id = $1', [lapsed.id]));
       expect((await answer(other, lapsed.id, code)).status).toBe(400);
     }
   });
@@ -126,7 +124,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
   test('agree on locks by operators and by guesses, to the second', async () => {
     for (const [one, other] of pairs()) {
       const locked = await createUser(one);
-      const [hour] = await shared.everyone.query<{ later: string; before: string }>(
+      const [hour] = await shared.query<{ later: string; before: string }>(
         testSql(`select db_now() + interval '1 hour' as later, db_now() - interval '1 minute' as before`),
       );
       expect((await lock(one, locked.id, { until: hour?.before })).status).toBe(422);
@@ -166,16 +164,14 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
 
   test('agree on API keys', async () => {
     for (const [one, other] of pairs()) {
-      const [hour] = await shared.everyone.query<{ later: string }>(
-        testSql(`select db_now() + interval '1 hour' as later`),
-      );
+      const [hour] = await shared.query<{ later: string }>(testSql(`select db_now() + interval '1 hour' as later`));
       const { body: key } = await one.api<IssuedApiKey>('POST', '/admin/v1/keys', {
         bearer: one.adminKey,
         body: { name: 'support', scopes: ['users:read'], expires_at: hour?.later },
       });
       const list = () => other.api('GET', '/admin/v1/users', { bearer: key.token });
       expect((await list()).status).toBe(200);
-      await shared.everyone.query(testSql('update api_keys set expires_at = db_now() where id = $1', [key.id]));
+      await shared.query(testSql('update api_keys set expires_at = db_now() where id = $1', [key.id]));
       expect((await list()).status).toBe(401);
     }
   });
@@ -194,7 +190,7 @@ describe('a step of the database’s clock', () => {
   afterAll(() => postern.close());
 
   const setClockAhead = (interval: string) =>
-    postern.database.everyone.query(
+    postern.database.query(
       testSql(`create or replace function db_now() returns timestamptz language sql volatile
            as $$ select clock_timestamp() + interval '${interval}' $$`),
     );
@@ -330,9 +326,7 @@ describe('a step of the database’s clock', () => {
     const user = await createUser(postern);
     for (let guess = 0; guess < 8; guess += 1) {
       await api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
-      await postern.database.everyone.query(
-        testSql('update guess_budgets set locked_until = null where not permanent'),
-      );
+      await postern.database.query(testSql('update guess_budgets set locked_until = null where not permanent'));
     }
     await afterEachStep(async () => {
       expect((await api('GET', '/admin/v1/users', { bearer: key.token })).status).toBe(401);

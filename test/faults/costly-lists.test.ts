@@ -19,7 +19,7 @@ beforeAll(async () => {
   if (first === undefined || second === undefined) throw new Error('nobody signed in');
   reader = first;
   other = second;
-  await postern.database.everyone.query(
+  await postern.database.query(
     testSql(
       `insert into notifications (user_id, id, sequence, change_sequence, notification_type, object_data_string,
            description, created_at, updated_at)
@@ -28,7 +28,7 @@ beforeAll(async () => {
       [reader.user.id],
     ),
   );
-  await postern.database.everyone.query(
+  await postern.database.query(
     testSql(
       `update inboxes set last_change_sequence = ${rows}, total = ${rows}, last_time = now() + interval '1 second'
          where user_id = $1`,

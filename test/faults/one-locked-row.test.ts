@@ -70,7 +70,7 @@ const cases: readonly Case[] = [
 
 /** The statements that wait for a lock. Each is one wait: a later one of the same connection starts at another time. */
 const findWaits = async (): Promise<readonly string[]> => {
-  const rows = await postern.database.everyone.query<{ wait: string }>(
+  const rows = await postern.database.query<{ wait: string }>(
     testSql(`select concat_ws(' ', pid, query_start) as wait from pg_stat_activity
          where datname = current_database() and application_name ~ '^postern( map|$)' and wait_event_type = 'Lock'`),
   );

@@ -39,11 +39,10 @@ test('behind PgBouncer in session mode the service works, and its statements hav
 
   const database = createDatabase({ target: url, size: 2, onConnectionError: () => undefined });
   onTestFinished(() => database.close());
-  const limits = compose<{ statement: string; lock: string }, 'everyone'>(
-    'everyone',
+  const limits = compose<{ statement: string; lock: string }>(
     sql`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`,
   );
-  expect(await database.everyone.query(limits)).toEqual([{ statement: '4s', lock: '2s' }]);
+  expect(await database.query(limits)).toEqual([{ statement: '4s', lock: '2s' }]);
 });
 
 const sharedMessage = 'The pooler gives each transaction another session (transaction mode).';

@@ -59,10 +59,8 @@ const startMany = async (client: Client, count: number) => {
 
 /** Makes the next attempt due now. */
 async function makeRetriesDue(database: Database): Promise<void> {
-  await database.everyone.query(
-    testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'),
-  );
-  await database.everyone.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
+  await database.query(testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'));
+  await database.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
 }
 
 /** Waits until a message has at least this number of failed attempts. */
@@ -76,8 +74,8 @@ const receivedBy = (provider: FaultyProvider, phone: string) => provider.receive
 
 /** Expires the code of a login. */
 async function expire(database: Database, id: string): Promise<void> {
-  await database.everyone.query(testSql('update outbox set expires_at = db_now() where authentication_id = $1', [id]));
-  await database.everyone.query(testSql('update authentications set challenge_ends_at = db_now() where id = $1', [id]));
+  await database.query(testSql('update outbox set expires_at = db_now() where authentication_id = $1', [id]));
+  await database.query(testSql('update authentications set challenge_ends_at = db_now() where id = $1', [id]));
 }
 
 describe('a provider that hangs', () => {
@@ -134,11 +132,11 @@ describe('a provider that hangs', () => {
     const deleted = await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
     expect(deleted.status).toBe(204);
     await eventually('the erasure', async () => {
-      const left = await postern.database.everyone.query(testSql('select 1 from outbox where user_id = $1', [user.id]));
+      const left = await postern.database.query(testSql('select 1 from outbox where user_id = $1', [user.id]));
       return left.length === 0 ? true : undefined;
     });
     // Meanwhile messages waited for their first attempt, and none was sent.
-    const states = await postern.database.everyone.query<{ state: string; attempts: number }>(
+    const states = await postern.database.query<{ state: string; attempts: number }>(
       testSql('select distinct state, attempts from outbox'),
     );
     expect(states).toContainEqual({ state: 'queued', attempts: 0 });
@@ -197,27 +195,27 @@ describe('a provider that keeps failing', () => {
    * Records the pause before each further attempt, and then keeps the job until `makeRetriesDue`, however slow the
    * machine is.
    */
-  const holdRetries = async ({ everyone }: Database) => {
-    await everyone.query(testSql('create table pauses (attempts int, seconds float8)'));
-    await everyone.query(
+  const holdRetries = async (database: Database) => {
+    await database.query(testSql('create table pauses (attempts int, seconds float8)'));
+    await database.query(
       testSql(`create function hold_retry() returns trigger language plpgsql as $$ begin
              insert into public.pauses values (new.attempts, extract(epoch from new.run_at - now()));
              new.run_at = now() + interval '1 day';
              return new;
            end $$`),
     );
-    await everyone.query(
+    await database.query(
       testSql(`create trigger hold_retry before update on graphile_worker._private_jobs for each row
            when (old.locked_by is not null and new.locked_by is null) execute function public.hold_retry()`),
     );
   };
 
   /** The pause after a failing attempt, in seconds. */
-  const pauseAfter = async ({ everyone }: Database, attempt: number) => {
+  const pauseAfter = async (database: Database, attempt: number) => {
     const all = testSql<{ seconds: number }>('select seconds from pauses where attempts = $1', [attempt]);
     const { seconds } = await eventually(
       `the pause after attempt ${attempt}`,
-      async () => (await everyone.query(all))[0],
+      async () => (await database.query(all))[0],
     );
     return seconds;
   };
@@ -243,9 +241,7 @@ describe('a provider that keeps failing', () => {
     });
     expect(receivedBy(provider, phone)).toHaveLength(8);
     const jobs = testSql('select from graphile_worker._private_jobs');
-    await eventually('an empty queue', async () =>
-      (await postern.database.everyone.query(jobs))[0] ? undefined : true,
-    );
+    await eventually('an empty queue', async () => ((await postern.database.query(jobs))[0] ? undefined : true));
   });
 
   test('is not retried when the code has expired, and the message has failed', async () => {

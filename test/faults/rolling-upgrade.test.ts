@@ -22,7 +22,7 @@ test('the former release and this one serve the same database, and a rolling upg
   onTestFinished(() => former.remove());
   const db = await createTestDatabase('template template0');
   onTestFinished(() => db.drop());
-  const rows = <Row extends object>(text: string) => db.database.everyone.query<Row>(testSql(text));
+  const rows = <Row extends object>(text: string) => db.database.query<Row>(testSql(text));
   const receiver = await startWebhookReceiver();
   onTestFinished(() => receiver.close());
   const adminKey = `admin-${randomBytes(24).toString('hex')}`;

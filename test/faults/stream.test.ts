@@ -169,14 +169,14 @@ function killConnections(database: Database, name: string, count: number): Promi
       where application_name = $1 and datname = current_database() and pid <> pg_backend_pid() order by random() limit $2
     ) recipients`;
   // May also end other connections of this test's pool, because they have the same name as those of the service.
-  return database.everyone.query(testSql(kill, [name, count])).catch(() => undefined);
+  return database.query(testSql(kill, [name, count])).catch(() => undefined);
 }
 
 async function inboxOf(database: Database, user: User): Promise<string[]> {
   const statement = testSql<{ id: string }>('select id from notifications where user_id = $1 order by sequence', [
     user.id,
   ]);
-  return (await database.everyone.query(statement)).map(({ id }) => id);
+  return (await database.query(statement)).map(({ id }) => id);
 }
 
 function countLost(inbox: readonly string[], received: readonly string[]): number {

@@ -63,7 +63,7 @@ test(
     await stepClock(db.database, '3 hours');
     service = await installation.start();
 
-    const rows = <Row extends object>(text: string) => db.database.everyone.query<Row>(testSql(text));
+    const rows = <Row extends object>(text: string) => db.database.query<Row>(testSql(text));
     await eventually('the end of all deliveries', async () => {
       const [left] = await rows<{ count: number }>(
         `select (select count(*) from webhook_outbox)::int

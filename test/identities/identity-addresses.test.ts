@@ -17,6 +17,12 @@ describe('mail addresses', () => {
     ['straße@example.com', 'straße@example.com'],
     ['mi\u212ae@example.com', 'mike@example.com'], // the canonical form of the Kelvin sign is the letter K
     [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
+    [' ada@example.com\r\n', 'ada@example.com'],
+    ['\ufeff\u200eada@example.com\u2069\u200b', 'ada@example.com'],
+    ['\u00a0\tada@example.com\u3000\u00ad', 'ada@example.com'],
+    ['ada..lovelace.@docomo.ne.jp', 'ada..lovelace.@docomo.ne.jp'],
+    ['"Ada..Lovelace."@docomo.ne.jp', 'ada..lovelace.@docomo.ne.jp'],
+    ['a--b...@ezweb.ne.jp', 'a--b...@ezweb.ne.jp'],
   ])('reads %s as %s', (value, expected) => {
     expect(canonical('email', value)).toBe(expected);
   });
@@ -35,8 +41,6 @@ describe('mail addresses', () => {
     ['a colon', 'a:b@example.com'],
     ['a backslash', 'a\\b@example.com'],
     ['a comment', 'ada(x)@example.com'],
-    ['a leading space', ' ada@example.com'],
-    ['a trailing space', 'ada@example.com '],
     ['an inner space', 'a da@example.com'],
     ['a header injection', 'ada@example.com\r\nBcc: eve@example.com'],
     ['NUL', 'ada\0@example.com'],
@@ -46,6 +50,9 @@ describe('mail addresses', () => {
     ['a leading dot', '.ada@example.com'],
     ['a trailing dot', 'ada.@example.com'],
     ['two dots', 'a..da@example.com'],
+    ['a leading dot at docomo', '.ada@docomo.ne.jp'],
+    ['only dots at docomo', '..@docomo.ne.jp'],
+    ['a quoted @ at docomo', '"a@b"@docomo.ne.jp'],
     ['a local part of 65 bytes', `${'a'.repeat(65)}@example.com`],
     ['a local part of 66 bytes in 33 characters', `${'é'.repeat(33)}@example.com`],
     ['an address of 255 bytes', `${'a'.repeat(64)}@${`${'b'.repeat(61)}.`.repeat(3)}com.x`],
@@ -92,6 +99,14 @@ describe('phone numbers', () => {
     ['＋１５５５１２３４５６７', undefined, '+15551234567'],
     ['+١٥٥٥١٢٣٤٥٦٧', undefined, '+15551234567'],
     ['+1\u00a0555\u2011123\u20134567', undefined, '+15551234567'],
+    ['\u202a+1 555 123 4567\u202c', undefined, '+15551234567'],
+    ['\u200e+1\u200b555\u2060123\ufeff4567\r\n', undefined, '+15551234567'],
+    ['+1\u202f555\u2009123\u22124567', undefined, '+15551234567'],
+    ['+१५५५१२३४५६७', undefined, '+15551234567'],
+    ['+52 1 55 1234 5678', undefined, '+525512345678'],
+    ['+5215512345678', undefined, '+525512345678'],
+    ['+52 55 1234 5678', undefined, '+525512345678'],
+    ['55 1234 5678', 'MX', '+525512345678'],
     ['+44 (0)20 7946 0958', undefined, '+442079460958'],
     ['+39 06 698 1234', undefined, '+39066981234'],
     ['+290 1234', undefined, '+2901234'],
@@ -136,10 +151,6 @@ describe('phone numbers', () => {
     ['a plus inside', '+1555+1234567'],
     ['two pluses', '++15551234567'],
     ['surrounding text', 'call +15551234567'],
-    ['a newline', '+15551234567\n'],
     ['NUL', '+15551234567\0'],
-    ['bidi marks', '\u202a+15551234567\u202c'],
-    ['zero-width space', '+1555\u200b1234567'],
-    ['digits of another alphabet', '+१५५५१२३४५६७'],
   ]);
 });

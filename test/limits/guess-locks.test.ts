@@ -27,7 +27,7 @@ async function lock(username: string | null, device: object = {}): Promise<void>
 const currentUser = async ({ id }: User) => (await admin<User>('GET', `/users/${id}`)).body;
 /** Moves all locks and their refusals `seconds` into the past. */
 const ageLocks = (seconds: number) =>
-  postern.database.everyone.query(
+  postern.database.query(
     testSql(
       `update guess_budgets set locked_until = locked_until - $1 * interval '1 second',
            locked_at = locked_at - $1 * interval '1 second', refused_at = refused_at - $1 * interval '1 second'`,
@@ -135,31 +135,31 @@ describe('a list of users', () => {
     await admin('POST', `/users/${cleared.id}/unlock`);
     const lockedOnes = [lockedPermanently.id, onDevice.id, locked.id];
     const freeOnes = [cleared.id, lapsed.id, free.id];
-    const everyone = [cleared.id, lockedPermanently.id, onDevice.id, lapsed.id, locked.id, free.id];
+    const allUsers = [cleared.id, lockedPermanently.id, onDevice.id, lapsed.id, locked.id, free.id];
     for (const filter of ['guess_locked:true', 'guess_locked:neq:false', 'guess_locked:in:[true]']) {
       expect(await idsOf(`name:${name},${filter}`)).toEqual(lockedOnes);
-      expect((await idsOf(filter)).filter((id) => everyone.includes(id))).toEqual(lockedOnes);
+      expect((await idsOf(filter)).filter((id) => allUsers.includes(id))).toEqual(lockedOnes);
     }
     for (const filter of ['guess_locked:false', 'guess_locked:neq:true']) {
       expect(await idsOf(`name:${name},${filter}`)).toEqual(freeOnes);
     }
-    expect(await idsOf(`name:${name},guess_locked:in:[true;false]`)).toEqual(everyone);
+    expect(await idsOf(`name:${name},guess_locked:in:[true;false]`)).toEqual(allUsers);
     expect(await idsOf(`name:${name},guess_locked:true,guess_locked:false`)).toEqual([]);
     expect(await idsOf(`id:${free.id},guess_locked:true`)).toEqual([]);
   });
 
   test('finds few locked users by index among many users and many locked unknown identities', async () => {
     const { database } = postern;
-    await database.everyone.query(
+    await database.query(
       testSql(`insert into users (id, username, created_at, updated_at)
            select gen_random_uuid(), null, now(), now() from generate_series(1, 20000)`),
     );
-    await database.everyone.query(
+    await database.query(
       testSql(`insert into guess_budgets (user_id, bucket, permanent, locked_at, locked_until, updated_at)
            select gen_random_uuid(), '00000000-0000-0000-0000-000000000000', n % 2 = 0, db_now(), db_now() + interval '1 hour', db_now()
            from generate_series(1, 20000) n`),
     );
-    await database.everyone.query(testSql('analyze users, guess_budgets'));
+    await database.query(testSql('analyze users, guess_budgets'));
     const locked = await createUser(postern);
     await lock(locked.username);
     let ids: string[] = [];
@@ -168,15 +168,15 @@ describe('a list of users', () => {
     });
     expect(ids).toContain(locked.id);
     const list = sent.find(({ text }) => text.includes('guess_budgets') && text.includes('order by'));
-    const [{ 'QUERY PLAN': plan } = {}] = await database.everyone.query<{ 'QUERY PLAN': unknown }>(
+    const [{ 'QUERY PLAN': plan } = {}] = await database.query<{ 'QUERY PLAN': unknown }>(
       testSql(`explain (analyze, format json) ${list?.text ?? ''}`, [...(list?.values ?? [])]),
     );
     const nodes = scansOf(plan);
     expect(nodes.length).toBeGreaterThan(1);
     expect(nodes.filter(({ rows }) => rows > 1000)).toEqual([]);
     expect(nodes.filter(({ type }) => type === 'Seq Scan').filter(({ table }) => table !== 'devices')).toEqual([]);
-    await database.everyone.query(testSql('delete from users where username is null'));
-    await database.everyone.query(
+    await database.query(testSql('delete from users where username is null'));
+    await database.query(
       testSql('delete from guess_budgets b where not exists (select from users u where u.id = b.user_id)'),
     );
   });
@@ -275,9 +275,7 @@ describe('a login that a guess lock refuses', () => {
       };
       await attemptInParallel();
       expect(await refusals(user)).toHaveLength(1);
-      await postern.database.everyone.query(
-        testSql(`update guess_budgets set locked_until = locked_until + interval '1 hour'`),
-      );
+      await postern.database.query(testSql(`update guess_budgets set locked_until = locked_until + interval '1 hour'`));
       await ageLocks(20);
       await attemptInParallel();
       expect(await refusals(user)).toHaveLength(1);
@@ -293,7 +291,7 @@ describe('a login that a guess lock refuses', () => {
     const user = await createUser(postern);
     await lock(user.username);
     await attempt(user.username, password);
-    await postern.database.everyone.query(testSql('update guess_budgets set locked_until = db_now()'));
+    await postern.database.query(testSql('update guess_budgets set locked_until = db_now()'));
     await lock(user.username);
     expect((await attempt(user.username, password)).status).toBe(403);
     expect(await refusals(user)).toHaveLength(2);
@@ -316,7 +314,7 @@ describe('a login that a guess lock refuses', () => {
     expect(ofNobody).toEqual(ofUser);
     // Two rejections, the lock and one refusal, for each of the two.
     expect(await countEvents()).toBe(eventsBefore + 8);
-    const rows = await postern.database.everyone.query<{ is_user: boolean }>(
+    const rows = await postern.database.query<{ is_user: boolean }>(
       testSql(`select is_user from guess_budgets where locked_at is not null and refused_at is not null
              and locked_at > db_now() - interval '20 seconds' and locks = 1`),
     );
@@ -324,5 +322,5 @@ describe('a login that a guess lock refuses', () => {
   });
 
   const countEvents = async () =>
-    (await postern.database.everyone.query<{ n: number }>(testSql('select count(*)::int as n from events')))[0]?.n ?? 0;
+    (await postern.database.query<{ n: number }>(testSql('select count(*)::int as n from events')))[0]?.n ?? 0;
 });

@@ -12,7 +12,7 @@ let test_: Awaited<ReturnType<typeof createTestDatabase>>;
 beforeAll(async () => {
   test_ = await createTestDatabase();
   // The clock stands still, so that the two decisions are about the same moment.
-  await test_.database.everyone.query(
+  await test_.database.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select timestamptz '2030-01-01 00:00:00Z' $$`),
   );
@@ -36,13 +36,13 @@ const budgets = fc.record({
 });
 
 test('a guess budget is read as the next guess would find it, and reading does not change it', async () => {
-  const { everyone } = test_.database;
+  const { database } = test_;
   await fc.assert(
     fc.asyncProperty(budgets, async ({ failures, total, locks, lockEnd, permanent, updated, slots }) => {
       const userId = randomUUID();
       const device = '00000000-0000-0000-0000-000000000000';
       const after = (place: string) => `db_now() + ${place} * interval '1 second'`;
-      await everyone.query(
+      await database.query(
         testSql(
           `insert into guess_budgets (user_id, bucket, failures, total_failures, locks, locked_until, permanent, updated_at,
                                       slots, slots_taken_at)
@@ -51,7 +51,7 @@ test('a guess budget is read as the next guess would find it, and reading does n
           [userId, device, failures, total, locks, lockEnd, permanent, updated, slots],
         ),
       );
-      const rows = () => everyone.query(testSql('select * from guess_budgets where user_id = $1', [userId]));
+      const rows = () => database.query(testSql('select * from guess_budgets where user_id = $1', [userId]));
       const before = await rows();
       const { attempt: tried } = await readGuessState(
         test_.database.user(userId),
@@ -59,7 +59,7 @@ test('a guess budget is read as the next guess would find it, and reading does n
         limits,
       );
       expect(await rows()).toEqual(before);
-      const [taken] = await everyone.query<GuessAttempt>(
+      const [taken] = await database.query<GuessAttempt>(
         testSql('select outcome, retry_after from take_guess($1, $2, $3, 3, 9, 30, 600)', [
           userId,
           device,

@@ -13,12 +13,12 @@ afterAll(() => test_.drop());
 
 /** Sets the clock of the database to this number of seconds after a fixed time. */
 const setClock = (second: number) =>
-  test_.database.everyone.query(
+  test_.database.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select timestamptz '2030-01-01 00:00:00Z' + interval '${second} seconds' $$`),
   );
 const waitOf = async (call: string, key: Buffer) => {
-  const [row] = await test_.database.everyone.query<{ wait: number | null }>(testSql(`select ${call} as wait`, [key]));
+  const [row] = await test_.database.query<{ wait: number | null }>(testSql(`select ${call} as wait`, [key]));
   return row?.wait ?? undefined;
 };
 /** Steps of the clock, also backwards. */
@@ -33,7 +33,7 @@ test('a request limit is read as the next requests would find it', async () => {
         now += step;
         await setClock(now);
         const requests = [1, 2].map((position) => ({ limitKey, limitSize: size, limitWindow: 60, position }));
-        const [next, second] = await readRequestLimits(test_.database.directory, requests);
+        const [next, second] = await readRequestLimits(test_.database, requests);
         const wait = await waitOf(`take_request($1, ${size}, 60)`, limitKey);
         expect(next?.wait).toEqual(wait === undefined ? undefined : expect.closeTo(wait, 3));
         if (wait !== undefined) continue;
@@ -47,7 +47,7 @@ test('a request limit is read as the next requests would find it', async () => {
 
 test('a limit of 0 never refuses', async () => {
   const off = { limitKey: null, limitSize: 0, limitWindow: 60, position: 3 };
-  expect(await readRequestLimits(test_.database.directory, [off])).toEqual([undefined]);
+  expect(await readRequestLimits(test_.database, [off])).toEqual([undefined]);
 });
 
 test('a message limit is read as the next message would find it, with the window that is full', async () => {
@@ -60,7 +60,7 @@ test('a message limit is read as the next message would find it, with the window
         for (const step of clock) {
           now += step;
           await setClock(now);
-          const [state] = await readMessageLimits(test_.database.directory, [key]);
+          const [state] = await readMessageLimits(test_.database, [key]);
           const wait = await waitOf('(select wait from take_message_slot($1))', key);
           expect(state?.wait).toEqual(wait === undefined ? undefined : expect.closeTo(wait, 3));
         }
@@ -81,6 +81,6 @@ test.each([
     await waitOf('(select wait from take_message_slot($1))', key);
   }
   await setClock((messages - 1) * Math.max(61, step) + 62 * Number(window !== 'minute'));
-  const [state] = await readMessageLimits(test_.database.directory, [key]);
+  const [state] = await readMessageLimits(test_.database, [key]);
   expect([state?.window, state?.since]).toEqual([window, '2030-01-01T00:00:00.000000Z']);
 });

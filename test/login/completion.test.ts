@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const run = (text: string) => postern.database.everyone.query(testSql(text));
+const run = (text: string) => postern.database.query(testSql(text));
 
 /** Until `end` is called, the work after an approval fails as on a full disk. */
 async function failAfterApproval() {
@@ -27,7 +27,7 @@ async function failAfterApproval() {
 
 /** How many devices have the push token. It belongs to the last one that has sent it. */
 const countDevicesWith = async (token: string) => {
-  const [row] = await postern.database.everyone.query<{ count: number }>(
+  const [row] = await postern.database.query<{ count: number }>(
     testSql('select count(*)::int as count from devices where apn_device_token = $1', [token]),
   );
   return row?.count;
@@ -44,7 +44,7 @@ async function usedToken(): Promise<string> {
 }
 const warnings = () => postern.logged.filter((line) => line.includes('the login stays approved')).length;
 const stateOf = async (id: string) => {
-  const [row] = await postern.database.everyone.query(
+  const [row] = await postern.database.query(
     testSql(
       `select pin_hash is not null as pin, password_hash like '$argon2%' as rehashed
          from users u where id = $1`,

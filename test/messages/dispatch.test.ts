@@ -31,12 +31,7 @@ async function startLogin(
   const messageId = newId();
   const encryptedCode = keys.encrypt('123456', messageId);
   const message = { id: messageId, channel: 'sms', kind: 'sms.code', recipient, encryptedCode, recentCodes } as const;
-  await insertOpenAuthentication(
-    testDatabase.database.everyone,
-    login,
-    { state: {}, lifetime: 300 },
-    { factor: 1, message },
-  );
+  await insertOpenAuthentication(testDatabase.database, login, { state: {}, lifetime: 300 }, { factor: 1, message });
   return { userId: login.userId, id: login.id, messageId };
 }
 
@@ -52,24 +47,23 @@ async function many<T>(count: number, create: (index: number) => Promise<T>): Pr
 }
 /** Dispatches all queued messages. @returns the number of statements */
 async function dispatchAll(): Promise<number> {
-  for (let statements = 1; ; statements += 1)
-    if (!(await dispatchMessages(testDatabase.database.everyone))) return statements;
+  for (let statements = 1; ; statements += 1) if (!(await dispatchMessages(testDatabase.database))) return statements;
 }
 /** Ids of messages in the order in which the queue runs their jobs. */
 const jobs = async () =>
   (
-    await testDatabase.database.everyone.query<{ id: string }>(
+    await testDatabase.database.query<{ id: string }>(
       testSql(`select payload->>'id' as id from graphile_worker._private_jobs order by priority, run_at, id`),
     )
   ).map(({ id }) => id);
 const statusOf = async ({ id }: { readonly id: string }) => {
-  const [row] = await testDatabase.database.everyone.query<{ status: string }>(
+  const [row] = await testDatabase.database.query<{ status: string }>(
     testSql('select status from authentications where id = $1', [id]),
   );
   return row?.status;
 };
 const countOf = async (rowsOf: string) => {
-  const [row] = await testDatabase.database.everyone.query<{ count: number }>(
+  const [row] = await testDatabase.database.query<{ count: number }>(
     testSql(`select count(*)::int as count from ${rowsOf}`),
   );
   return row?.count;
@@ -82,7 +76,7 @@ test('logins with and without a recipient become pending in one statement, befor
   expect([await statusOf(known), await statusOf(unknown)]).toEqual(['pending', 'pending']);
   expect(await jobs()).toEqual([known.messageId]);
   const states = 'select id, state, attempts from outbox order by recipient';
-  expect(await testDatabase.database.everyone.query(testSql(states))).toEqual([
+  expect(await testDatabase.database.query(testSql(states))).toEqual([
     { id: known.messageId, state: 'queued', attempts: 0 },
     { id: unknown.messageId, state: 'dropped', attempts: 1 },
   ]);
@@ -116,10 +110,8 @@ test('the queue sends codes that a session requested first, then those for netwo
     code: '123456',
     lifetime: 300,
   } as const;
-  const sessionCode = await enqueueCode(testDatabase.database.everyone, keys, { ...code, userId: newId() });
-  await testDatabase.database.everyone.query(
-    testSql(`select graphile_worker.add_job('notice.send', '{"id": "a notice"}')`),
-  );
+  const sessionCode = await enqueueCode(testDatabase.database, keys, { ...code, userId: newId() });
+  await testDatabase.database.query(testSql(`select graphile_worker.add_job('notice.send', '{"id": "a notice"}')`));
   await dispatchAll();
   const ids = started.map(({ messageId }) => messageId);
   expect(await jobs()).toEqual([sessionCode, ids[1], ids[3], ids[2], ids[0], 'a notice']);
@@ -127,7 +119,7 @@ test('the queue sends codes that a session requested first, then those for netwo
 
 test('a message that was deleted before its dispatch leaves no rows behind', async () => {
   const { messageId } = await startLogin('+15551234567');
-  await testDatabase.database.everyone.query(testSql('delete from outbox where id = $1', [messageId]));
+  await testDatabase.database.query(testSql('delete from outbox where id = $1', [messageId]));
   await dispatchAll();
   expect([await countOf('undispatched_messages'), await jobs()]).toEqual([0, []]);
 });
@@ -173,7 +165,7 @@ describe('the number of recent codes', () => {
     );
     expect(await recentCodesOf('2001:db8::2')).toBe(21);
     const stepClock = (offset: string) =>
-      testDatabase.database.everyone.query(
+      testDatabase.database.query(
         testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select clock_timestamp() + interval '${offset}' $$`),
       );

@@ -31,9 +31,7 @@ const newCode = (userId: string, recipient: string | undefined) =>
 describe('a code in the outbox', () => {
   test('is sent after the transaction has committed, and expires after its lifetime', async () => {
     const user = await createUser(postern, { phone: newPhone() });
-    const id = await postern.database.everyone.transaction((tx) =>
-      enqueueCode(tx, keys, newCode(user.id, user.phone ?? '')),
-    );
+    const id = await postern.database.transaction((tx) => enqueueCode(tx, keys, newCode(user.id, user.phone ?? '')));
     const sent = await messageInState(id, ['sent']);
     expect(sent).toMatchObject({
       user_id: user.id,
@@ -50,12 +48,12 @@ describe('a code in the outbox', () => {
 
   test('leaves neither a row nor a job when the transaction fails', async () => {
     const user = await createUser(postern, { phone: newPhone() });
-    const failing = postern.database.everyone.transaction(async (tx) => {
+    const failing = postern.database.transaction(async (tx) => {
       await enqueueCode(tx, keys, newCode(user.id, user.phone ?? ''));
       throw new Error('rolled back on purpose');
     });
     await expect(failing).rejects.toThrow('rolled back on purpose');
-    const left = await postern.database.everyone.query(
+    const left = await postern.database.query(
       testSql(
         `select 1 from outbox where user_id = $1
            union all select 1 from undispatched_messages where user_id = $1
@@ -68,8 +66,8 @@ describe('a code in the outbox', () => {
 
   test('is encrypted in the database, bound to the id of its message', async () => {
     const user = await createUser(postern, { phone: newPhone() });
-    const id = await enqueueCode(postern.database.everyone, keys, newCode(user.id, user.phone ?? ''));
-    const [row] = await postern.database.everyone.query<{ sealed_code: Buffer; text: string }>(
+    const id = await enqueueCode(postern.database, keys, newCode(user.id, user.phone ?? ''));
+    const [row] = await postern.database.query<{ sealed_code: Buffer; text: string }>(
       testSql('select sealed_code, o::text as text from outbox o where id = $1', [id]),
     );
     expect(row?.text).not.toContain('482913');
@@ -80,11 +78,7 @@ describe('a code in the outbox', () => {
   test('is retried while its key is missing, with the id of the key in the error', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     const gone = 'g'.repeat(32);
-    const id = await enqueueCode(
-      postern.database.everyone,
-      createSecretKeys([gone]),
-      newCode(user.id, user.phone ?? ''),
-    );
+    const id = await enqueueCode(postern.database, createSecretKeys([gone]), newCode(user.id, user.phone ?? ''));
     const tried = await eventually('an attempt', async () => {
       const found = await messageInState(id, ['queued', 'failed']);
       return found.last_error === null ? undefined : found;
@@ -95,7 +89,7 @@ describe('a code in the outbox', () => {
   });
 
   test('without a recipient is written like others, and dropped by the dispatch', async () => {
-    const id = await enqueueCode(postern.database.everyone, keys, newCode(newId(), undefined));
+    const id = await enqueueCode(postern.database, keys, newCode(newId(), undefined));
     expect(await messageInState(id, ['dropped'])).toMatchObject({ recipient: null, attempts: 1 });
   });
 });

@@ -38,7 +38,7 @@ async function startOther(env: Readonly<Record<string, string>>): Promise<TestAp
 /** Waits until the queue is empty: all notices have been sent. */
 const settled = (app = postern) =>
   eventually('an empty queue', async () => {
-    const left = await app.database.everyone.query(
+    const left = await app.database.query(
       testSql(`select 1 from notices union all select 1 from undispatched_messages
            union all select 1 from graphile_worker._private_jobs`),
     );
@@ -83,7 +83,7 @@ describe('a login on a new device', () => {
     expect(JSON.stringify(pushed)).toContain('on a new device: Eve s http evil com, EvilOS.');
     expect(pushedTo(token)).toHaveLength(1);
     expect(pushedTo(newToken)).toEqual([]);
-    const rows = await postern.database.everyone.query<{ params: object; sealed_code: unknown }>(
+    const rows = await postern.database.query<{ params: object; sealed_code: unknown }>(
       testSql('select params, sealed_code from outbox where user_id = $1 order by created_at desc limit 1', [user.id]),
     );
     expect(rows[0]).toEqual({
@@ -111,7 +111,7 @@ describe('a login on a new device', () => {
     const user = await createUser(postern, { phone: newPhone() });
     await settled();
     const jobs = () =>
-      postern.database.everyone.query(testSql(`select last_value, is_called from graphile_worker.jobs_id_seq1`));
+      postern.database.query(testSql(`select last_value, is_called from graphile_worker.jobs_id_seq1`));
     const before = await jobs();
     await signIn(postern, user);
     await signIn(postern, user);
@@ -256,7 +256,7 @@ describe('the first device of a user', () => {
 describe('a guess lock', () => {
   const guess = (name: string | null) =>
     postern.api('POST', '/v1/tokens', { body: passwordLogin(name, 'not the password') });
-  const unlockAll = () => postern.database.everyone.query(testSql('delete from guess_budgets'));
+  const unlockAll = () => postern.database.query(testSql('delete from guess_budgets'));
 
   test('is reported once an hour, however often the account is locked', async () => {
     const { user } = await newOwner();
@@ -268,15 +268,13 @@ describe('a guess lock', () => {
     for (let count = 0; count < 5; count += 1) await lock();
     const locks = async () => (await noticesTo(user)).filter((message) => message.startsWith('email.account_locked'));
     expect(await locks()).toEqual([`email.account_locked ${user.email}`]);
-    await postern.database.everyone.query(
-      testSql(`update request_limits set refilled_at = refilled_at - interval '1 hour'`),
-    );
+    await postern.database.query(testSql(`update request_limits set refilled_at = refilled_at - interval '1 hour'`));
     await lock();
     expect(await locks()).toHaveLength(2);
   });
 
   test('of an unknown identity runs the same statements, and its notice is dropped', async () => {
-    const rows = () => postern.database.everyone.query(testSql('select id from outbox'));
+    const rows = () => postern.database.query(testSql('select id from outbox'));
     const before = await rows();
     const sent = (name: string | null) =>
       queriesOf(async () => {
@@ -330,7 +328,7 @@ describe('a changed credential', () => {
   test('is reported once, though many jobs run for it in parallel', async () => {
     const { user } = await newOwner();
     for (let round = 0; round < 20; round += 1) {
-      await postern.database.everyone.query(
+      await postern.database.query(
         testSql(
           `with notice as (
                insert into notices (user_id, id, kind, data, created_at)
@@ -350,7 +348,7 @@ describe('a changed credential', () => {
     await change(user, { pin: '2468' });
     await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
     await eventually('the erasure', async () => {
-      const left = await postern.database.everyone.query(
+      const left = await postern.database.query(
         testSql('select 1 from notices where user_id = $1 union all select 1 from outbox where user_id = $1', [
           user.id,
         ]),

@@ -14,7 +14,7 @@ afterAll(() => postern.close());
 test('a message of a kind that this release does not know is put back for a newer instance, without an attempt', async () => {
   const [id, phone] = [randomUUID(), newPhone()];
   const run = <Row extends object>(text: string, values: readonly unknown[] = []) =>
-    postern.database.everyone.query(testSql<Row>(text, values));
+    postern.database.query(testSql<Row>(text, values));
   await run(
     `insert into outbox (user_id, id, channel, kind, recipient, state, expires_at, created_at, updated_at)
      values ($1, $1, 'sms', 'sms.of_the_next_release', $2, 'queued', db_now() + interval '1 day', db_now(), db_now())`,

@@ -157,7 +157,7 @@ test('ADMIN_PROOF_MAX_AGE sets the maximum age, by the database’s clock', asyn
   expect(await operator.codeOf('POST', '/admin/v1/keys', key)).toEqual([201, undefined]);
   await ageLogin(postern, operator.user.id, 2);
   expect(await operator.codeOf('POST', '/admin/v1/keys', key)).toEqual(stale);
-  const [row] = await postern.database.everyone.query<{ made: number }>(
+  const [row] = await postern.database.query<{ made: number }>(
     testSql(`select count(*)::int as made from events where type = 'key.created' and actor = $1`, [
       `user:${operator.user.id}`,
     ]),

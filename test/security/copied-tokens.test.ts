@@ -41,7 +41,7 @@ async function misuses(user: User): Promise<Event[]> {
 
 async function noticesOf(user: User): Promise<Notification[]> {
   await eventually('an empty queue', async () => {
-    const left = await one.database.everyone.query(
+    const left = await one.database.query(
       testSql('select 1 from notices union all select 1 from graphile_worker._private_jobs'),
     );
     return left.length === 0 ? true : undefined;
@@ -84,7 +84,7 @@ describe('a copy of a bound token', () => {
     await Promise.all(Array.from({ length: 20 }, use));
     expect(await misuses(user)).toHaveLength(1);
     const moveReport = (by: string) =>
-      one.database.everyone.query(
+      one.database.query(
         testSql(`update authentications set misuse_reported_at = misuse_reported_at + $2::interval where id = $1`, [
           own.authentication.id,
           by,
@@ -175,11 +175,13 @@ describe('a proof', () => {
     }
   });
 
-  test('of another user’s token with the same nonce has no effect', async () => {
+  test('of another user’s token is refused, and so is a nonce of another user', async () => {
     const { own: mine } = await newOwner();
     const { own: theirs } = await newOwner();
     expect((await requestSession(one, theirs.token, proofOf(mine))).status).toBe(401);
-    expect((await requestSession(one, theirs.token, proofOf({ ...theirs, nonce: mine.nonce }))).status).toBe(201);
+    const borrowed = await requestSession(one, theirs.token, proofOf({ ...theirs, nonce: mine.nonce }));
+    expect([borrowed.status, borrowed.body.errors?.[0]?.code]).toEqual([401, 'use_dpop_nonce']);
+    expect((await requestSession(one, theirs.token, proofOf(theirs))).status).toBe(201);
   });
 });
 

@@ -37,22 +37,22 @@ async function newPerson() {
 
 /** Step 1 of a login by SMS on a device, and its code. */
 async function begin(user: User, device: object) {
-  await one.database.everyone.query(testSql('delete from message_limits'));
+  await one.database.query(testSql('delete from message_limits'));
   const { body } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(user.phone, device) });
   return { id: body.id, code: await codeOf(one, body.id) };
 }
 
 /** Blocks the user's requests when they take a guess, until `meanwhile` is done. */
 async function heldAtGuess<T>(user: User, bucket: string, request: () => Promise<T>, meanwhile: () => Promise<void>) {
-  const { everyone } = one.database;
-  const requesting = await everyone.transaction(async (tx) => {
+  const { database } = one;
+  const requesting = await database.transaction(async (tx) => {
     await tx.query(
       testSql('insert into guess_budgets (user_id, bucket, updated_at) values ($1, $2, db_now())', [user.id, bucket]),
     );
     const answering = request();
     await eventually('the request to wait', async () => {
       // On another connection, since a transaction keeps its first snapshot of the activity.
-      const waiting = await everyone.query(
+      const waiting = await database.query(
         testSql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
                and query like '%take_guess%'`),
       );

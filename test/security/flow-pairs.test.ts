@@ -357,7 +357,7 @@ test('a proof that starts while all other challenges end is invalid', async () =
       ask(elsewhere, 'PUT', '/password', { password: newPassword, proof: byPassword }),
     ]);
     expect([201, 401]).toContain(started.status);
-    const open = await postern.database.everyone.query(
+    const open = await postern.database.query(
       testSql('select 1 from challenges where user_id = $1 and ended_at is null', [who.user.id]),
     );
     expect(open).toEqual([]);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' });
 });
 afterAll(() => postern.close());
-beforeEach(() => postern.database.everyone.query(testSql('delete from message_limits')));
+beforeEach(() => postern.database.query(testSql('delete from message_limits')));
 
 type LoginBody = Authentication & Pick<ProblemAnswer, 'errors'>;
 const attempt = (username: string | null, secret: string, device: object = {}, app = postern) =>
@@ -34,11 +34,9 @@ const guessWrong = async (username: string | null, times: number, device: object
 };
 /** Ends a lock, as if its time had passed. */
 const endLock = () =>
-  postern.database.everyone.query(
-    testSql('update guess_budgets set locked_until = db_now() where locked_until is not null'),
-  );
+  postern.database.query(testSql('update guess_budgets set locked_until = db_now() where locked_until is not null'));
 const countFailures = async (user: User) => {
-  const rows = await postern.database.everyone.query<{ total: number }>(
+  const rows = await postern.database.query<{ total: number }>(
     testSql('select coalesce(sum(total_failures), 0)::int as total from guess_budgets where user_id = $1', [user.id]),
   );
   return rows[0]?.total;
@@ -233,7 +231,7 @@ const nil = '00000000-0000-0000-0000-000000000000';
 describe('a guess of a killed process', () => {
   test('counts as wrong after fifteen seconds', async () => {
     const user = await createUser(postern);
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         `insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
            select $1, $2, array_agg(gen_random_uuid()), array_agg(db_now() - interval '15 seconds'), db_now()
@@ -264,7 +262,7 @@ describe('limits and locks of any size', () => {
         expect(outcome(await attempt(user.username, 'wrong', {}, other))).toBe('rejected');
         const refused = await attempt(user.username, password, {}, other);
         if (seconds > 1) expect(refused.status).toBe(423);
-        await other.database.everyone.query(testSql('update guess_budgets set locked_until = db_now()'));
+        await other.database.query(testSql('update guess_budgets set locked_until = db_now()'));
         if (count === 2 && seconds > 1) expect(Number(refused.headers['retry-after'])).toBeGreaterThan(seconds - 60);
       }
     } finally {
@@ -288,19 +286,19 @@ describe('a correct guess in parallel with another one', () => {
   test('does not drop the other one: a wrong one still counts', async () => {
     const user = await createUser(postern);
     const { slots, take, settle } = guessesAt(user);
-    for (const slot of slots) expect(await postern.database.everyone.query(take(slot))).toEqual([{ outcome: 'taken' }]);
-    await postern.database.everyone.query(settle(slots[0], 'right'));
-    await postern.database.everyone.query(settle(slots[1], 'wrong'));
+    for (const slot of slots) expect(await postern.database.query(take(slot))).toEqual([{ outcome: 'taken' }]);
+    await postern.database.query(settle(slots[0], 'right'));
+    await postern.database.query(settle(slots[1], 'wrong'));
     expect(await countFailures(user)).toBe(1);
   });
 
   test('does not end a permanent lock that the other one has caused', async () => {
     const user = await createUser(postern);
     const { slots, take, settle } = guessesAt(user, { permanentLimit: 1 });
-    for (const slot of slots) await postern.database.everyone.query(take(slot));
-    await postern.database.everyone.query(settle(slots[0], 'wrong'));
-    await postern.database.everyone.query(settle(slots[1], 'right'));
-    expect(await postern.database.everyone.query(take(randomUUID()))).toEqual([{ outcome: 'permanent' }]);
+    for (const slot of slots) await postern.database.query(take(slot));
+    await postern.database.query(settle(slots[0], 'wrong'));
+    await postern.database.query(settle(slots[1], 'right'));
+    expect(await postern.database.query(take(randomUUID()))).toEqual([{ outcome: 'permanent' }]);
   });
 });
 
@@ -311,13 +309,13 @@ test('a guess that waited for a deleted row is still counted', async () => {
     take,
     settle,
   } = guessesAt(user);
-  await postern.database.everyone.query(take(first));
+  await postern.database.query(take(first));
   let waiting: Promise<unknown> | undefined;
-  await postern.database.everyone.transaction(async (tx) => {
+  await postern.database.transaction(async (tx) => {
     await tx.query(settle(first, 'right'));
-    waiting = postern.database.everyone.query(take(second));
+    waiting = postern.database.query(take(second));
     await eventually('the second guess to wait', async () => {
-      const blocked = await postern.database.everyone.query(
+      const blocked = await postern.database.query(
         testSql(`select 1 from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock' and query like '%take_guess%'`),
       );
@@ -325,6 +323,6 @@ test('a guess that waited for a deleted row is still counted', async () => {
     });
   });
   expect(await waiting).toEqual([{ outcome: 'taken' }]);
-  await postern.database.everyone.query(settle(second, 'wrong'));
+  await postern.database.query(settle(second, 'wrong'));
   expect(await countFailures(user)).toBe(1);
 });

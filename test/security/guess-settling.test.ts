@@ -26,7 +26,7 @@ interface Budget {
   readonly slots: number;
 }
 const budgets = (user: User) =>
-  postern.database.everyone.query<Budget>(
+  postern.database.query<Budget>(
     testSql('select total_failures as failures, cardinality(slots) as slots from guess_budgets where user_id = $1', [
       user.id,
     ]),
@@ -34,7 +34,7 @@ const budgets = (user: User) =>
 
 /** Locks the user's devices, like an open transaction, until `meanwhile` is done. */
 const withLockedDevices = <T>(user: User, meanwhile: () => Promise<T>) =>
-  postern.database.everyone.transaction(async (tx) => {
+  postern.database.transaction(async (tx) => {
     expect(await tx.query(testSql('select from devices where user_id = $1 for update', [user.id]))).not.toEqual([]);
     return { answer: await meanwhile() };
   });

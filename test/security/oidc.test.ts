@@ -199,7 +199,7 @@ describe('a login by id_token', () => {
     const [one, two] = [await begin(), await begin()];
     expect(outcome(await answer(one.id, await attic.sign({ nonce: two.nonce, sub })))).toBe(400);
     const expire = "update authentications set challenge_ends_at = db_now() - interval '1 s' where id = $1";
-    await postern.database.everyone.query(testSql(expire, [two.id]));
+    await postern.database.query(testSql(expire, [two.id]));
     expect(outcome(await answer(two.id, await attic.sign({ nonce: two.nonce, sub })))).toBe(400);
   });
 

@@ -65,7 +65,7 @@ describe('a change of the password', () => {
     const { body } = await change(session.token);
     expect(await isValid(other, stolen.body.token)).toBe(false);
     expect(await isValid(postern, stolen.body.token)).toBe(false);
-    const [row] = await postern.database.everyone.query<{ text: string; expires_at: string }>(
+    const [row] = await postern.database.query<{ text: string; expires_at: string }>(
       testSql('select a::text as text, expires_at from authentications a where user_id = $1 and id = $2', [
         user.id,
         body.authentication_id,

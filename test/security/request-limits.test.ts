@@ -80,6 +80,13 @@ test('an IPv4 address is counted alone, and an IPv6 address with its network /64
   expect(network('192.0.2.1')).toBe('192.0.2.1');
   expect(network('::ffff:192.0.2.1')).toBe('192.0.2.1');
   expect(network('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
+  // Clients behind a NAT64 share a /64, and no IPv4 address.
+  expect(network('64:ff9b::c000:201')).toBe('192.0.2.1');
+  expect(network('64:ff9b::192.0.2.2')).toBe('192.0.2.2');
+  expect(network('64:ff9b:1::c000:201')).toBe('192.0.2.1');
+  expect(network('64:ff9b:1:ab:cd::192.0.2.1')).toBe('192.0.2.1');
+  expect(network('64:ff9b:2::c000:201')).toBe('64:ff9b:2:0::/64');
+  expect(network('64:ff9b::1:0:c000:201')).toBe('64:ff9b:0:0::/64');
   expect(network('2001:db8:1:2::')).toBe('2001:db8:1:2::/64');
   expect(network('2001:db8:1:3::')).not.toBe(network('2001:db8:1:2::'));
   expect(network('rubbish')).toBe('unknown');
@@ -109,7 +116,7 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
     const postern = await start(unlimited);
     const { [field]: address } = await createUser(postern, { [field]: newAddress() });
     const passTime = (time: string) =>
-      postern.database.everyone.query(
+      postern.database.query(
         testSql(
           `update message_limits set sent_at = (select array_agg(t - $1::interval order by t desc) from unnest(sent_at) t)`,
           [time],

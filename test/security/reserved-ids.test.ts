@@ -38,7 +38,7 @@ describe('the id of API-key events', () => {
   });
 
   it('is refused by the database too', async () => {
-    const write = postern.database.everyone.query(
+    const write = postern.database.query(
       testSql(`insert into users (id, username, name, role, metadata, created_at, updated_at)
            values ('${nil}', 'nil', '', 'user', '{}', now(), now())`),
     );

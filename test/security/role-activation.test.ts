@@ -159,9 +159,7 @@ describe('a role', () => {
     expect(await setRole('operator')).toBe(false);
     // The link was made for the former role.
     expect((await enrolBy(who, link)).refusal).toEqual(rejected);
-    await postern.database.everyone.query(
-      testSql('update users set role_active_since = db_now() where id = $1', [who.user.id]),
-    );
+    await postern.database.query(testSql('update users set role_active_since = db_now() where id = $1', [who.user.id]));
     expect(await setRole('support')).toBe(true);
     expect(await setRole('user')).toBe(false);
     expect(await setRole('support')).toBe(false);
@@ -182,7 +180,7 @@ describe('a link', () => {
     expect(headers['cache-control']).toContain('no-store');
     const minutes = (Date.parse(body.expires_at) - Date.now()) / 60_000;
     expect(Math.round(minutes)).toBe(30);
-    const rows = await postern.database.everyone.query<{ text: string }>(
+    const rows = await postern.database.query<{ text: string }>(
       testSql(
         `select u::text as text from users u where id = $1
            union all select e::text from events e where user_id = $1`,
@@ -202,7 +200,7 @@ describe('a link', () => {
     expect((await enrolBy(who, first)).refusal).toEqual(rejected);
     expect((await enrolBy(other, second)).refusal).toEqual(rejected);
     const { confirm } = await enrolBy(who, second);
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql('update users set role_link_expires_at = db_now() where id = $1', [who.user.id]),
     );
     expect((await enrolBy(who, second)).refusal).toEqual(rejected);

@@ -123,14 +123,12 @@ async function useSelfService(): Promise<void> {
 }
 
 async function dump(): Promise<string> {
-  const tables = await postern.database.everyone.query<{ name: string }>(
+  const tables = await postern.database.query<{ name: string }>(
     testSql(`select format('%I.%I', schemaname, tablename) as name from pg_tables
          where schemaname not in ('pg_catalog', 'information_schema')`),
   );
   const rows = await Promise.all(
-    tables.map(({ name }) =>
-      postern.database.everyone.query<{ row: string }>(testSql(`select t::text as row from ${name} t`)),
-    ),
+    tables.map(({ name }) => postern.database.query<{ row: string }>(testSql(`select t::text as row from ${name} t`))),
   );
   return rows
     .flat()

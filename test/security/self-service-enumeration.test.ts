@@ -16,7 +16,7 @@ const addresses = [
 ] as const;
 
 async function start(path: string, type: string, value: string | null, more: object = {}): Promise<string> {
-  await postern.database.everyone.query(testSql('delete from message_limits'));
+  await postern.database.query(testSql('delete from message_limits'));
   const body = { identity: { type, value }, ...more };
   const answer = await postern.api<{ id: string }>('POST', path, { body });
   expect(answer.status).toBe(201);
@@ -60,7 +60,7 @@ test('a wrong code of a recovery takes the same time for a known and an unknown 
   const begun = { known: phone, unknown: newPhone() };
   const answer = (id: string) => async () => {
     // Resets the count, so that every guess is evaluated.
-    await postern.database.everyone.query(testSql('update challenges set guesses = 0'));
+    await postern.database.query(testSql('update challenges set guesses = 0'));
     const body = { secret: 'abcdef', password: 'nine dull horses' };
     expect((await postern.api('POST', `/v1/recoveries/${id}`, { body })).status).toBe(400);
   };

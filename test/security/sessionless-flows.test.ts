@@ -95,7 +95,7 @@ function startWith(env: Record<string, string>): void {
 /** After a minute, limits per minute are reset, while locks and codes still exist. */
 async function passAMinute(): Promise<void> {
   ahead += 61;
-  await postern.database.everyone.query(
+  await postern.database.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
          as $$ select clock_timestamp() + interval '${ahead} seconds' $$`),
   );
@@ -248,7 +248,7 @@ describe.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])('with a limit of mess
   test.each(pairs)('%s', async (_, { type, first, second }) => {
     const counts = new Map<Kind, number>();
     for (const kind of kinds) {
-      await postern.database.everyone.query(testSql('delete from request_limits'));
+      await postern.database.query(testSql('delete from request_limits'));
       const { identity, prefix } = await newIdentity(type, kind);
       const trial = createTrial(identity);
       await trial.begin(first);

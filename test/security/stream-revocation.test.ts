@@ -76,7 +76,7 @@ function suppressSignals() {
   const kill = testSql(`select pg_terminate_backend(pid) from pg_stat_activity
                     where application_name = 'postern signals' and datname = current_database()`);
   const killing = (async () => {
-    while (!isOver) await one.database.everyone.query(kill);
+    while (!isOver) await one.database.query(kill);
   })();
   return async () => {
     isOver = true;

@@ -20,7 +20,7 @@ afterAll(() => postern.close());
 
 const { admin } = createAdministration(() => postern);
 const code = '424242';
-const runSql = (text: string, ...values: unknown[]) => postern.database.everyone.query(testSql(text, values));
+const runSql = (text: string, ...values: unknown[]) => postern.database.query(testSql(text, values));
 
 async function addTestIdentity(type: 'phone' | 'email', value: string | null): Promise<IssuedTestIdentity> {
   const expires_at = new Date(Date.now() + 3_600_000).toISOString();

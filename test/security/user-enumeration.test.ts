@@ -52,7 +52,7 @@ test.each(codeLogins)(
     const user = await createUser(postern, { [field]: newAddress() });
     const unknown = newAddress();
     const start = (address: string | null) => async () => {
-      await postern.database.everyone.query(testSql('delete from message_limits'));
+      await postern.database.query(testSql('delete from message_limits'));
       expect((await post('/v1/tokens', loginOf(address))).status).toBe(201);
     };
     const testUser = await createUser(postern, { [field]: newAddress() });
@@ -66,7 +66,7 @@ test('step 2 of a login takes the same time for a wrong code of a known, an unkn
   const { phone } = await createUser(postern, { phone: newPhone(), pin: '2468' });
   const open = async (number: string | null) => {
     const { body } = await post('/v1/tokens', smsLogin(number));
-    await postern.database.everyone.query(testSql('delete from message_limits'));
+    await postern.database.query(testSql('delete from message_limits'));
     return body.id;
   };
   const testUser = await createUser(postern, { phone: newPhone(), pin: '2468' });
@@ -74,7 +74,7 @@ test('step 2 of a login takes the same time for a wrong code of a known, an unkn
   const [known, unknown, testIdentity] = [await open(phone), await open(newPhone()), await open(testUser.phone)];
   const answer = (id: string) => async () => {
     // Resets the count, so that every guess is evaluated.
-    await postern.database.everyone.query(testSql('update authentications set guesses = 0'));
+    await postern.database.query(testSql('update authentications set guesses = 0'));
     const { status } = await post(`/v1/tokens/${id}/secret`, { secret: 'abcdef', pin: '1357' });
     expect(status).toBe(400);
   };
@@ -86,7 +86,7 @@ test.each([
   ['argon2id', () => argon2('an imported password', { algorithm: 2, memoryCost: 32_768, timeCost: 3, parallelism: 1 })],
   ['bcrypt', () => bcrypt('an imported password', 9)],
 ])('the time of a failed login does not show an expensive imported hash of %s', async (_, make) => {
-  await postern.database.everyone.query(testSql('delete from password_schemes'));
+  await postern.database.query(testSql('delete from password_schemes'));
   const expensiveHash = await make();
   const imported = await createUser(postern, { password: undefined, password_hash: expensiveHash });
   const usual = await createUser(postern);
@@ -110,7 +110,7 @@ describe('an account locked by guesses and an unknown identity', () => {
   const guess = (username: string | null) => () => ask('/v1/tokens', passwordLogin(username, 'not the password'));
   /** Sets the count of wrong secrets of every guessed account. */
   const setFailures = (failures: number) =>
-    limited.database.everyone.query(
+    limited.database.query(
       testSql(`update guess_budgets set failures = $1, total_failures = $1, locks = 0, locked_until = null`, [
         failures,
       ]),

@@ -39,7 +39,7 @@ describe('the first key', () => {
     expect(await verify((await readFile(file, 'utf8')).trim())).toMatchObject({ scopes: ['admin'] });
     expect(await ensure(false, dataDir)).toEqual({ file });
     expect(await ensure(true, dataDir)).toEqual({ file });
-    await test.database.everyone.query(testSql('update api_keys set revoked_at = db_now()'));
+    await test.database.query(testSql('update api_keys set revoked_at = db_now()'));
     expect(await ensure(false, dataDir)).toEqual({});
   });
 
@@ -47,18 +47,18 @@ describe('the first key', () => {
     const folders = Array.from({ length: 8 }, (_, index) => join(folder, String(index)));
     const results = await Promise.all(folders.map((dataDir) => ensure(false, dataDir)));
     expect(results.filter(({ file }) => file !== undefined)).toHaveLength(1);
-    expect(await test.database.everyone.query(testSql('select 1 from api_keys'))).toHaveLength(1);
+    expect(await test.database.query(testSql('select 1 from api_keys'))).toHaveLength(1);
   });
 
   it('is not created if the file cannot be written', async () => {
     await expect(ensure(false, '/dev/null/nowhere')).rejects.toMatchObject({ code: 'ENOTDIR' });
-    expect(await test.database.everyone.query(testSql('select 1 from api_keys'))).toEqual([]);
+    expect(await test.database.query(testSql('select 1 from api_keys'))).toEqual([]);
     expect(await ensure(true)).toHaveProperty('token');
   });
 
   it('is not created beside ADMIN_API_KEY', async () => {
     const options = { database: test.database, dataDir: folder, isTerminal: true };
     expect(await ensureFirstKey({ ...options, environmentKey: 'e'.repeat(32) })).toEqual({});
-    expect(await test.database.everyone.query(testSql('select 1 from api_keys'))).toEqual([]);
+    expect(await test.database.query(testSql('select 1 from api_keys'))).toEqual([]);
   });
 });

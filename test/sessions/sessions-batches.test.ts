@@ -32,7 +32,7 @@ async function tokensInEveryState(): Promise<[string, number][]> {
     list.push([(await tokenOf({ used })).token, 201]);
     const addChanged = async (statement: string, status: number) => {
       const { token, userId, id } = await tokenOf({ used });
-      await app.database.everyone.query(
+      await app.database.query(
         testSql(`with chosen as (select $1::uuid as user_id, $2::uuid as id) ${statement}`, [userId, id]),
       );
       list.push([token, status]);

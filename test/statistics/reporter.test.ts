@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/database.js';
+import type { Database, Handle } from '../../src/database/database.js';
 import { createCounters } from '../../src/statistics/counters.js';
 import { type Reporter, startReporter } from '../../src/statistics/reporter.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterAll(() => fresh.drop());
 
 const setClock = (time: string) =>
-  database.everyone.query(
+  database.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select timestamptz '${time}' $$`),
   );
 
 beforeEach(async () => {
-  await database.everyone.query(testSql('delete from statistics'));
-  await database.everyone.query(testSql('delete from instances'));
+  await database.query(testSql('delete from statistics'));
+  await database.query(testSql('delete from instances'));
   await setClock('2026-05-31 23:59:58.5+00');
 });
 
@@ -31,7 +31,7 @@ function start({
   database: reporterDatabase = database,
   worker,
 }: {
-  database?: Pick<Database, 'everyone'>;
+  database?: Handle;
   worker?: number;
 } = {}): Reporter {
   return startReporter({
@@ -47,19 +47,17 @@ function start({
 }
 
 /** A database that calls `after` with the name of each statement that has succeeded. */
-const observed = (after: (name: string | undefined) => void): Pick<Database, 'everyone'> => ({
-  everyone: {
-    transaction: database.everyone.transaction,
-    async query(statement) {
-      const answer = await database.everyone.query(statement);
-      after(statement.name);
-      return answer;
-    },
+const observed = (after: (name: string | undefined) => void): Handle => ({
+  transaction: database.transaction,
+  async query(statement) {
+    const answer = await database.query(statement);
+    after(statement.name);
+    return answer;
   },
 });
 
 const rows = async () => {
-  const found = await database.everyone.query<{ line: string }>(
+  const found = await database.query<{ line: string }>(
     testSql(`select format('%s %s %s %s=%s', resolution, to_char(starts_at at time zone 'UTC', 'DD HH24:MI'), metric,
                            label, value) as line
              from statistics order by resolution desc, starts_at, metric, label`),
@@ -67,7 +65,7 @@ const rows = async () => {
   return found.map(({ line }) => line);
 };
 const instances = () =>
-  database.everyone.query(
+  database.query(
     testSql(`select host, process_id, worker, version, node, streams, started_at, seen_at from instances`),
   );
 
@@ -137,10 +135,8 @@ describe('a flush', () => {
     let isAway = false;
     const reporter = start({
       database: {
-        everyone: {
-          transaction: database.everyone.transaction,
-          query: (statement) => (isAway ? Promise.reject(new Error('away')) : database.everyone.query(statement)),
-        },
+        transaction: database.transaction,
+        query: (statement) => (isAway ? Promise.reject(new Error('away')) : database.query(statement)),
       },
     });
     await reporter.flush();
@@ -208,7 +204,7 @@ test('open streams are stored as streams times seconds, and shown with the insta
   await reporter.flush();
   reporter.watchStreams(() => 1000);
   await reporter.flush();
-  const [sum] = await database.everyone.query<{ value: number }>(
+  const [sum] = await database.query<{ value: number }>(
     testSql(`select value from statistics where metric = 'streams.open' and resolution = 'minute'`),
   );
   expect(sum?.value).toBeGreaterThan(0);
@@ -217,7 +213,7 @@ test('open streams are stored as streams times seconds, and shown with the insta
 });
 
 test('queue.age keeps the largest measured age of the oldest due job, also if many younger jobs are due', async () => {
-  await database.everyone.query(
+  await database.query(
     testSql(`select count(*) from graphile_worker.add_jobs(array(
                select row(job, '{}', null, now() + due, null, null, priority, null)::graphile_worker.job_spec
                from (values ('slow', 1, interval '-3 hours', 10), ('quick', 6000, '-1 minute', 0),
@@ -225,7 +221,7 @@ test('queue.age keeps the largest measured age of the oldest due job, also if ma
                  generate_series(1, amount)))`),
   );
   const age = async () => {
-    const [row] = await database.everyone.query<{ value: number }>(
+    const [row] = await database.query<{ value: number }>(
       testSql(`select value from statistics where metric = 'queue.age' and resolution = 'hour'`),
     );
     return row?.value ?? 0;
@@ -234,9 +230,7 @@ test('queue.age keeps the largest measured age of the oldest due job, also if ma
   await reporter.flush();
   const oldest = await age();
   expect(oldest).toBeGreaterThanOrEqual(3 * 3600);
-  await database.everyone.query(
-    testSql('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))'),
-  );
+  await database.query(testSql('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))'));
   await reporter.flush();
   expect(await age()).toBe(oldest);
   await reporter.stop();

@@ -13,11 +13,11 @@ const now = '2026-06-10T12:07:30.250000Z';
 beforeAll(async () => {
   fresh = await createTestDatabase();
   statistics = createStatistics(fresh.database);
-  await fresh.database.everyone.query(
+  await fresh.database.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select timestamptz '${now}' $$`),
   );
-  await fresh.database.everyone.query(
+  await fresh.database.query(
     testSql(`insert into statistics (resolution, starts_at, metric, label, value) values
       ('minute', '2026-06-10 12:01Z', 'logins.failed', 'wrong_secret', 2),
       ('minute', '2026-06-10 12:04Z', 'logins.failed', 'wrong_secret', 3),

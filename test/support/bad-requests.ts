@@ -160,7 +160,7 @@ function isComplete(bytes: Buffer): boolean {
 function createSnapshot(database: Database): () => Promise<unknown> {
   let statement: Promise<string> | undefined;
   const build = async () => {
-    const tables = await database.everyone.query<{ name: string }>(
+    const tables = await database.query<{ name: string }>(
       testSql(
         `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'
            and tablename not in ('guess_budgets', 'request_limits', 'message_limits', 'chores',
@@ -178,6 +178,6 @@ function createSnapshot(database: Database): () => Promise<unknown> {
   return async () => {
     statement ??= build();
     // Prepared, because the plan takes longer than the run.
-    return database.everyone.query(testSql(await statement, [], 'snapshot'));
+    return database.query(testSql(await statement, [], 'snapshot'));
   };
 }

@@ -7,7 +7,7 @@ import { testSql } from './sql.js';
  */
 export async function stepClock(database: Database, interval: string): Promise<void> {
   if (!/^-?[\w ]+$/.test(interval)) throw new Error(`"${interval}" is not an interval`);
-  await database.everyone.query(
+  await database.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
          as $$ select clock_timestamp() + interval '${interval}' $$`),
   );

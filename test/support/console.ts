@@ -52,9 +52,7 @@ export function createConsole(current: () => TestApp) {
   const complete = (body: object, client = browser()) => client.send<SetUpResult>('POST', '/console/setup', { body });
 
   async function link(role: SetUpRole = 'operator'): Promise<string> {
-    const created = await current().database.directory.transaction((tx) =>
-      createSetUpLink(tx, role, { actor: 'system' }),
-    );
+    const created = await current().database.transaction((tx) => createSetUpLink(tx, role, { actor: 'system' }));
     return created.secret;
   }
   /** The current code of a factor that is not confirmed yet. */

@@ -61,7 +61,7 @@ export const dpopVerifierOf = (database: Database): DpopVerifier =>
   createDpopVerifier({
     database,
     nonces: { create: () => '', timeOf: () => undefined },
-    publicUrl: undefined,
+    urls: [],
     report: async () => undefined,
   });
 

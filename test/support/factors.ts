@@ -45,11 +45,10 @@ export function createFactors(current: () => TestApp) {
       code: (stepsFromNow = 0) =>
         // Waits while a step is about to end, so that the step is the same when the code arrives.
         eventually('a step that does not end soon', async () => {
-          const [row] = await current().database.everyone.query(clock);
+          const [row] = await current().database.query(clock);
           return row === undefined || row.age > 25 ? undefined : totpCode(secret, row.step + stepsFromNow);
         }),
-      rewind: () =>
-        current().database.everyone.query(testSql('update totp set last_step = 0 where user_id = $1', [userId])),
+      rewind: () => current().database.query(testSql('update totp set last_step = 0 where user_id = $1', [userId])),
     };
   };
 

@@ -36,8 +36,8 @@ export function createTestNotifications(database: Database): Notifications {
 export async function createInboxes(database: Database, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const insert = `insert into users (id, created_at, updated_at) select id, db_now(), db_now() from unnest($1::uuid[]) id`;
-  await database.everyone.query(testSql(insert, [ids]));
-  await database.everyone.query(testSql('insert into inboxes (user_id) select id from unnest($1::uuid[]) id', [ids]));
+  await database.query(testSql(insert, [ids]));
+  await database.query(testSql('insert into inboxes (user_id) select id from unnest($1::uuid[]) id', [ids]));
   return ids;
 }
 
@@ -56,7 +56,7 @@ export function publishAll(
   { database, notifications }: { database: Database; notifications: Notifications },
   inputs: readonly NotificationInput[],
 ): Promise<Notification[]> {
-  return database.everyone.transaction((tx) => notifications.publish(tx, inputs));
+  return database.transaction((tx) => notifications.publish(tx, inputs));
 }
 
 /** The defaults of the list. */
@@ -76,16 +76,14 @@ export interface Head {
 
 export async function headOf(database: Database, userId: string): Promise<Head> {
   const columns = "last_change_sequence, nullif(last_time, '-infinity') as last_time, total";
-  const [head] = await database.everyone.query<Head>(
-    testSql(`select ${columns} from inboxes where user_id = $1`, [userId]),
-  );
+  const [head] = await database.query<Head>(testSql(`select ${columns} from inboxes where user_id = $1`, [userId]));
   if (head === undefined) throw new Error(`user ${userId} has no inbox`);
   return head;
 }
 
 /** The counted full blocks of an inbox, and those of them with a wrong count of a type. */
 export async function countedBlocksOf(database: Database, userId: string): Promise<{ counted: number; wrong: number }> {
-  const [found] = await database.everyone.query<{ counted: number; wrong: number }>(
+  const [found] = await database.query<{ counted: number; wrong: number }>(
     testSql(
       `with head as (
            select user_id, coalesce(counted_blocks, last_change_sequence / 1024) as counted_blocks from inboxes

@@ -39,7 +39,7 @@ export async function startInstances(): Promise<Instances> {
   const frugal = await base.another({ SMS_LIMIT_TOTAL: '1' });
   const rotated = await base.another({ SMS_PROVIDER: 'none', SECRET_KEY: 'f'.repeat(64) });
   // With a fixed time, no limit and no lock ends between a diagnosis and its login. It is not the end of a TOTP step.
-  await base.database.everyone.query(
+  await base.database.query(
     testSql(`do $$ begin execute format(
       'create or replace function db_now() returns timestamptz language sql volatile as %L',
       format('select %L::timestamptz', to_timestamp(floor(extract(epoch from now()) / 30) * 30 + 5))); end $$`),

@@ -17,7 +17,7 @@ export function createSituations(instances: () => Instances) {
     instances().base.api('PATCH', `/admin/v1/users/${user.id}`, { bearer: instances().base.adminKey, body });
   const lock = (user: User, body: object) =>
     instances().base.api('POST', `/admin/v1/users/${user.id}/lock`, { bearer: instances().base.adminKey, body });
-  const runSql = (text: string, values: unknown[]) => instances().base.database.everyone.query(testSql(text, values));
+  const runSql = (text: string, values: unknown[]) => instances().base.database.query(testSql(text, values));
   const byName = (user: User): RightLogin => ({
     ...{ authenticator: 'password', userId: user.id, identity: { type: 'username', value: user.username } },
   });

@@ -131,6 +131,6 @@ export async function packProject(
   };
 }
 
-/** What a package contains besides compiled code and its types. */
+/** What a package contains besides compiled code, its types and its source maps. */
 export const othersIn = (paths: readonly string[] = []): string[] =>
-  paths.filter((path) => !/^dist\/.+\.(m?js|d\.m?ts)$/.test(path)).sort();
+  paths.filter((path) => !/^dist\/.+\.(m?js(\.map)?|d\.m?ts)$/.test(path)).sort();

@@ -71,15 +71,15 @@ export function createPushSteps(app: () => TestApp) {
 
   /** Makes all queued jobs due now. */
   async function makeJobsDue(): Promise<void> {
-    await app().database.everyone.query(
+    await app().database.query(
       testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'),
     );
-    await app().database.everyone.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
+    await app().database.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
   }
 
   /** Seconds until the only queued job is due. */
   async function secondsToNextAttempt(): Promise<number> {
-    const rows = await app().database.everyone.query<{ seconds: number }>(
+    const rows = await app().database.query<{ seconds: number }>(
       testSql(
         'select extract(epoch from run_at - now())::float8 as seconds from graphile_worker._private_jobs where run_at > now()',
       ),

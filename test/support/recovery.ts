@@ -14,7 +14,7 @@ export function createRecoverySteps(current: () => TestApp) {
     const value = user[type] ?? '';
     const seen = await codesTo(current(), value);
     // Allows several codes in a minute: the limits have their own tests.
-    await current().database.everyone.query(testSql('delete from message_limits'));
+    await current().database.query(testSql('delete from message_limits'));
     const { body } = await current().api<{ id: string }>('POST', '/v1/recoveries', {
       body: { identity: { type, value }, purpose },
     });

@@ -1,13 +1,13 @@
 import type { Statement } from '../../src/database/sql.js';
 
 /**
- * A statement of a test: text with `$1`, `$2`, … and their values. It runs on `database.everyone`.
+ * A statement of a test: text with `$1`, `$2`, … and their values.
  * @param name prepares the statement under this name
  */
 export function testSql<Row extends object>(
   text: string,
   values: readonly unknown[] = [],
   name?: string,
-): Statement<Row, 'everyone'> {
-  return { scope: 'everyone', text, values: [...values], ...(name !== undefined && { name }) };
+): Statement<Row> {
+  return { text, values: [...values], ...(name !== undefined && { name }) };
 }

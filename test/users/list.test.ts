@@ -20,7 +20,7 @@ let list: ListUsers;
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  await test.database.everyone.query(
+  await test.database.query(
     testSql(
       `insert into users (id, username, email, phone, name, status, role, lock_kind, created_at, updated_at)
        select md5(n::text)::uuid, 'user' || n, 'mail' || n || '@example.com', '+1555' || lpad(n::text, 7, '0'),
@@ -33,7 +33,7 @@ beforeAll(async () => {
       [count],
     ),
   );
-  await test.database.everyone.query(testSql('analyze users'));
+  await test.database.query(testSql('analyze users'));
   list = createUserList({ database: test.database, defaultRegion: 'US', concurrency: 4, firstRows });
 });
 afterAll(() => test.drop());
@@ -100,7 +100,7 @@ describe('a search', () => {
       `insert into identities (digest, user_id, type, canonical) select sha256(convert_to($1 || chr(10) || $2, 'utf8')), $3, $1, $2`,
       [type, first?.[type], first?.id],
     );
-    await test.database.everyone.query(insertIdentity);
+    await test.database.query(insertIdentity);
     const spelled = type === 'email' ? 'MAIL1234@Example.COM' : ' 1 (555) 000-1234';
     const statements = await queriesOf(async () => {
       expect(numbers(await read({ search: spelled.trim() }))).toEqual([1234]);
@@ -111,7 +111,7 @@ describe('a search', () => {
   it('finds a user by the id of the user or of a device', async () => {
     const [user] = (await read({ search: 'user77' })).items;
     const device = randomUUID();
-    await test.database.everyone.query(
+    await test.database.query(
       testSql('insert into devices (user_id, id, created_at, updated_at) values ($1, $2, now(), now())', [
         user?.id,
         device,
@@ -183,7 +183,7 @@ describe('a search', () => {
     const statements = await queriesOf(() => read({ search: 'rare' }));
     const indexed = statements.find(({ text }) => text.includes('materialized'));
     const settings = statements.find(({ text }) => text.includes('set_config'));
-    const plan = await test.database.everyone.transaction(async (tx) => {
+    const plan = await test.database.transaction(async (tx) => {
       await tx.query(testSql(settings?.text ?? '', settings?.values));
       return tx.query<object>(testSql(`explain (format json) ${indexed?.text}`, indexed?.values));
     });
@@ -203,20 +203,20 @@ describe('a filter', () => {
     ['last_login_at:gt:2019-01-01T00:00:00Z', []],
     ['factor:totp', []],
   ])('%s finds its users', async (filter, found) => {
-    await test.database.everyone.query(testSql('delete from devices'));
+    await test.database.query(testSql('delete from devices'));
     const page = await read({ filter });
     expect([numbers(page), page.total, page.totalIsExact]).toEqual([found, found.length, true]);
   });
 
   it('by factor, lock and last login excludes with neq', async () => {
     const [one, two] = (await read({ search: 'rare' })).items;
-    await test.database.everyone.query(
+    await test.database.query(
       testSql(
         `insert into totp (user_id, id, secret, last_step, created_at, last_used_at) values ($1, $1, '', 0, now(), now())`,
         [one?.id],
       ),
     );
-    await test.database.everyone.query(
+    await test.database.query(
       testSql(
         `insert into devices (user_id, id, created_at, updated_at, last_login_at)
          values ($1, gen_random_uuid(), now(), now(), '2022-02-02'), ($1, gen_random_uuid(), now(), now(), '2021-02-02')`,
@@ -255,7 +255,7 @@ describe('a list that runs out of time', () => {
   });
 
   it('says that the reason is a missing index, and finds full identities nevertheless', async () => {
-    await test.database.everyone.query(testSql(`drop index ${searchIndex}`));
+    await test.database.query(testSql(`drop index ${searchIndex}`));
     const { pages, numbers: found } = await walk({ search: 'rare' }, atOnce);
     expect([found, pages[0]?.partial]).toEqual([[2007, 1007, 7], 'index']);
     const backwards = await read({ search: 'rare', anchor: { side: 'before', key: afterOldestUser } }, atOnce);

@@ -29,18 +29,18 @@ afterAll(() => test.drop());
 
 const create = async (input: NewUser = { username: `u-${randomUUID()}` }): Promise<User> => {
   const prepared = await users.prepare(input);
-  return test.database.everyone.transaction((tx) => users.create(tx, prepared, origin));
+  return test.database.transaction((tx) => users.create(tx, prepared, origin));
 };
 const change = async (id: string, input: UserChange): Promise<User> => {
   const prepared = await users.prepareChange(id, input);
-  return test.database.everyone.transaction((tx) => users.change(tx, id, prepared, origin));
+  return test.database.transaction((tx) => users.change(tx, id, prepared, origin));
 };
 const codeOf = (result: PromiseSettledResult<unknown>) => {
   if (result.status === 'fulfilled') return 'done';
   return result.reason instanceof Problem ? result.reason.code : String(result.reason);
 };
 const identitiesOf = (id: string) =>
-  test.database.everyone.query<{ type: string; canonical: string }>(
+  test.database.query<{ type: string; canonical: string }>(
     testSql('select type, canonical from identities where user_id = $1 order by type', [id]),
   );
 
@@ -71,14 +71,14 @@ describe('a user', () => {
   it('leaves no rows behind when the creation is refused', async () => {
     const { username } = await create();
     const prepared = await users.prepare({ username: username ?? '', email: `${randomUUID()}@example.com` });
-    const creation = test.database.everyone.transaction((tx) => users.create(tx, prepared, origin));
+    const creation = test.database.transaction((tx) => users.create(tx, prepared, origin));
     await expect(creation).rejects.toMatchObject({
       code: 'identity_taken',
       options: { errors: [{ field: 'username' }] },
     });
     expect(await identitiesOf(prepared.id)).toEqual([]);
     for (const table of ['users where id', 'inboxes where user_id', 'events where user_id']) {
-      expect(await test.database.everyone.query(testSql(`select 1 from ${table} = $1`, [prepared.id]))).toEqual([]);
+      expect(await test.database.query(testSql(`select 1 from ${table} = $1`, [prepared.id]))).toEqual([]);
     }
   });
 
@@ -117,8 +117,7 @@ describe('a user', () => {
   it('gets a higher epoch, which makes earlier tokens invalid, each time all logins end', async () => {
     const { id } = await create();
     const epoch = async () =>
-      (await test.database.everyone.query<{ epoch: number }>(testSql('select epoch from users where id = $1', [id])))[0]
-        ?.epoch;
+      (await test.database.query<{ epoch: number }>(testSql('select epoch from users where id = $1', [id])))[0]?.epoch;
     expect(await epoch()).toBe(0);
     await change(id, { password: 'a battery of horses' });
     expect(await epoch()).toBe(1);
@@ -126,23 +125,23 @@ describe('a user', () => {
     expect(await epoch()).toBe(2);
     await change(id, { status: 'active' });
     await change(id, { pin: '2468', name: 'x' });
-    await test.database.everyone.transaction((tx) => users.lock(tx, id, { permanent: true }, origin));
+    await test.database.transaction((tx) => users.lock(tx, id, { permanent: true }, origin));
     expect(await epoch()).toBe(2);
-    await test.database.everyone.transaction((tx) => users.logout(tx, id, origin));
+    await test.database.transaction((tx) => users.logout(tx, id, origin));
     expect(await epoch()).toBe(3);
   });
 
   it('is unlocked by the clock of the database', async () => {
     const { id } = await create();
     const lockUntil = (until: string) =>
-      test.database.everyone
+      test.database
         .transaction((tx) => users.lock(tx, id, { until }, origin))
         .then(
           (user) => user.lock,
           (problem: Problem) => problem.options.errors?.map(({ code }) => code),
         );
     const setClockAhead = (step: string) =>
-      test.database.everyone.query(
+      test.database.query(
         testSql(`create or replace function db_now() returns timestamptz language sql volatile
              as $$ select clock_timestamp() + interval '${step}' $$`),
       );
@@ -164,7 +163,7 @@ describe('erasing a user', () => {
   it('deletes all rows of the user in batches, keeps those of other users, and can be repeated', async () => {
     const [gone, kept] = [await create(), await create()];
     for (const { id } of [gone, kept]) {
-      await test.database.everyone.query(
+      await test.database.query(
         testSql(
           `insert into devices (user_id, id, created_at, updated_at)
              select $1, gen_random_uuid(), db_now(), db_now() from generate_series(1, 2500)`,
@@ -172,7 +171,7 @@ describe('erasing a user', () => {
         ),
       );
     }
-    await test.database.everyone.transaction((tx) => users.remove(tx, gone.id, origin));
+    await test.database.transaction((tx) => users.remove(tx, gone.id, origin));
     const erasedElsewhere: string[] = [];
     for (let time = 0; time < 2; time += 1) {
       await eraseUser(test.database, gone.id, [{ table: 'notifications', key: 'id' }], async (userId) => {
@@ -181,7 +180,7 @@ describe('erasing a user', () => {
     }
     expect(erasedElsewhere).toEqual([gone.id, gone.id]);
     const count = async (table: string, id: string) =>
-      (await test.database.everyone.query(testSql(`select 1 from ${table} where user_id = $1`, [id]))).length;
+      (await test.database.query(testSql(`select 1 from ${table} where user_id = $1`, [id]))).length;
     expect(await count('devices', gone.id)).toBe(0);
     expect(await count('inboxes', gone.id)).toBe(0);
     expect(await count('devices', kept.id)).toBe(2500);
@@ -193,20 +192,20 @@ describe('erasing a user', () => {
     const { id } = await create();
     const jobs = async () =>
       (
-        await test.database.everyone.query(
+        await test.database.query(
           testSql(`select 1 from graphile_worker._private_jobs where payload->>'user_id' = $1`, [id]),
         )
       ).length;
-    const rolledBack = test.database.everyone.transaction(async (tx) => {
+    const rolledBack = test.database.transaction(async (tx) => {
       await users.remove(tx, id, origin);
       throw new Error('never mind');
     });
     await expect(rolledBack).rejects.toThrow('never mind');
     expect(await jobs()).toBe(0);
     await expect(users.get(id)).resolves.toMatchObject({ id });
-    await test.database.everyone.transaction((tx) => users.remove(tx, id, origin));
+    await test.database.transaction((tx) => users.remove(tx, id, origin));
     expect(await jobs()).toBe(2);
-    const again = test.database.everyone.transaction((tx) => users.remove(tx, id, origin));
+    const again = test.database.transaction((tx) => users.remove(tx, id, origin));
     await expect(again).rejects.toMatchObject({ code: 'not_found' });
   });
 });

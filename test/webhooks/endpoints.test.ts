@@ -36,7 +36,7 @@ afterAll(async () => {
 const consoleUrl = () => 'https://login.example.com/console';
 const { admin } = createAdministration(() => postern);
 const rows = <T extends object>(text: string, values: unknown[] = []) =>
-  postern.database.everyone.query<T>(testSql(text, values));
+  postern.database.query<T>(testSql(text, values));
 
 /** The URL contains secrets, as some URLs of webhooks do. */
 const createWebhook = async () => {
@@ -147,7 +147,7 @@ test('of parallel transactions that disable a webhook, one writes the mails', as
   const mails = createOperatorMails({ isConfigured: true, consoleUrl });
   const all = await Promise.all(
     Array.from({ length: 4 }, () =>
-      database.everyone.transaction((tx) => disableFailing(tx, mails, { id: webhook.id, reason: 'gone' })),
+      database.transaction((tx) => disableFailing(tx, mails, { id: webhook.id, reason: 'gone' })),
     ),
   );
   expect(all.filter((isDisabled) => isDisabled)).toHaveLength(1);
@@ -158,8 +158,7 @@ test('without a provider of mail, nothing is written', async () => {
   const webhook = await createWebhook();
   const { database } = postern;
   const mails = createOperatorMails({ isConfigured: false, consoleUrl });
-  const disable = () =>
-    database.everyone.transaction((tx) => disableFailing(tx, mails, { id: webhook.id, reason: 'gone' }));
+  const disable = () => database.transaction((tx) => disableFailing(tx, mails, { id: webhook.id, reason: 'gone' }));
   expect(await disable()).toBe(true);
   expect(await mailsAbout(webhook)).toEqual([]);
 });

@@ -16,8 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-const rows = <T extends object>(text: string, values: unknown[] = []) =>
-  db.database.everyone.query<T>(testSql(text, values));
+const rows = <T extends object>(text: string, values: unknown[] = []) => db.database.query<T>(testSql(text, values));
 
 /** An endpoint that is disabled, so that nothing is sent. */
 async function createEndpoint(): Promise<string> {
@@ -121,7 +120,7 @@ test('a deletion that waits for a replay removes the replay', async () => {
     await other.query('begin');
     await other.query('select from webhook_endpoints where id = $1 for key share', [id]);
     const webhooks = createWebhooks({ database: db.database, keys, checkUrl: () => undefined });
-    const removal = db.database.directory.transaction((tx) => webhooks.remove(tx, id, { actor: 'key:environment' }));
+    const removal = db.database.transaction((tx) => webhooks.remove(tx, id, { actor: 'key:environment' }));
     await eventually('the wait of the deletion', async () => (await waitingStatements()).length > 0 || undefined);
     await other.query(
       `insert into webhook_replays (id, endpoint_id, from_time, until_time, created_at)

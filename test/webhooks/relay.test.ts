@@ -38,7 +38,7 @@ interface Row {
 }
 
 const rows = <T extends object>(text: string, values: unknown[] = []) =>
-  postern.database.everyone.query<T>(testSql(text, values));
+  postern.database.query<T>(testSql(text, values));
 
 /** The events of a user, in order, once nothing waits for the relay. */
 const eventsOf = (user: { id: string }) =>

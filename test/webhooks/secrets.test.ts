@@ -36,21 +36,21 @@ test('after a rotation of the secret key, deliveries have the same signatures wi
   const { body: jwks } = await before.api<{ keys: WebhookPublicKey[] }>('GET', '/.well-known/jwks.json');
   await before.close();
 
-  const { everyone } = postern.database;
+  const { database } = postern;
   const encryptedWithOldKey = [
     { kind: 'secrets of webhooks', count: 1 },
     { kind: 'previous secrets of webhooks', count: 1 },
     { kind: 'signing keys of webhooks', count: 1 },
   ];
   const during = createSecretKeys([newKey, oldKey]);
-  expect(await countOldKeyUses(everyone, during)).toEqual(encryptedWithOldKey);
+  expect(await countOldKeyUses(database, during)).toEqual(encryptedWithOldKey);
   // The instance has run this task at its start, when nothing was stored. So it is not due.
   const task = reencryptionTask(during);
   let position: Position | undefined;
-  do position = (await everyone.transaction((tx) => task.step(tx, position))).next;
+  do position = (await database.transaction((tx) => task.step(tx, position))).next;
   while (position !== undefined);
-  expect(await countOldKeyUses(everyone, during)).toEqual([]);
-  expect(await countUnreadable(everyone, createSecretKeys([newKey]))).toEqual([]);
+  expect(await countOldKeyUses(database, during)).toEqual([]);
+  expect(await countUnreadable(database, createSecretKeys([newKey]))).toEqual([]);
 
   const user = await createUser(postern);
   const event = await receiver.wait('/rotated', 'the creation', ({ data }) => data.user_id === user.id);

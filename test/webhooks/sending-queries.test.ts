@@ -7,7 +7,7 @@ import { testSql } from '../support/sql.js';
 const [known, added] = [randomUUID(), randomUUID()];
 let db: TestDatabase;
 const rows = <Row extends object>(text: string, values: unknown[] = []) =>
-  db.database.everyone.query<Row>(testSql(text, values));
+  db.database.query<Row>(testSql(text, values));
 
 // The statistics contain delivered events of one endpoint only. The other one was created after them.
 beforeAll(async () => {

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const { admin } = createAdministration(() => postern);
 const rows = <T extends object>(text: string, values: unknown[] = []) =>
-  postern.database.everyone.query<T>(testSql(text, values));
+  postern.database.query<T>(testSql(text, values));
 
 test('a queue whose deliveries have expired is removed, and is not taken again and again', async () => {
   const webhook = { url: `${receiver.url}/expired`, events: ['user.created'] };

@@ -11,7 +11,7 @@ afterAll(() => db.drop());
 
 /** Stores events of many users at one time, as a notification to all users does. */
 const record = (count: number, type: string) =>
-  db.database.everyone.query(
+  db.database.query(
     testSql(
       `insert into webhook_events (user_id, sequence, id, type, data, created_at)
        select gen_random_uuid(), 1, gen_random_uuid(), $1, '{}', db_now() from generate_series(1, $2::int)`,

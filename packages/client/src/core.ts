@@ -59,7 +59,7 @@ export const coreKey = Symbol.for('@postern/client.core');
 /** The core of a client. @throws UsageError */
 export function coreOf(postern: Postern): Core {
   const core = (postern as { readonly [coreKey]?: Core } | undefined)?.[coreKey];
-  if (core === undefined) throw new UsageError('The first argument must be a client that createPostern made.');
+  if (core === undefined) throw new UsageError('Pass a client that createPostern made.');
   core.requireOpen();
   return core;
 }

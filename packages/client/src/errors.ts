@@ -98,7 +98,7 @@ export class NetworkError extends BaseError<'network'> {
 /** An answer that is not from Postern, such as the page of a captive portal or a 502 of a proxy. */
 export class ForeignAnswerError extends BaseError<'foreign_answer'> {
   constructor(readonly status: number) {
-    super('foreign_answer', `The answer (${status}) is not from Postern. Check \`url\` and the proxies in between.`);
+    super('foreign_answer', `The answer (${status}) is not from Postern. Check \`url\` and the proxies.`);
   }
 }
 

@@ -5,17 +5,17 @@
  * @packageDocumentation
  */
 
+// Waiting and measuring time. A signal ends both.
+export { anySignal } from './any-signal.js';
 // Apps narrow errors by `kind` and do not need the constructors.
 export { ForeignAnswerError, NetworkError, UsageError } from './errors.js';
-
 // Filters of notifications as the service takes them.
 export { filterText } from './inbox/filter.js';
-
 // Lists that are read page by page.
 export { listOf } from './lists.js';
-
-// Waiting and measuring time. A signal ends both.
-export { forCaller, stopwatch, wait } from './platform.js';
+// What a user typed as the name of an account.
+export { identityOf } from './login/identity.js';
+export { forCaller, stopwatch, throwIfAborted, wait } from './platform.js';
 
 // Requests to Postern, with their repetitions.
 export { baseOf, type Call, createTransport, loadPart, type Transport } from './transport.js';

@@ -81,7 +81,8 @@ export function listOf<T>(
   return {
     page,
     pages,
-    async *[Symbol.asyncIterator]() {
+    // Hermes, the engine of React Native, has no `Symbol.asyncIterator`. There, compiled loops look for this name.
+    async *[(Symbol.asyncIterator ?? '@@asyncIterator') as typeof Symbol.asyncIterator]() {
       for await (const { data } of pages()) yield* data;
     },
   };

@@ -63,11 +63,29 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
   });
 }
 
+/** The reason of an aborted signal. Signals of React Native before 0.87 have none, and no `throwIfAborted` either. */
+const reasonOf = ({ reason }: AbortSignal): unknown =>
+  reason ?? Object.assign(new Error('Aborted'), { name: 'AbortError' });
+
+/** @throws the reason of the signal, if it has aborted */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw reasonOf(signal);
+}
+
+/**
+ * The whole address up to its query or fragment, its origin, and the sign after it. Null for other schemes, and for an address with
+ * a user. Of the members of `URL`, React Native before 0.80 has only `href`.
+ *
+ * @throws TypeError
+ */
+export const partsOf = (address: string | URL, base?: string): RegExpExecArray | null =>
+  /^(https?:\/\/[^\s/?#@\\]+)\/[^?#]*([?#]|$)/.exec(new URL(address, base).href);
+
 /** A promise for one of several callers: if the caller's signal aborts, the others still get the result. */
 export function forCaller<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return shared;
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
+    const abort = () => reject(reasonOf(signal));
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort);
     shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));

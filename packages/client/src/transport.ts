@@ -1,5 +1,5 @@
 import { ForeignAnswerError, NetworkError, problemFrom, UsageError } from './errors.js';
-import { type Abortable, type Fetch, platform } from './platform.js';
+import { type Abortable, type Fetch, partsOf, platform, throwIfAborted } from './platform.js';
 
 /** A request to Postern. */
 export interface Call extends Abortable {
@@ -59,7 +59,8 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
           method,
           headers,
           signal: combinedSignal,
-          redirect: 'error',
+          // Not `error`, which workers of Cloudflare refuse.
+          redirect: 'manual',
           credentials: cookies ? 'same-origin' : 'omit',
         },
         ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
@@ -80,7 +81,7 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
       try {
         return (await answer.json()) as T;
       } catch (error) {
-        call.signal?.throwIfAborted();
+        throwIfAborted(call.signal);
         throw new NetworkError(false, error);
       }
     },
@@ -103,7 +104,7 @@ async function withTimeout(
   streams: boolean,
   request: (signal: AbortSignal) => Promise<Response>,
 ): Promise<Response> {
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', abort);
@@ -119,7 +120,7 @@ async function withTimeout(
   try {
     return await request(controller.signal);
   } catch (error) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     throw new NetworkError(timedOut, error);
   } finally {
     end();
@@ -128,17 +129,14 @@ async function withTimeout(
 
 /** The base of all URLs, without a slash at its end. @throws UsageError that names the function `caller` */
 export function baseOf(url: string | URL | undefined, caller = 'createPostern'): string {
-  const page = platform().location?.href;
-  let parsed: URL;
+  let parts: RegExpExecArray | null = null;
   try {
-    parsed = new URL(url as string | URL, page);
-  } catch {
+    parts = partsOf(url as string | URL, platform().location?.href);
+  } catch {}
+  if (!parts || parts[2]) {
     throw new UsageError(
-      `${caller} needs \`url\`, such as 'https://auth.example.com'${page ? '' : '. A path works in pages only'}.`,
+      `${caller} needs \`url\`: http or https, without user, query and fragment. A path works in pages only.`,
     );
   }
-  if (!/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash || parsed.username) {
-    throw new UsageError('`url` must be an http or https address without user, query and fragment.');
-  }
-  return parsed.href.replace(/\/+$/, '');
+  return parts[0].replace(/\/+$/, '');
 }

@@ -1,3 +1,5 @@
+'use client';
+
 /**
  * React hooks for logins, sessions, devices and the inbox of Postern. They render on a server: until the hydration is over, they
  * return what the snapshot has, or `pending`.

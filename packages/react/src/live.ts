@@ -1,4 +1,5 @@
 import type { Inbox, InboxEvent, LiveQuery, Postern } from '@postern/client';
+import { throwIfAborted } from '@postern/client/internal';
 
 interface Follower {
   onEvent(event: InboxEvent): void;
@@ -61,7 +62,7 @@ export function shareStreams(postern: Postern, inbox: Inbox): Inbox {
     signal?.addEventListener('abort', onAbort);
     try {
       for (;;) {
-        signal?.throwIfAborted();
+        throwIfAborted(signal);
         const event = events.shift();
         if (event !== undefined) {
           yield event;

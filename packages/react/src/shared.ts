@@ -34,8 +34,14 @@ export const unsubscribeLater =
   () =>
     queueMicrotask(unsubscribe);
 
-/** A component that suspends has nothing to show on a server without a snapshot: the browser renders it. */
+/**
+ * A component that suspends has nothing to show on a server without a snapshot: the browser renders it. With this digest, Next.js
+ * reports no error.
+ */
 export const missingDataError = (what: string) =>
-  new UsageError(
-    `A hook with \`suspense\` waits for ${what}, which a server does not read. Pass it in \`snapshot\` of <PosternProvider>.`,
+  Object.assign(
+    new UsageError(
+      `A hook with \`suspense\` waits for ${what}, which a server does not read. Pass it in \`snapshot\` of <PosternProvider>.`,
+    ),
+    { digest: 'BAILOUT_TO_CLIENT_SIDE_RENDERING' },
   );

@@ -99,16 +99,20 @@ describe('the first HTML', () => {
 });
 
 describe('a stream of HTML with Suspense', () => {
-  function stream(node: ReactNode): Promise<{ html: string; errors: string[] }> {
+  function stream(node: ReactNode): Promise<{ html: string; errors: string[]; digests: unknown[] }> {
     const errors: string[] = [];
+    const digests: unknown[] = [];
     return new Promise((resolve, reject) => {
       const output = new PassThrough();
       const { pipe } = renderToPipeableStream(node, {
         onAllReady: () => {
-          text(output).then((html) => resolve({ html, errors }), reject);
+          text(output).then((html) => resolve({ html, errors, digests }), reject);
           pipe(output);
         },
-        onError: (error) => void errors.push(error instanceof Error ? error.message : `${error}`),
+        onError(error) {
+          errors.push(error instanceof Error ? error.message : `${error}`);
+          digests.push((error as { digest?: unknown }).digest);
+        },
         onShellError: reject,
       });
     });
@@ -133,7 +137,9 @@ describe('a stream of HTML with Suspense', () => {
   test.each(Object.entries(suspending))(
     '%s leaves the rest to the browser, and says what is missing',
     async (_, use) => {
-      const { html, errors } = await stream(page(showing(use)));
+      const { html, errors, digests } = await stream(page(showing(use)));
+      // Next.js writes errors with this digest neither to its log nor to the console of the browser.
+      expect(digests).toEqual(['BAILOUT_TO_CLIENT_SIDE_RENDERING']);
       expect(html).toContain('Loading');
       expect(errors).toEqual([expect.stringMatching(/Pass it in `snapshot` of <PosternProvider>/)]);
     },

@@ -4,7 +4,8 @@ import type { PosternServerOptions } from './options.js';
 
 /** The part of a client that the functions of this package use. */
 export interface Connection {
-  readonly base: string;
+  /** The address of Postern, without a slash at its end. @throws UsageError if the app did not pass one */
+  base(): string;
   readonly fetch: typeof globalThis.fetch;
   /** The time limit of each attempt in milliseconds. */
   readonly timeout: number;
@@ -29,15 +30,29 @@ export function connectionOf(server: object | undefined): Connection {
   return connection;
 }
 
+/** Sends requests to an address that is read with the first of them. */
+export function createLazyTransport({
+  base,
+  fetch,
+  timeout,
+}: Pick<Connection, 'base' | 'timeout'> & Pick<PosternServerOptions, 'fetch'>): Transport {
+  let created: Transport | undefined;
+  const transport = () => {
+    created ??= createTransport({ base: base(), fetch, locale: undefined, timeout, cookies: false });
+    return created;
+  };
+  return { json: async (call) => transport().json(call), raw: async (call) => transport().raw(call) };
+}
+
 /** The longest wait for a repeat, in milliseconds. */
 const maxPauseMs = 10_000;
 
 /** @throws UsageError for options that make no sense */
-export function createConnection(base: string, options: PosternServerOptions): Connection {
+export function createConnection(base: () => string, options: Omit<PosternServerOptions, 'url'>): Connection {
   const { apiKey, timeout = 10_000, retries = 2 } = options;
   if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
   if (!(Number.isInteger(retries) && retries >= 0)) throw new UsageError('`retries` must be a whole number from 0.');
-  const transport = createTransport({ base, fetch: options.fetch, locale: undefined, timeout, cookies: false });
+  const transport = createLazyTransport({ base, fetch: options.fetch, timeout });
 
   async function authorization(): Promise<string> {
     const key = typeof apiKey === 'function' ? await apiKey() : apiKey;
@@ -73,19 +88,18 @@ export function createConnection(base: string, options: PosternServerOptions): C
     }
   }
 
-  const methodOf = <K extends keyof Transport>(name: K) => transport[name];
   return {
     base,
     fetch: (input, init) => (options.fetch ?? globalThis.fetch)(input, init),
     timeout,
     retries,
-    call: <T>(call: Call) => sendWithRetries<T>(call, methodOf('json')),
+    call: <T>(call: Call) => sendWithRetries<T>(call, transport.json),
     find: <T>(call: Call) =>
-      sendWithRetries<T | null>(call, methodOf('json')).catch((error) => {
+      sendWithRetries<T | null>(call, transport.json).catch((error) => {
         if (isProblem(error, 'not_found')) return null;
         throw error;
       }),
-    raw: (call) => sendWithRetries(call, methodOf('raw')),
+    raw: (call) => sendWithRetries(call, transport.raw),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Fetch, MaybePromise } from '@postern/client';
 
 export interface PosternServerOptions {
-  /** The address of Postern, as this backend reaches it. */
-  readonly url: string | URL;
+  /** The address of Postern, as this backend reaches it. If it is undefined, as in many builds, the first call throws. */
+  readonly url: string | URL | undefined;
   /** Needed to publish and administer, not to verify. A function is called for each request, so that you can replace the key. */
   readonly apiKey?: string | (() => MaybePromise<string>) | undefined;
   /** By default the global `fetch`. In Node.js it keeps connections alive. */

@@ -29,15 +29,19 @@ export interface PosternServer extends Publishing, Administration {
  * }
  * for await (const event of postern.events({ limit: 100 })) console.log(toDate(event.created_at), event.type);
  * ```
- * @throws UsageError for options that make no sense
+ * @throws UsageError for options that make no sense. Without `url`, the first call throws
  */
 export function createPosternServer(options: PosternServerOptions): PosternServer {
-  const base = baseOf(options?.url, 'createPosternServer');
-  const connection = createConnection(base, options);
+  const checkedBase = () => baseOf(options?.url, 'createPosternServer');
+  // Builds load the modules of an app without its environment. Only a use without an address is a mistake.
+  const base = options?.url === undefined ? undefined : checkedBase();
+  const connection = createConnection(() => base ?? checkedBase(), options ?? {});
   const server: PosternServer & { readonly [connectionKey]: Connection } = {
     [connectionKey]: connection,
-    url: new URL(`${base}/`),
-    verify: createVerify(base, options),
+    get url() {
+      return new URL(`${connection.base()}/`);
+    },
+    verify: createVerify(connection.base, options ?? {}),
     ...createPublishing(connection),
     ...createAdministration(connection),
   };

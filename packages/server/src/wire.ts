@@ -498,7 +498,7 @@ export type NewUser = {
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
   readonly password?: string | undefined;
-  /** A hash from another system, instead of password: argon2, bcrypt, scrypt or PBKDF2. */
+  /** A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it. */
   readonly password_hash?: string | undefined;
   readonly pin?: string | undefined;
   readonly role?: Role | undefined;
@@ -764,7 +764,7 @@ export type UserToImport = {
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
   readonly password?: string | undefined;
-  /** A hash from another system, instead of password: argon2, bcrypt, scrypt or PBKDF2. */
+  /** A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it. */
   readonly password_hash?: string | undefined;
   readonly pin?: string | undefined;
   readonly role?: Role | undefined;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.js';
-import { createPosternServer } from '../src/index.js';
+import { createBrowserSession, createPosternServer, createWebhookVerifier, expressSession } from '../src/index.js';
 import { backendOf, lost, problem } from './support.js';
 
 let app: TestApp;
@@ -19,6 +19,36 @@ test.each<[string, () => unknown, string]>([
   ['a fraction as the number of retries', () => createPosternServer({ url, retries: 0.5 }), '`retries`'],
 ])('%s is a usage error', (_, make, message) => {
   expect(make).toThrow(message);
+});
+
+test('without an address, as in a build, only a use fails', async () => {
+  const postern = createPosternServer({ url: undefined, apiKey: 'psk_x' });
+  const browser = createBrowserSession(postern, { basePath: '/auth', clientAddress: 'none' });
+  createWebhookVerifier({ jwks: postern });
+  expressSession(postern);
+  expect(() => postern.url).toThrow('createPosternServer needs `url`');
+  const cookie = 'postern=psa_x';
+  const request = new Request('http://app/auth/v1/sessions', {
+    ...{ method: 'POST', headers: { cookie, 'sec-fetch-site': 'same-origin' } },
+  });
+  const news = { user_id: 'x', notification_type: 'payment', description: 'x' } as const;
+  const uses: (() => Promise<unknown>)[] = [
+    () => postern.verify('pss_x'),
+    () => postern.users.get('x'),
+    () => postern.events().page(),
+    () => postern.publish(news, { idempotencyKey: 'x' }),
+    () => postern.publishAll([news], { idempotencyKey: 'x' })[Symbol.asyncIterator]().next(),
+    () => browser.session({ headers: { cookie } }),
+    () => browser.snapshot({ headers: { cookie } }, { account: true }),
+    () => browser.handler(request),
+  ];
+  for (const use of uses)
+    await expect(use(), `${use}`).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('needs `url`'),
+    });
+  // Nobody is asked about a request without a token.
+  expect(await postern.verify({ headers: {} })).toBeNull();
 });
 
 test('a call without an API key says what is missing, and sends nothing', async () => {

@@ -21,7 +21,12 @@ export const isBucket = (location: string): boolean => location.startsWith('s3:/
 export async function openBackupStore(config: Config, location: string): Promise<OpenStore> {
   if (!isBucket(location)) return { store: createBackupFolder(location), close: async () => undefined };
   const parsed = bucketUrl(location);
-  if (!('value' in parsed)) throw new BackupError(`${location} ${parsed.error}.`);
+  if (!('value' in parsed)) {
+    // The location may contain a secret key, which people know from other programs.
+    throw new BackupError(
+      `A place with s3:// ${parsed.error}. Keys belong in BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.`,
+    );
+  }
   const {
     BACKUP_S3_ACCESS_KEY_ID: accessKeyId,
     BACKUP_S3_SECRET_ACCESS_KEY: secret,

@@ -95,7 +95,7 @@ export async function openBase(
     (pool) => pool.close(),
   );
   // Before the reporter, because the time of the record is compared with the start of each process.
-  await recordCurrentKey(database.everyone, keys);
+  await recordCurrentKey(database, keys);
   const meters = config.METRICS_PORT === undefined ? undefined : createMeters();
   const statistics = lifecycle.add(
     startReporter({
@@ -108,10 +108,7 @@ export async function openBase(
     }),
     (reporter) => reporter.stop(),
   );
-  const signals = lifecycle.add(
-    startSignals({ target, database: database.everyone, channel: inboxChannel, log }),
-    (part) => part.stop(),
-  );
+  const signals = lifecycle.add(startSignals({ target, database, channel: inboxChannel, log }), (part) => part.stop());
   const breached = createBreachedPasswords(
     config,
     (error) => log.warn({ err: error }, 'the list of breached passwords could not be queried'),

@@ -72,10 +72,9 @@ async function modeOf(path: string): Promise<number | undefined> {
 const minServerVersion = 150_000;
 
 /** Checks that PostgreSQL answers and is not too old. */
-export async function checkVersion(handle: Queryable<'everyone'>): Promise<Finding> {
+export async function checkVersion(handle: Queryable): Promise<Finding> {
   const [server] = await handle.query(
-    compose<{ number: number; shown: string }, 'everyone'>(
-      'everyone',
+    compose<{ number: number; shown: string }>(
       sql`select current_setting('server_version_num')::int as number, current_setting('server_version') as shown`,
     ),
   );
@@ -86,7 +85,7 @@ export async function checkVersion(handle: Queryable<'everyone'>): Promise<Findi
 }
 
 /** Checks that all migrations are applied, and that this version can use the schema. */
-export async function checkSchema(handle: Queryable<'everyone'>): Promise<Finding> {
+export async function checkSchema(handle: Queryable): Promise<Finding> {
   const { pending, refusal } = await readSchemaState(handle);
   if (refusal !== undefined) return fail('migrations', refusal);
   return pending.length === 0
@@ -95,7 +94,7 @@ export async function checkSchema(handle: Queryable<'everyone'>): Promise<Findin
 }
 
 /** Checks the indexes for searches. A database that was not migrated needs none. */
-export async function checkIndexes(handle: Queryable<'everyone'>): Promise<Finding[]> {
+export async function checkIndexes(handle: Queryable): Promise<Finding[]> {
   const { isMigrated, missing, hasTrigrams } = await indexState(handle);
   if (!isMigrated) return [];
   return [indexFinding(missing, hasTrigrams)];
@@ -116,15 +115,9 @@ function indexFinding(missing: readonly string[], hasTrigrams: boolean): Finding
 }
 
 /** Checks the cost of imported hashes for failed logins. A database that was not migrated has none. */
-export async function checkSchemes(
-  handle: Queryable<'everyone' | 'directory'>,
-  { IMPORTED_HASH_COST_LIMIT: limit }: Config,
-): Promise<Finding[]> {
+export async function checkSchemes(handle: Queryable, { IMPORTED_HASH_COST_LIMIT: limit }: Config): Promise<Finding[]> {
   const [table] = await handle.query(
-    compose<{ exists: boolean }, 'everyone'>(
-      'everyone',
-      sql`select to_regclass('password_schemes') is not null as exists`,
-    ),
+    compose<{ exists: boolean }>(sql`select to_regclass('password_schemes') is not null as exists`),
   );
   const schemes = table?.exists === true ? await importedSchemes(handle) : [];
   if (schemes.length === 0) return [];
@@ -140,14 +133,9 @@ export async function checkSchemes(
  * values.
  * @param maxRows values of each kind to check; all if absent
  */
-export async function checkSecrets(
-  handle: Queryable<'everyone'>,
-  config: Config,
-  maxRows?: number,
-): Promise<Finding[]> {
+export async function checkSecrets(handle: Queryable, config: Config, maxRows?: number): Promise<Finding[]> {
   const [tables] = await handle.query(
-    compose<{ exist: boolean }, 'everyone'>(
-      'everyone',
+    compose<{ exist: boolean }>(
       sql`select to_regclass('totp') is not null and to_regclass('challenges') is not null
           and to_regclass('test_identities') is not null as exist`,
     ),
@@ -166,7 +154,7 @@ export async function checkSecrets(
 const clockToleranceMs = 2000;
 
 /** Checks the backups. Other programs may make those of DATABASE_URL. */
-export async function checkBackups(handle: Queryable<'everyone'>, config: Config): Promise<Finding[]> {
+export async function checkBackups(handle: Queryable, config: Config): Promise<Finding[]> {
   const { DATABASE_URL, BACKUP_TO, BACKUP_SCHEDULE: schedule } = config;
   if (BACKUP_TO === undefined) {
     return DATABASE_URL === undefined
@@ -174,10 +162,7 @@ export async function checkBackups(handle: Queryable<'everyone'>, config: Config
       : [ok('backups', 'Postern makes none by itself: set BACKUP_TO, or use other programs')];
   }
   const [table] = await handle.query(
-    compose<{ exists: boolean }, 'everyone'>(
-      'everyone',
-      sql`select to_regclass('backup_archive') is not null as exists`,
-    ),
+    compose<{ exists: boolean }>(sql`select to_regclass('backup_archive') is not null as exists`),
   );
   if (table?.exists !== true) return [];
   const archive = config.BACKUP_CONTINUOUS ? [await checkArchive(handle)] : [];
@@ -193,7 +178,7 @@ export async function checkBackups(handle: Queryable<'everyone'>, config: Config
 }
 
 /** Checks the programs that make and verify backups of DATABASE_URL. */
-async function checkDumps(handle: Queryable<'everyone'>, { BACKUP_PROGRAMS }: Config): Promise<Finding> {
+async function checkDumps(handle: Queryable, { BACKUP_PROGRAMS }: Config): Promise<Finding> {
   const found = await checkPrograms(handle, BACKUP_PROGRAMS);
   return 'problem' in found
     ? fail('backups', found.problem)
@@ -203,7 +188,7 @@ async function checkDumps(handle: Queryable<'everyone'>, { BACKUP_PROGRAMS }: Co
 /** Seconds after which the archive of the log is late. It is written every few seconds, and reported every minute. */
 const lateAfterSeconds = 300;
 
-async function checkArchive(handle: Queryable<'everyone'>): Promise<Finding> {
+async function checkArchive(handle: Queryable): Promise<Finding> {
   const archive = await readLogArchive(handle);
   if (archive === undefined) return warn('log archive', 'it has not begun yet: see the log');
   const archiveEnd = `it ends at ${archive.archived_at}`;
@@ -217,13 +202,10 @@ async function checkArchive(handle: Queryable<'everyone'>): Promise<Finding> {
  * Checks the two clocks. The database's clock decides what has expired. This machine's clock is used in requests to others,
  * such as signed webhooks.
  */
-export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding> {
+export async function checkClock(handle: Queryable): Promise<Finding> {
   const before = Date.now();
   const [clock] = await handle.query(
-    compose<{ now: number }, 'everyone'>(
-      'everyone',
-      sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
-    ),
+    compose<{ now: number }>(sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`),
   );
   const localTime = (before + Date.now()) / 2;
   const difference = Math.abs((clock?.now ?? localTime) - localTime);
@@ -234,9 +216,9 @@ export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding
 }
 
 /** Whether a table exists: the doctor also runs before the migrations of a new release. */
-export async function hasTable(handle: Queryable<'everyone'>, name: string): Promise<boolean> {
+export async function hasTable(handle: Queryable, name: string): Promise<boolean> {
   const [table] = await handle.query(
-    compose<{ exists: boolean }, 'everyone'>('everyone', sql`select to_regclass(${bound(name)}) is not null as exists`),
+    compose<{ exists: boolean }>(sql`select to_regclass(${bound(name)}) is not null as exists`),
   );
   return table?.exists === true;
 }

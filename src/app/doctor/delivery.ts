@@ -41,7 +41,7 @@ export async function deliveryFindings(statistics: Statistics): Promise<Finding[
 const checkNames = { sms: 'sms', email: 'mail', push: 'push' } as const;
 
 /** Lists the configured providers of messages and pushes that fail. */
-export async function providerFindings(handle: Queryable<'everyone'>, config: Config): Promise<Finding[]> {
+export async function providerFindings(handle: Queryable, config: Config): Promise<Finding[]> {
   if (!(await hasTable(handle, 'message_providers'))) return [];
   const failing = await failingProviders(handle);
   return configuredProviders(config).flatMap(({ channel, name }) =>

@@ -3,11 +3,10 @@ import { compose, sql } from '../../database/sql.js';
 import { type Finding, hasTable, warn } from './checks.js';
 
 /** Reports test identities that are in effect: their codes are known to others. Without any, it reports nothing. */
-export async function testIdentityFindings(handle: Queryable<'everyone'>): Promise<Finding[]> {
+export async function testIdentityFindings(handle: Queryable): Promise<Finding[]> {
   if (!(await hasTable(handle, 'test_identities'))) return [];
   const [row] = await handle.query(
-    compose<{ count: number; last_expiry: string | null }, 'everyone'>(
-      'everyone',
+    compose<{ count: number; last_expiry: string | null }>(
       sql`select count(*)::int as count, max(expires_at) as last_expiry from test_identities where expires_at > db_now()`,
     ),
   );

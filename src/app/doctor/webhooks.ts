@@ -10,11 +10,10 @@ interface FailingRow {
 }
 
 /** Checks that no webhook was disabled by failures, and that none fails now. A database without webhooks needs no line. */
-export async function webhookFindings(handle: Queryable<'everyone'>): Promise<Finding[]> {
+export async function webhookFindings(handle: Queryable): Promise<Finding[]> {
   if (!(await hasTable(handle, 'webhook_health'))) return [];
   const rows = await handle.query(
-    compose<FailingRow, 'everyone'>(
-      'everyone',
+    compose<FailingRow>(
       sql`select url, enabled, disabled_reason, failing_since
           from webhook_endpoints left join webhook_health on endpoint_id = id order by created_at, id`,
     ),

@@ -25,14 +25,14 @@ export async function createBackupDomain(base: Base, version: string): Promise<B
     const { store } = lifecycle.add(await openBackupStore(config, place), (open) => open.close());
     const source = () => backupSource(config, target, { includesSecretKey: false, version });
     options = {
-      ...{ source, handle: database.everyone, store, schedule, keep, verifyIn: DATA_DIR, log },
+      ...{ source, handle: database, store, schedule, keep, verifyIn: DATA_DIR, log },
       dumps: dumpVerification(config),
       isContinuous: config.BACKUP_CONTINUOUS,
     };
   }
   const requestedBackups = lifecycle.add(
     createRequestedBackups({
-      ...{ target, options, handle: database.everyone, programs: config.BACKUP_PROGRAMS },
+      ...{ target, options, handle: database, programs: config.BACKUP_PROGRAMS },
       settings: {
         ...{ place: place ?? null, schedule, keep, is_encrypted: passphrase !== undefined },
         method: config.DATABASE_URL === undefined ? 'files' : 'pg_dump',
@@ -46,11 +46,11 @@ export async function createBackupDomain(base: Base, version: string): Promise<B
       read: requestedBackups.read,
       async start(origin) {
         await requestedBackups.start();
-        await database.directory.transaction((tx) => recordServiceEvent(tx, { type: 'backup.started', origin }));
+        await database.transaction((tx) => recordServiceEvent(tx, { type: 'backup.started', origin }));
       },
       async verify(id, origin) {
         await requestedBackups.verify(id);
-        await database.directory.transaction((tx) =>
+        await database.transaction((tx) =>
           recordServiceEvent(tx, { type: 'backup.verification_started', origin, data: { backup_id: id } }),
         );
       },

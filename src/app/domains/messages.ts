@@ -84,7 +84,7 @@ export async function createMessaging(
     startDispatch() {
       if (channels.length === 0) return { stop: async () => undefined };
       relay = startRelay(
-        () => dispatchMessages(database.everyone),
+        () => dispatchMessages(database),
         (error) => log.warn({ err: error }, 'messages could not be queued'),
       );
       return relay;

@@ -19,7 +19,7 @@ export function createSessionServices(
   const dpopVerifier = createDpopVerifier({
     ...{ database, report },
     nonces: createProofNonces(keys),
-    publicUrl: config.PUBLIC_URL,
+    urls: [config.PUBLIC_URL ?? [], config.DPOP_ORIGINS ?? []].flat(),
   });
   const sessions = createSessions(database, {
     lifetime: config.SESSION_TTL,

@@ -41,22 +41,22 @@ export function createSystemInformation(
     const foundFindings = await Promise.all([
       attempt('data directory', () => checks.checkDataDir(config)),
       attempt('database', async () => [
-        await checks.checkVersion(database.everyone),
-        await checks.checkSchema(database.everyone),
-        await checks.checkClock(database.everyone),
-        ...(await checks.checkSchemes(database.everyone, config)),
-        ...(await checks.checkSecrets(database.everyone, config, maxCheckedValues)),
-        ...(await checks.checkBackups(database.everyone, config)),
+        await checks.checkVersion(database),
+        await checks.checkSchema(database),
+        await checks.checkClock(database),
+        ...(await checks.checkSchemes(database, config)),
+        ...(await checks.checkSecrets(database, config, maxCheckedValues)),
+        ...(await checks.checkBackups(database, config)),
       ]),
       attempt('sms', () => checks.checkSms(config)),
-      attempt('providers', () => providerFindings(database.everyone, config)),
+      attempt('providers', () => providerFindings(database, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('images', () => checkImages(config)),
       attempt('push', async () => [checks.checkPush(config)]),
       attempt('deliveries', () => deliveryFindings(statistics)),
-      attempt('webhooks', () => webhookFindings(database.everyone)),
-      attempt('test identities', () => testIdentityFindings(database.everyone)),
+      attempt('webhooks', () => webhookFindings(database)),
+      attempt('test identities', () => testIdentityFindings(database)),
     ]);
     const warnings = config.warnings.map((detail) => checks.warn('configuration', detail));
     return [...warnings, ...foundFindings.flat()]
@@ -67,14 +67,14 @@ export function createSystemInformation(
   return {
     async read(): Promise<System> {
       const [state, queue, instances, applied, { pending }, backups, foundFindings, failing] = await Promise.all([
-        readDatabaseState(database.everyone),
-        readQueueState(database.everyone),
+        readDatabaseState(database),
+        readQueueState(database),
         listInstances(database, reporter.instanceId),
-        readMigrations(database.everyone),
-        readSchemaState(database.everyone),
-        listBackups(database.everyone),
+        readMigrations(database),
+        readSchemaState(database),
+        listBackups(database),
         findings(),
-        failingProviders(database.everyone),
+        failingProviders(database),
       ]);
       const { now, ...size } = state;
       return {

@@ -1,6 +1,6 @@
 import { readBackupTimes, readLogArchive } from '../../backups/state.js';
 import type { Config } from '../../config/config.js';
-import type { Database } from '../../database/database.js';
+import type { Handle } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
@@ -12,14 +12,14 @@ import { queueJobs } from './process-metrics.js';
  *   BACKUP_CONTINUOUS, so is a missing log archive
  */
 export async function readFromDatabase(
-  database: Pick<Database, 'everyone'>,
+  database: Handle,
   { BACKUP_TO, BACKUP_CONTINUOUS }: Pick<Config, 'BACKUP_TO' | 'BACKUP_CONTINUOUS'>,
 ): Promise<Family[]> {
   const [metrics, backups, archive, webhooks] = await Promise.allSettled([
-    readDatabaseMetrics(database.everyone),
-    readBackupTimes(database.everyone),
-    BACKUP_CONTINUOUS ? readLogArchive(database.everyone) : undefined,
-    readWebhookStates(database.everyone),
+    readDatabaseMetrics(database),
+    readBackupTimes(database),
+    BACKUP_CONTINUOUS ? readLogArchive(database) : undefined,
+    readWebhookStates(database),
   ]);
   const upGauge = (value: 0 | 1) =>
     gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), {

@@ -1,5 +1,5 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
-import { everyoneStatement, literal, sql } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { chainHash, leafOfEvent } from './digests.js';
 
 /** A sealed day. If you store it elsewhere, you can later prove that nobody has rewritten the whole chain. */
@@ -22,7 +22,7 @@ const pauseMs = 600_000;
  * A stored transaction number that this server has not reached comes from the server that was dumped. All transactions
  * of that server have ended.
  */
-const selectOpenDay = everyoneStatement<object, { day: string; is_complete: boolean }>(
+const selectOpenDay = statement<object, { day: string; is_complete: boolean }>(
   'audit_open_day',
   () => sql`
   select day::text, closing <= pg_snapshot_xmin(now) or closing >= pg_snapshot_xmax(now) as is_complete
@@ -33,7 +33,7 @@ const selectOpenDay = everyoneStatement<object, { day: string; is_complete: bool
  * Opens the next day that has events and ended at least an hour ago. The hour covers statements that began before the end of
  * the day: PostgreSQL sets the time of an event before it gives the transaction a number.
  */
-const openDay = everyoneStatement<object, { day: string }>(
+const openDay = statement<object, { day: string }>(
   'audit_day_open',
   () => sql`
   insert into audit_days (day, closing)
@@ -46,7 +46,7 @@ const openDay = everyoneStatement<object, { day: string }>(
 );
 
 /** The end of the chain: the last part of the open day, or the last sealed day. */
-const selectEnd = everyoneStatement<
+const selectEnd = statement<
   { day: string },
   { part: number | null; last_at: string | null; last_id: string | null; hash: Buffer }
 >(
@@ -59,7 +59,7 @@ const selectEnd = everyoneStatement<
 );
 
 /** The leaves of the next events of a day. */
-const selectLeaves = everyoneStatement<
+const selectLeaves = statement<
   { day: string; lastAt: string | null; lastId: string | null; limit: number },
   { events: number; last_at: string; last_id: string; leaves: Buffer }
 >(
@@ -77,7 +77,7 @@ const selectLeaves = everyoneStatement<
   from next having count(*) > 0`,
 );
 
-const insertPart = everyoneStatement<{
+const insertPart = statement<{
   day: string;
   part: number;
   lastAt: string;
@@ -93,8 +93,8 @@ const insertPart = everyoneStatement<{
   values (${p.day}::date, ${p.part}::int, ${p.lastAt}::timestamptz, ${p.lastId}::uuid, ${p.leaves}::bytea, ${p.hash}::bytea)`,
 );
 
-/** Seals a day. If there are webhooks, also records their event (decision 113). */
-const sealDay = everyoneStatement<{ day: string; hash: Buffer }, { events: string }>(
+/** Seals a day. If there are webhooks, also records their event (decision 22). */
+const sealDay = statement<{ day: string; hash: Buffer }, { events: string }>(
   'audit_day_seal',
   (p) => sql`
   with sealed as (
@@ -111,7 +111,7 @@ const sealDay = everyoneStatement<{ day: string; hash: Buffer }, { events: strin
 );
 
 /** When the events of a day are deleted, its parts are useless. Its hash stays, because the chain of the next day starts with it. */
-const deleteParts = everyoneStatement<{ age: number }, { deleted: number }>(
+const deleteParts = statement<{ age: number }, { deleted: number }>(
   'audit_parts_delete',
   (p) => sql`
   delete from audit_parts where (day, part) in (

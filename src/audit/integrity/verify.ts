@@ -1,5 +1,5 @@
-import type { Database } from '../../database/database.js';
-import { everyoneStatement, sql } from '../../database/sql.js';
+import type { Handle } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
 import { chainHash, type Leaf, leafOfEvent, readLeaves } from './digests.js';
 import type { SealedDay } from './seal.js';
 
@@ -24,13 +24,13 @@ export interface AuditReport {
 /** Maximum number of findings in a report. */
 const maxFindings = 1000;
 
-const selectDays = everyoneStatement<object, { day: string; events: string; hash: Buffer }>(
+const selectDays = statement<object, { day: string; events: string; hash: Buffer }>(
   'audit_verify_days',
   () => sql`select day::text, events, hash from audit_days where hash is not null order by day`,
 );
 
 /** The next part of a day. */
-const selectPart = everyoneStatement<
+const selectPart = statement<
   { day: string; after: number },
   { part: number; last_at: string; last_id: string; leaves: Buffer; hash: Buffer }
 >(
@@ -41,7 +41,7 @@ const selectPart = everyoneStatement<
 );
 
 /** The events after one key, up to and including another key, with their leaves, and whether their user was deleted. */
-const selectEvents = everyoneStatement<
+const selectEvents = statement<
   { afterAt: string; afterId: string; toAt: string; toId: string; limit: number },
   { leaf: Buffer; at: string; id: string; is_erased: boolean }
 >(
@@ -55,7 +55,7 @@ const selectEvents = everyoneStatement<
   order by created_at, id limit ${p.limit}::bigint`,
 );
 
-const selectCutoff = everyoneStatement<{ age: number }, { cutoff: string }>(
+const selectCutoff = statement<{ age: number }, { cutoff: string }>(
   'audit_verify_cutoff',
   (p) =>
     sql`select ((db_now() - ${p.age}::float8 * interval '1 millisecond') at time zone 'UTC')::date::text as cutoff`,
@@ -87,14 +87,14 @@ const batchSize = 2000;
  * @param options.anchors hashes of days that were stored elsewhere, in hex, by day
  */
 export async function verifyAudit(
-  database: Pick<Database, 'everyone'>,
+  database: Handle,
   { eventsAge, anchors }: { readonly eventsAge: number; readonly anchors: ReadonlyMap<string, string> },
 ): Promise<AuditReport> {
   const findings: AuditFinding[] = [];
   const report = (finding: AuditFinding) => findings.length < maxFindings && findings.push(finding);
-  const [row] = await database.everyone.query(selectCutoff({ age: eventsAge }));
+  const [row] = await database.query(selectCutoff({ age: eventsAge }));
   const cutoff = row?.cutoff ?? '';
-  const days = await database.everyone.query(selectDays({}));
+  const days = await database.query(selectDays({}));
   const sealed = new Map(days.map(({ day, hash }) => [day, hash.toString('hex')]));
   for (const [day, hash] of anchors) if (sealed.get(day) !== hash) report({ what: 'anchor', day });
 
@@ -105,7 +105,7 @@ export async function verifyAudit(
   async function compare(day: string, to: EventKey, leaves: readonly Leaf[]): Promise<void> {
     const missing = new Map(leaves.map((leaf) => [leaf.id, leaf]));
     for (let isDone = false; !isDone; ) {
-      const rows = await database.everyone.query(
+      const rows = await database.query(
         selectEvents({ afterAt: from.at, afterId: from.id, toAt: to.at, toId: to.id, limit: batchSize }),
       );
       for (const { leaf, at, id, is_erased: isErased } of rows) {
@@ -138,7 +138,7 @@ export async function verifyAudit(
     let part = 0;
     let isIntact = true;
     for (;;) {
-      const [next] = await database.everyone.query(selectPart({ day, after: part }));
+      const [next] = await database.query(selectPart({ day, after: part }));
       if (next === undefined) break;
       isIntact &&= next.part === part + 1 && chainHash(hash, next.leaves).equals(next.hash);
       ({ hash, part } = next);

@@ -10,8 +10,7 @@ const deleteLimit = literal(maxDeleted);
  * for at least one pause of the task. Does not change a state that another server wrote: it stays invalid, and the next
  * stream starts a new run.
  */
-const raiseFloor = compose<object, 'everyone'>(
-  'everyone',
+const raiseFloor = compose<object>(
   sql`
   update event_feed_state s
   set floor = s.next_floor, next_floor = pg_snapshot_xmin(pg_current_snapshot()), written_by = pg_current_xact_id()
@@ -21,8 +20,7 @@ const raiseFloor = compose<object, 'everyone'>(
  * Deletes the rows below the floor. Deletes all if the state is missing (after a crash) or invalid (after a restore): no
  * stream can read them.
  */
-const deleteReadRows = compose<{ deleted: number }, 'everyone'>(
-  'everyone',
+const deleteReadRows = compose<{ deleted: number }>(
   sql`
   delete from event_feed where (transaction, created_at, id) in (
     select transaction, created_at, id from event_feed

@@ -1,6 +1,6 @@
 import { arrayText } from '../../database/arrays/array-text.js';
-import type { Database } from '../../database/database.js';
-import { everyoneStatement, sql, unprepared } from '../../database/sql.js';
+import type { Handle } from '../../database/database.js';
+import { sql, statement, unprepared } from '../../database/sql.js';
 import { eventColumns, type StoredEvent } from '../event-list.js';
 import { type Position, parseSnapshot, positionAfter, type Snapshot, snapshotText } from './position.js';
 
@@ -68,7 +68,7 @@ const validState = sql`(
  * use either. Rows that the snapshot does not see were copied from another server.
  */
 const selectFeed = unprepared(
-  everyoneStatement<ReadValues, ReadRow>(
+  statement<ReadValues, ReadRow>(
     'event_feed_read',
     (p) => sql`
     select now.run, now.is_complete, now.seen::text as seen, fed.transaction, fed.id as fed_id, event.*
@@ -98,7 +98,7 @@ const selectFeed = unprepared(
   ),
 );
 
-const selectSnapshot = everyoneStatement<object, { run: string | null; seen: string }>(
+const selectSnapshot = statement<object, { run: string | null; seen: string }>(
   'event_feed_now',
   () => sql`
   select state.run, pg_current_snapshot()::text as seen from (select) one left join ${validState} state on true`,
@@ -108,7 +108,7 @@ const selectSnapshot = everyoneStatement<object, { run: string | null; seen: str
  * Starts a new run if the state is missing (after a crash) or was written by another server (after a restore). It deletes
  * all rows of the feed, because they may be those of another server.
  */
-const startRun = everyoneStatement<object>(
+const startRun = statement<object>(
   'event_feed_start',
   () => sql`
   with started as (
@@ -122,13 +122,13 @@ const startRun = everyoneStatement<object>(
 );
 
 /** Creates the feed of a database. */
-export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed {
+export function createEventFeed(database: Handle): EventFeed {
   async function now(): Promise<Position> {
     for (;;) {
-      const [row] = await database.everyone.query(selectSnapshot({}));
+      const [row] = await database.query(selectSnapshot({}));
       if (row === undefined) throw new Error('the query for the position of the feed returned no row');
       if (row.run !== null) return { run: row.run, ...parseSnapshot(row.seen) };
-      await database.everyone.query(startRun({}));
+      await database.query(startRun({}));
     }
   }
 
@@ -136,7 +136,7 @@ export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed
     now,
     async read(from, limit, until) {
       const { xmax, running, last } = from;
-      const rows = await database.everyone.query(
+      const rows = await database.query(
         selectFeed({
           floor: running[0] ?? xmax,
           xmax,

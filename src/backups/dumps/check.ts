@@ -1,9 +1,9 @@
 import type { Queryable } from '../../database/database.js';
-import { everyoneStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { BackupError } from '../container/error.js';
 import { findProgram, type Program } from './programs.js';
 
-const selectVersion = everyoneStatement<Record<never, never>, { major: number }>(
+const selectVersion = statement<Record<never, never>, { major: number }>(
   'backups_server_version',
   () => sql`select current_setting('server_version_num')::int / 10000 as major`,
 );
@@ -14,7 +14,7 @@ const selectVersion = everyoneStatement<Record<never, never>, { major: number }>
  * @returns pg_dump, or what an operator must do
  */
 export async function checkPrograms(
-  handle: Queryable<'everyone'>,
+  handle: Queryable,
   folder: string | undefined,
 ): Promise<{ readonly dump: Program } | { readonly problem: string }> {
   const [server] = await handle.query(selectVersion({}));

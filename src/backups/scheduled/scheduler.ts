@@ -12,7 +12,7 @@ import { type DumpVerification, verifyBackup } from '../verify.js';
 export interface ScheduledBackupOptions {
   /** Called for each backup. */
   readonly source: () => Promise<BackupSource>;
-  readonly handle: Queryable<'everyone'>;
+  readonly handle: Queryable;
   readonly store: BackupStore;
   /** Whether the log is archived to the store too. */
   readonly isContinuous: boolean;

@@ -59,7 +59,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   yield* await attempt('data directory', () => checkDataDir(config));
   yield* await attempt('database', async () => {
     if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
-    return withDatabase(io, async ({ everyone: handle }) => [
+    return withDatabase(io, async (handle) => [
       await checkVersion(handle),
       await checkSchema(handle),
       ...(await checkIndexes(handle)),

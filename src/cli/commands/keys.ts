@@ -53,7 +53,7 @@ function parseScopes(list: string): Scope[] {
 async function createKey(io: Io, { name, scopes, expiresAt, json }: CreateOptions): Promise<void> {
   const input = { name, scopes, ...(expiresAt !== undefined && { expires_at: expiresAt }) };
   const key = await withDatabase(io, (database) =>
-    database.directory.transaction((tx) => createApiKeys({ database }).create(tx, input, cliOrigin)),
+    database.transaction((tx) => createApiKeys({ database }).create(tx, input, cliOrigin)),
   );
   if (json === true) return printJson(io.stdout, key);
   printTable(io.stdout, [
@@ -97,7 +97,7 @@ async function revokeKey(io: Io, text: string): Promise<void> {
   if (id === undefined) throw new CommandError(`There is no key ${text}.`);
   await withDatabase(io, async (database) => {
     try {
-      await database.directory.transaction((tx) => createApiKeys({ database }).revoke(tx, id, cliOrigin));
+      await database.transaction((tx) => createApiKeys({ database }).revoke(tx, id, cliOrigin));
     } catch (error) {
       const isUnknown = error instanceof Problem && error.code === 'not_found';
       throw isUnknown ? new CommandError(`There is no key ${id}.`) : error;

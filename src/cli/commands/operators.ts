@@ -62,7 +62,7 @@ async function inviteNewUser(database: Database, config: Config, role: SetUpRole
   if (config.CONSOLE === 'off') {
     throw new CommandError('The link opens the console, and CONSOLE is off. Name an existing user with --user.');
   }
-  const link = await database.directory.transaction((tx) => createSetUpLink(tx, role, cliOrigin));
+  const link = await database.transaction((tx) => createSetUpLink(tx, role, cliOrigin));
   return { role, url: setUpUrl(consoleUrl(config), link), expires_at: link.expires_at };
 }
 
@@ -76,7 +76,7 @@ async function inviteExistingUser(
   const links = createEnrollmentLinks(() => consoleUrl(config));
   const { id } = await findUser(database, users, config, idOrIdentity);
   const change = await users.prepareChange(id, { role });
-  return database.spanningFor(id).transaction(async (tx) => {
+  return database.user(id).transaction(async (tx) => {
     const user = await users.getForUpdate(tx, id);
     // A change to the same role would suspend it until the second factor is enrolled.
     if (user.role !== role) await users.change(tx, id, change, cliOrigin);

@@ -14,7 +14,7 @@ export function schemesCommand(program: Command, io: Io): void {
     .option('--json', 'print the schemes as JSON')
     .action(async ({ json }: { json?: true }) => {
       const { schemes, limit } = await withDatabase(io, async (database, config) => ({
-        schemes: await countSchemeUsers(database.everyone),
+        schemes: await countSchemeUsers(database),
         limit: config.IMPORTED_HASH_COST_LIMIT,
       }));
       if (json === true) printJson(io.stdout, schemes);

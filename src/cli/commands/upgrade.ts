@@ -70,7 +70,7 @@ async function examineDatabase(io: Io, config: Config): Promise<Finding[]> {
   // No connection: PostgreSQL of this release cannot read the data, and the former PostgreSQL would write to it.
   if (majorUpgrade !== undefined) return [majorUpgrade];
   if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
-  return withDatabase(io, async ({ everyone: handle }) => [
+  return withDatabase(io, async (handle) => [
     await checkVersion(handle),
     await checkMigrations(handle),
     ...(await checkIndexes(handle)),
@@ -88,7 +88,7 @@ async function examineMajorUpgrade({ DATABASE_URL, DATA_DIR }: Config): Promise<
   return plan.refusal === undefined ? ok('postgresql', describePlan(plan)) : fail('postgresql', plan.refusal);
 }
 
-async function checkMigrations(handle: Queryable<'everyone'>): Promise<Finding> {
+async function checkMigrations(handle: Queryable): Promise<Finding> {
   const { pending, refusal } = await readSchemaState(handle);
   if (refusal !== undefined) return fail('migrations', refusal);
   if (pending.length === 0) return ok('migrations', 'none is pending');
@@ -98,9 +98,9 @@ async function checkMigrations(handle: Queryable<'everyone'>): Promise<Finding> 
 const gigabyte = 1e9;
 
 /** A migration needs at most the size of the database: PostgreSQL keeps a table until its new copy is complete. */
-async function checkFreeSpace(handle: Queryable<'everyone'>, folder: string): Promise<Finding> {
+async function checkFreeSpace(handle: Queryable, folder: string): Promise<Finding> {
   const [row] = await handle.query(
-    compose<{ bytes: string }, 'everyone'>('everyone', sql`select pg_database_size(current_database()) as bytes`),
+    compose<{ bytes: string }>(sql`select pg_database_size(current_database()) as bytes`),
   );
   const { bavail, bsize } = await statfs(folder);
   const [usedBytes, freeBytes] = [Number(row?.bytes), bavail * bsize];

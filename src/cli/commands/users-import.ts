@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type ImportedLine, UserToImport } from '../../contract/user-import.js';
-import { importChunk, importEntries, importWeight } from '../../http/ndjson/import-items.js';
+import { importChunk, importEntries, importWeight, withoutNulls } from '../../http/ndjson/import-items.js';
 import { createChunkBuilder, type Entry, maxLineBytes, readEntry, toLine } from '../../http/ndjson/items.js';
 import { createLineReader } from '../../http/ndjson/line-reader.js';
 import { closed } from '../../http/plugins/known-names.js';
@@ -78,7 +78,7 @@ async function* chunksOf(input: AsyncIterable<string | Uint8Array>): AsyncGenera
 
 async function* entriesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<Entry<UserToImport>> {
   const lines = createLineReader(maxLineBytes);
-  const validate = createValidator(closed(UserToImport));
+  const validate = withoutNulls(createValidator(closed(UserToImport)));
   for await (const chunk of input) {
     lines.feed(Buffer.from(chunk));
     for (let line = lines.next(); line !== undefined; line = lines.next()) {

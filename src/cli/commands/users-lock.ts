@@ -90,17 +90,14 @@ async function lockUser(io: Io, text: string, options: LockOptions): Promise<voi
 }
 
 /** The time after so many milliseconds, by the database's clock, which also ends the lock. */
-async function timeAfter(handle: Queryable<'user'>, milliseconds: number): Promise<string | undefined> {
+async function timeAfter(handle: Queryable, milliseconds: number): Promise<string | undefined> {
   const [row] = await handle.query(
-    compose<{ at: string }, 'user'>(
-      'user',
-      sql`select db_now() + ${bound(milliseconds)}::float8 * interval '1 millisecond' as at`,
-    ),
+    compose<{ at: string }>(sql`select db_now() + ${bound(milliseconds)}::float8 * interval '1 millisecond' as at`),
   );
   return row?.at;
 }
 
-type UserAction<T> = (users: Users, tx: Transaction<'user'>, id: string) => Promise<T>;
+type UserAction<T> = (users: Users, tx: Transaction, id: string) => Promise<T>;
 
 function changeUser<T>(io: Io, text: string, action: UserAction<T>): Promise<T> {
   return withDatabase(io, async (database: Database, config) => {

@@ -57,7 +57,7 @@ async function createUser(io: Io, options: CreateOptions): Promise<void> {
   const user = await withDatabase(io, async (database, config) => {
     const users = await openUsers(io, database, config);
     const prepared = await users.prepare(input);
-    return database.spanning.transaction((tx) => users.create(tx, prepared, cliOrigin));
+    return database.transaction((tx) => users.create(tx, prepared, cliOrigin));
   });
   if (options.json === true) return printJson(io.stdout, user);
   const { id, username, email, phone, external_id, name, role } = user;

@@ -3,7 +3,7 @@ import { identityTypes } from '../../contract/authentication.js';
 import { externalIdPrefix } from '../../contract/common.js';
 import type { User } from '../../contract/user.js';
 import type { Database } from '../../database/database.js';
-import { directoryStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { canonicalExternalId, canonicalIdentity, identityDigest } from '../../identities/identity.js';
 import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
@@ -17,7 +17,7 @@ export const userArgument = [
   'an id, user name, mail address or phone number, or external: and an external id',
 ] as const;
 
-const findByIdentities = directoryStatement<{ digests: readonly Buffer[] }, { user_id: string }>(
+const findByIdentities = statement<{ digests: readonly Buffer[] }, { user_id: string }>(
   'cli_find_user',
   (p) => sql`select distinct user_id from identities where digest = any(${p.digests})`,
 );
@@ -45,6 +45,6 @@ async function findIds(database: Database, { DEFAULT_REGION }: Config, text: str
   const identities = identityTypes.flatMap((type) => canonicalIdentity(type, text, DEFAULT_REGION) ?? []);
   const externalId = isExternalReference(text) ? canonicalExternalId(text.slice(externalIdPrefix.length)) : undefined;
   const digests = [...identities, ...(externalId === undefined ? [] : [externalId])].map(identityDigest);
-  const rows = await database.directory.query(findByIdentities({ digests }));
+  const rows = await database.query(findByIdentities({ digests }));
   return rows.map((row) => row.user_id);
 }

@@ -155,7 +155,7 @@ async function restart(
 async function waitForDatabase(database: Database, log: Logger, signal: AbortSignal): Promise<void> {
   for (let isLogged = false; !signal.aborted; isLogged = true) {
     try {
-      await database.everyone.query(compose('everyone', sql`select 1`));
+      await database.query(compose(sql`select 1`));
       return;
     } catch (error) {
       if (!isLogged) log.warn({ err: error }, 'no worker can be started until the database answers');

@@ -53,11 +53,31 @@ export const fieldErrors = {
     'This must be a number of at most 15 significant digits.',
     'Debe ser un número de 15 cifras significativas como máximo.',
   ),
+  inexact_number: text(
+    'This number cannot be stored exactly. Send it as a string.',
+    'Este número no puede guardarse con exactitud. Envíelo como texto.',
+  ),
+  duplicate_member: text('This name occurs more than once.', 'Este nombre aparece más de una vez.'),
+  reserved_member: text(
+    'Postern cannot store a member with this name.',
+    'Postern no puede guardar un miembro con este nombre.',
+  ),
   invalid_key: text(
     'This must be a public key on the curve P-256 (kty EC) or Ed25519 (kty OKP), without private members.',
     'Debe ser una clave pública de la curva P-256 (kty EC) o Ed25519 (kty OKP), sin miembros privados.',
   ),
-  invalid_hash: text('This is not a supported password hash.', 'No es un hash de contraseña compatible.'),
+  invalid_hash: text(
+    'The format of this password hash is not supported.',
+    'El formato de este hash de contraseña no es compatible.',
+  ),
+  invalid_hash_length: text(
+    'This password hash has a wrong length ({part}): {length} bytes. It must be from {min} to {max}.',
+    'Este hash de contraseña tiene una longitud incorrecta ({part}): {length} bytes. Debe ser de {min} a {max}.',
+  ),
+  hash_too_expensive: text(
+    'This password hash costs too much to verify: {measure} is {value}. The limit is {max}.',
+    'Verificar este hash de contraseña cuesta demasiado: {measure} es {value}. El límite es {max}.',
+  ),
   too_many_schemes: text(
     'Hashes of {max} other algorithms or parameters are already imported. That is the maximum.',
     'Ya se importaron hashes de otros {max} algoritmos o parámetros. Es el máximo.',

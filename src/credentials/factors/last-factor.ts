@@ -1,8 +1,8 @@
 import type { Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 
 /** The caller holds a lock on the user's row, so nobody can add a second factor during this statement. */
-const cleanUp = userStatement<{ userId: string }>(
+const cleanUp = statement<{ userId: string }>(
   'factors_end_without',
   (p) => sql`
     with without_factor as (
@@ -18,6 +18,6 @@ const cleanUp = userStatement<{ userId: string }>(
  * recovery codes and deactivates the role. Otherwise an attacker with the first secret could enrol a factor and use the
  * role.
  */
-export async function cleanUpAfterLastFactor(tx: Queryable<'user'>, userId: string): Promise<void> {
+export async function cleanUpAfterLastFactor(tx: Queryable, userId: string): Promise<void> {
   await tx.query(cleanUp({ userId }));
 }

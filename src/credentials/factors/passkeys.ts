@@ -1,14 +1,14 @@
 import { recordEvent } from '../../audit/events.js';
 import type { Passkey } from '../../contract/account/factors.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import type { Assertion, Descriptor, RegisteredCredential, RelyingParty, UserVerification } from './relying-party.js';
 
 /** The rows of `passkeys`: public keys of users, and their signature counters. */
 
-const findKey = userStatement<{ userId: string; credentialId: Buffer }, { id: string; public_key: Buffer }>(
+const findKey = statement<{ userId: string; credentialId: Buffer }, { id: string; public_key: Buffer }>(
   'passkey_find',
   (p) => sql`select id, public_key from passkeys where user_id = ${p.userId} and credential_id = ${p.credentialId}`,
 );
@@ -17,7 +17,7 @@ const findKey = userStatement<{ userId: string; credentialId: Buffer }, { id: st
  * The update locks the row, so only the first of several parallel requests with the same counter succeeds. A counter of 0
  * means that the authenticator has none.
  */
-const updateCounter = userStatement<{ userId: string; id: string; counter: number; backedUp: boolean }>(
+const updateCounter = statement<{ userId: string; id: string; counter: number; backedUp: boolean }>(
   'passkey_use',
   (p) => sql`
     update passkeys set counter = ${p.counter}, backed_up = ${p.backedUp}, last_used_at = db_now()
@@ -79,25 +79,25 @@ export async function verifyAssertion(
   };
 }
 
-const listDescriptors = userStatement<{ userId: string }, { credentialId: Buffer; transports: string[] }>(
+const listDescriptors = statement<{ userId: string }, { credentialId: Buffer; transports: string[] }>(
   'passkey_descriptors',
   (p) => sql`
     select credential_id as "credentialId", transports from passkeys where user_id = ${p.userId} order by created_at`,
 );
 
 /** The user's passkeys as WebAuthn options name them. */
-export function passkeyDescriptors(handle: Queryable<'user'>, userId: string): Promise<Descriptor[]> {
+export function passkeyDescriptors(handle: Queryable, userId: string): Promise<Descriptor[]> {
   return handle.query(listDescriptors({ userId }));
 }
 
 const columns = sql`id, name, transports, backed_up, created_at, last_used_at`;
-const listAll = userStatement<{ userId: string }, Passkey>(
+const listAll = statement<{ userId: string }, Passkey>(
   'passkey_list',
   (p) => sql`select ${columns} from passkeys where user_id = ${p.userId} order by created_at, id`,
 );
 
 /** The passkeys of a user, the oldest first. */
-export function listPasskeys(handle: Queryable<'user'>, userId: string): Promise<Passkey[]> {
+export function listPasskeys(handle: Queryable, userId: string): Promise<Passkey[]> {
   return handle.query(listAll({ userId }));
 }
 
@@ -109,7 +109,7 @@ interface NewPasskeyValues extends RegisteredCredential {
 }
 
 /** The caller holds a lock on the user's row, so parallel inserts cannot exceed the maximum. */
-const insert = userStatement<NewPasskeyValues, Passkey>(
+const insert = statement<NewPasskeyValues, Passkey>(
   'passkey_insert',
   (p) => sql`
     insert into passkeys (user_id, id, credential_id, public_key, counter, transports, name, backed_up, created_at)
@@ -125,7 +125,7 @@ const insert = userStatement<NewPasskeyValues, Passkey>(
  * @returns undefined if the user has this passkey already, or has the maximum number
  */
 export async function addPasskey(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   userId: string,
   name: string,
   credential: RegisteredCredential,
@@ -137,14 +137,14 @@ export async function addPasskey(
 /** The maximum number of passkeys of a user. */
 export const maxPasskeys = 20;
 
-const rename = userStatement<{ userId: string; id: string; name: string }, Passkey>(
+const rename = statement<{ userId: string; id: string; name: string }, Passkey>(
   'passkey_rename',
   (p) => sql`update passkeys set name = ${p.name} where user_id = ${p.userId} and id = ${p.id} returning ${columns}`,
 );
 
 /** @returns undefined if the user has no such passkey */
 export async function renamePasskey(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   userId: string,
   id: string,
   name: string,
@@ -153,7 +153,7 @@ export async function renamePasskey(
   return passkey;
 }
 
-const remove = userStatement<{ userId: string; id: string | null }, { name: string }>(
+const remove = statement<{ userId: string; id: string | null }, { name: string }>(
   'passkey_remove',
   (p) => sql`
     delete from passkeys where user_id = ${p.userId} and (${p.id}::uuid is null or id = ${p.id}) returning name`,
@@ -164,7 +164,7 @@ const remove = userStatement<{ userId: string; id: string | null }, { name: stri
  * @returns the names of the removed passkeys
  */
 export async function removePasskeys(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   userId: string,
   id: string | undefined,
 ): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { newLongCode, normalizeLongCode } from '../codes.js';
 
@@ -9,11 +9,11 @@ import { newLongCode, normalizeLongCode } from '../codes.js';
 const codeCount = 10;
 const digestInput = (userId: string, code: string) => `${userId}:${normalizeLongCode(code)}`;
 
-const deleteCodes = userStatement<{ userId: string }>(
+const deleteCodes = statement<{ userId: string }>(
   'recovery_delete',
   (p) => sql`delete from recovery_codes where user_id = ${p.userId}`,
 );
-const insertCodes = userStatement<{ userId: string; digests: readonly Buffer[] }>(
+const insertCodes = statement<{ userId: string; digests: readonly Buffer[] }>(
   'recovery_insert',
   (p) => sql`
     insert into recovery_codes (user_id, digest, created_at)
@@ -21,7 +21,7 @@ const insertCodes = userStatement<{ userId: string; digests: readonly Buffer[] }
 );
 
 /** Replaces all recovery codes of a user. Only digests are stored, so the returned codes cannot be shown again. */
-export async function replaceRecoveryCodes(tx: Queryable<'user'>, keys: SecretKeys, userId: string): Promise<string[]> {
+export async function replaceRecoveryCodes(tx: Queryable, keys: SecretKeys, userId: string): Promise<string[]> {
   const codes = Array.from({ length: codeCount }, newLongCode);
   const digests = codes.map((code) => keys.digest('recovery', digestInput(userId, code)));
   await tx.query(deleteCodes({ userId }));
@@ -33,7 +33,7 @@ export async function replaceRecoveryCodes(tx: Queryable<'user'>, keys: SecretKe
  * The delete locks the code's row, so only one of several parallel requests finds it. `before` counts the rows before
  * the delete.
  */
-const useCode = userStatement<{ userId: string; digests: readonly Buffer[] }, { used: number; before: number }>(
+const useCode = statement<{ userId: string; digests: readonly Buffer[] }, { used: number; before: number }>(
   'recovery_use',
   (p) => sql`
     with used as (delete from recovery_codes where user_id = ${p.userId} and digest = any(${p.digests}) returning digest)
@@ -46,7 +46,7 @@ const useCode = userStatement<{ userId: string; digests: readonly Buffer[] }, { 
  * @returns how many codes are left; undefined if the user does not have this code
  */
 export async function deleteRecoveryCode(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   keys: SecretKeys,
   userId: string,
   code: string,
@@ -56,12 +56,12 @@ export async function deleteRecoveryCode(
   return row === undefined || row.used === 0 ? undefined : row.before - row.used;
 }
 
-const anyCode = userStatement<{ userId: string }>(
+const anyCode = statement<{ userId: string }>(
   'recovery_any',
   (p) => sql`select 1 as one from recovery_codes where user_id = ${p.userId} limit 1`,
 );
 
 /** Whether the user has at least one recovery code that was not used. */
-export async function hasRecoveryCodes(handle: Queryable<'user'>, userId: string): Promise<boolean> {
+export async function hasRecoveryCodes(handle: Queryable, userId: string): Promise<boolean> {
   return (await handle.query(anyCode({ userId }))).length > 0;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { idFromBytes, idToBytes } from '../../lib/ids.js';
-import { isJsonObject, parseJsonObject } from '../../lib/json-object.js';
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../lib/json-object.js';
 
 /**
  * The relying party of WebAuthn (W3C, Level 3): creates options for browsers and checks their responses. It implements the
@@ -137,7 +137,8 @@ export function createRelyingParty({ id, name, origins, userVerification }: Rely
       });
     },
     async readRegistration(value, challenge) {
-      const response = value as RegistrationResponseJSON;
+      const response = withBase64Url(value) as RegistrationResponseJSON | undefined;
+      if (response === undefined) return undefined;
       const { verifyRegistrationResponse } = await library();
       const requireUserVerification = userVerification === 'required';
       const rules = { ...expected(challenge), requireUserVerification, supportedAlgorithmIDs: algorithms };
@@ -203,9 +204,47 @@ function refuseCrossOriginFrames(clientDataJSON: string): void {
   if (crossOrigin !== undefined && crossOrigin !== false) throw new Error('made in a cross-origin frame');
 }
 
+/** The members of a browser's answer that contain bytes. */
+const binaryMembers = new Set([
+  ...[
+    'id',
+    'rawId',
+    'clientDataJSON',
+    'attestationObject',
+    'authenticatorData',
+    'signature',
+    'userHandle',
+    'publicKey',
+  ],
+]);
+
+/**
+ * An answer of a browser with its binary members in base64url without padding (WebAuthn Level 3, 5.1). Some clients send
+ * standard base64, with or without padding. Decoders that skip unknown characters would read other bytes.
+ * @returns undefined if a binary member has no encoding of base64, or the value is no such answer
+ */
+function withBase64Url(answer: unknown): JsonObject | undefined {
+  if (!isJsonObject(answer)) return undefined;
+  const entries = Object.entries(answer).map(([name, value]) => {
+    if (name === 'response') return [name, withBase64Url(value)] as const;
+    return [name, binaryMembers.has(name) && isString(value) ? base64UrlOf(value) : value] as const;
+  });
+  const isReadable = entries.every(([name, value]) => value !== undefined || answer[name] === undefined);
+  return isReadable ? Object.fromEntries(entries) : undefined;
+}
+
+/** Undefined if the text is no base64 of either alphabet. */
+function base64UrlOf(text: string): string | undefined {
+  const unpadded = text
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/={1,2}$/, '');
+  return Buffer.from(unpadded, 'base64url').toString('base64url') === unpadded ? unpadded : undefined;
+}
+
 /** Parses an AuthenticationResponseJSON. Undefined if the text is not one. */
 export function parseAssertion(text: string): Assertion | undefined {
-  const { id, rawId, type, response } = parseJsonObject(text) ?? {};
+  const { id, rawId, type, response } = withBase64Url(parseJsonObject(text)) ?? {};
   if (typeof id !== 'string' || rawId !== id || type !== 'public-key' || !isJsonObject(response)) return undefined;
   const { clientDataJSON, authenticatorData, signature, userHandle } = response;
   if (!isString(clientDataJSON) || !isString(authenticatorData) || !isString(signature)) return undefined;
@@ -225,7 +264,7 @@ export function parseAssertion(text: string): Assertion | undefined {
   };
 }
 
-const isString = (value: unknown) => typeof value === 'string';
+const isString = (value: unknown): value is string => typeof value === 'string';
 
 const transportNames = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 type Transport = (typeof transportNames)[number];

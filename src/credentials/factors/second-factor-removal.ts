@@ -13,7 +13,7 @@ import { removeTotp } from './totp.js';
  * The caller holds a lock on the user's row.
  */
 export async function removeSecondFactors(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   userId: string,
   origin: Origin,
   notices?: Pick<Notices, 'notify'>,

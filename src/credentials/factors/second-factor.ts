@@ -4,6 +4,7 @@ import type { AccountUser, Role, SecondFactorPolicy } from '../../identities/acc
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Origin } from '../../lib/origin.js';
 import type { Challenge, ChallengeAnswer, ChallengeState } from '../challenge.js';
+import { normalizeCode } from '../codes.js';
 import { consumeAssertion, passkeyDescriptors } from './passkeys.js';
 import { deleteRecoveryCode, hasRecoveryCodes } from './recovery-codes.js';
 import {
@@ -94,7 +95,8 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   /** Recognises the factor by its format: six digits are a code of the app, a JSON object is an assertion. */
   async function verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | undefined> {
     const { secret } = answer;
-    if (/^\d{6}$/.test(secret)) return (await useTotpCode(database, keys, user.userId, secret)) ? 'totp' : undefined;
+    if (/^\d{6}$/.test(normalizeCode(secret)))
+      return (await useTotpCode(database, keys, user.userId, secret)) ? 'totp' : undefined;
     if (secret.startsWith('{')) return (await verifyPasskey(user, answer)) ? 'passkey' : undefined;
     const remaining = await redeemRecoveryCode({ database, keys }, user.userId, secret, answer.origin);
     return remaining === undefined ? undefined : 'recovery_code';

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '../../database/database.js';
-import { type SqlPart, sql, userStatement } from '../../database/sql.js';
+import { type SqlPart, sql, statement } from '../../database/sql.js';
 import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys.js';
 import { base32, stepOfCode, totpPeriod } from '../../lib/crypto/totp.js';
 import { newId } from '../../lib/ids.js';
+import { normalizeCode } from '../codes.js';
 
 /**
  * The rows of `totp`: authenticator apps (RFC 6238). Each code is accepted once (RFC 6238, 5.2; NIST SP 800-63B-4,
@@ -54,19 +55,19 @@ function decryptSecret(keys: SecretKeys, userId: string, encrypted: Buffer): Buf
   return Buffer.from(secret, 'base64');
 }
 
-const readTotp = userStatement<{ userId: string; period: number }, { id: string; secret: Buffer; step: number }>(
+const readTotp = statement<{ userId: string; period: number }, { id: string; secret: Buffer; step: number }>(
   'totp_read',
   (p) => sql`select id, secret, ${currentStep(p.period)} as step from totp where user_id = ${p.userId}`,
 );
 
 /** Whether a key of SECRET_KEY can decrypt the secret of a user's app. True if the user has no app. */
-export async function isTotpReadable(handle: Queryable<'user'>, keys: SecretKeys, userId: string): Promise<boolean> {
+export async function isTotpReadable(handle: Queryable, keys: SecretKeys, userId: string): Promise<boolean> {
   const [row] = await handle.query(readTotp({ userId, period: totpPeriod }));
   return row === undefined || keys.decrypt(row.secret, context(userId)) !== undefined;
 }
 
 /** Also stores the secret encrypted with the current key, so an old key can be removed after all users have logged in. */
-const useStep = userStatement<{ userId: string; id: string; step: number; secret: Buffer }>(
+const useStep = statement<{ userId: string; id: string; step: number; secret: Buffer }>(
   'totp_use',
   (p) => sql`
     update totp set last_step = ${p.step}, secret = ${p.secret}, last_used_at = db_now()
@@ -88,30 +89,32 @@ export async function useTotpCode(
   const [row] = await handle.query(readTotp({ userId, period: totpPeriod }));
   if (row === undefined) return false;
   const secret = decryptSecret(keys, userId, row.secret);
-  const step = stepOfCode(secret, code, row.step);
+  const step = stepOfCode(secret, normalizeCode(code), row.step);
   if (step === undefined) return false;
   const encrypted = encryptTotpSecret(keys, userId, secret);
   const rows = await handle.query(useStep({ userId, id: row.id, step, secret: encrypted }));
   return rows.length > 0;
 }
 
-const readStep = userStatement<{ period: number }, { step: number }>(
+const readStep = statement<{ period: number }, { step: number }>(
   'totp_step',
   (p) => sql`select ${currentStep(p.period)} as step`,
 );
 
 /** The time step of a code by a secret that is not confirmed yet; undefined if the code is wrong. */
 export async function findStepOfNewSecret(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   keys: SecretKeys,
   userId: string,
   { encrypted, code }: { readonly encrypted: Buffer; readonly code: string },
 ): Promise<number | undefined> {
   const [row] = await handle.query(readStep({ period: totpPeriod }));
-  return row === undefined ? undefined : stepOfCode(decryptSecret(keys, userId, encrypted), code, row.step);
+  return row === undefined
+    ? undefined
+    : stepOfCode(decryptSecret(keys, userId, encrypted), normalizeCode(code), row.step);
 }
 
-const insertTotp = userStatement<{ userId: string; id: string; secret: Buffer; step: number }>(
+const insertTotp = statement<{ userId: string; id: string; secret: Buffer; step: number }>(
   'totp_insert',
   (p) => sql`
     insert into totp (user_id, id, secret, last_step, created_at, last_used_at)
@@ -122,16 +125,16 @@ const insertTotp = userStatement<{ userId: string; id: string; secret: Buffer; s
 );
 
 /** Stores the user's app and replaces an earlier one. The code of `step` confirmed it, and is not accepted again. */
-export async function saveTotp(tx: Queryable<'user'>, userId: string, encrypted: Buffer, step: number): Promise<void> {
+export async function saveTotp(tx: Queryable, userId: string, encrypted: Buffer, step: number): Promise<void> {
   await tx.query(insertTotp({ userId, id: newId(), secret: encrypted, step }));
 }
 
-const deleteTotp = userStatement<{ userId: string }>(
+const deleteTotp = statement<{ userId: string }>(
   'totp_delete',
   (p) => sql`delete from totp where user_id = ${p.userId} returning id`,
 );
 
 /** @returns false if the user had no app */
-export async function removeTotp(tx: Queryable<'user'>, userId: string): Promise<boolean> {
+export async function removeTotp(tx: Queryable, userId: string): Promise<boolean> {
   return (await tx.query(deleteTotp({ userId }))).length > 0;
 }

@@ -13,11 +13,12 @@ const phc =
 /** argon2id, argon2i and argon2d, version 1.3 (RFC 9106), as PHC strings: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
 export const argon2: HashFormat = {
   parse(text) {
-    const [, scheme = '', algorithm = '', m, t, p, salt = '', output = ''] = phc.exec(text) ?? [];
+    const [, scheme, algorithm = '', m, t, p, salt = '', output = ''] = phc.exec(text) ?? [];
+    if (scheme === undefined) return undefined;
     const cost = { kibibytes: Number(m), passes: Number(t), lanes: Number(p) };
-    if (!readBase64(salt, saltLength) || !readBase64(output, outputLength)) return undefined;
+    if (!readBase64(salt, 'salt', saltLength) || !readBase64(output, 'hash', outputLength)) return undefined;
     if (cost.kibibytes < minMemoryPerLane * cost.lanes) return undefined;
-    return { algorithm, cost, scheme, verify: (password) => verify(text, password) };
+    return { algorithm, cost, scheme, stored: text, verify: (password) => verify(text, password) };
   },
   dummyHash: (scheme) => `${scheme}$${randomBase64(16)}$${randomBase64(32)}`,
 };

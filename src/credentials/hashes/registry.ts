@@ -1,19 +1,33 @@
 import { argon2 } from './argon2.js';
-import { bcrypt } from './bcrypt.js';
-import type { PasswordHash } from './password-hash.js';
+import { bcrypt, wordPress } from './bcrypt.js';
+import { HashLengthError, type PasswordHash } from './password-hash.js';
 import { pbkdf2 } from './pbkdf2.js';
-import { scrypt } from './scrypt.js';
+import { phpass } from './phpass.js';
+import { saltedSha } from './salted-sha.js';
+import { firebaseScrypt, scrypt } from './scrypt.js';
+import { shaCrypt } from './sha-crypt.js';
 
 /** All formats of password hashes that Postern can verify. New hashes have the first format. */
-const formats = [argon2, bcrypt, scrypt, pbkdf2];
+const formats = [argon2, bcrypt, wordPress, scrypt, firebaseScrypt, pbkdf2, phpass, shaCrypt, saltedSha];
+
+/** Parses a hash of this or another system. @returns undefined if no format is that of the text */
+export function readHash(text: string): PasswordHash | HashLengthError | undefined {
+  try {
+    for (const format of formats) {
+      const hash = format.parse(text);
+      if (hash !== undefined) return hash;
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof HashLengthError) return error;
+    throw error;
+  }
+}
 
 /** Parses a stored hash. Returns undefined if Postern cannot verify it. */
 export function parseHash(text: string): PasswordHash | undefined {
-  for (const format of formats) {
-    const hash = format.parse(text);
-    if (hash !== undefined) return hash;
-  }
-  return undefined;
+  const hash = readHash(text);
+  return hash instanceof HashLengthError ? undefined : hash;
 }
 
 /** Returns a dummy hash with this scheme. No password matches it. Returns undefined if the scheme is unknown. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.js';
-import { spanningStatement, sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { currentCause } from '../../database/traced.js';
 import { nextPinIsDue } from '../../identities/accounts.js';
 
@@ -14,7 +14,7 @@ export interface PendingPins {
   apply(userId: string): Promise<void>;
 }
 
-const setGuard = userStatement<{ userId: string; milliseconds: number }>(
+const setGuard = statement<{ userId: string; milliseconds: number }>(
   'pin_guard',
   (p) => sql`
     update users set pin_guarded_until = db_now() + ${p.milliseconds} * interval '1 ms'
@@ -22,7 +22,7 @@ const setGuard = userStatement<{ userId: string; milliseconds: number }>(
 );
 
 /** Guards the PIN: for this many milliseconds, only the PIN itself authorizes a change of the PIN. */
-export async function guardPin(tx: Queryable<'user'>, userId: string, milliseconds: number): Promise<void> {
+export async function guardPin(tx: Queryable, userId: string, milliseconds: number): Promise<void> {
   await tx.query(setGuard({ userId, milliseconds }));
 }
 
@@ -34,7 +34,7 @@ export interface NewPendingPin {
   readonly delayMs: number;
 }
 
-const upsertPin = userStatement<NewPendingPin & { userId: string }, PendingPin>(
+const upsertPin = statement<NewPendingPin & { userId: string }, PendingPin>(
   'next_pin_put',
   (p) => sql`
     update users u
@@ -52,7 +52,7 @@ export interface PendingPin {
 }
 
 /** Stores a pending PIN and replaces an earlier one. */
-export async function savePendingPin(tx: Queryable<'user'>, userId: string, pin: NewPendingPin): Promise<PendingPin> {
+export async function savePendingPin(tx: Queryable, userId: string, pin: NewPendingPin): Promise<PendingPin> {
   const [row] = await tx.query(upsertPin({ ...pin, userId }));
   if (row === undefined) throw new Error('the user of a locked row is gone');
   return row;
@@ -61,7 +61,7 @@ export async function savePendingPin(tx: Queryable<'user'>, userId: string, pin:
 /** How a pending PIN ended. */
 export type PendingPinOutcome = 'applied' | 'cancelled';
 
-const endPin = userStatement<{ userId: string; outcomes: readonly boolean[] }, { is_due: boolean }>(
+const endPin = statement<{ userId: string; outcomes: readonly boolean[] }, { is_due: boolean }>(
   'next_pin_end',
   (p) => sql`
     update users u
@@ -79,7 +79,7 @@ const endPin = userStatement<{ userId: string; outcomes: readonly boolean[] }, {
  * @returns undefined if there is no pending PIN, or if the outcome would not be `onlyIf`
  */
 export async function endPendingPin(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   userId: string,
   onlyIf?: PendingPinOutcome,
 ): Promise<PendingPinOutcome | undefined> {
@@ -89,7 +89,7 @@ export async function endPendingPin(
   return row.is_due ? 'applied' : 'cancelled';
 }
 
-const findUser = spanningStatement<{ identity: Buffer; digests: readonly Buffer[] }, { id: string }>(
+const findUser = statement<{ identity: Buffer; digests: readonly Buffer[] }, { id: string }>(
   'next_pin_find',
   (p) => sql`
     select u.id from identities i join users u on u.id = i.user_id
@@ -98,7 +98,7 @@ const findUser = spanningStatement<{ identity: Buffer; digests: readonly Buffer[
 
 /** Finds the user of a pending PIN by one of the user's identities and the code that cancels the PIN. */
 export async function findByCancelCode(
-  handle: Queryable<'spanning'>,
+  handle: Queryable,
   identity: Buffer,
   digests: readonly Buffer[],
 ): Promise<string | undefined> {
@@ -106,7 +106,7 @@ export async function findByCancelCode(
   return row?.id;
 }
 
-const queueJob = userStatement<{ userId: string }>(
+const queueJob = statement<{ userId: string }>(
   'next_pin_queue',
   (p) => sql`
     select graphile_worker.add_job('user.next_pin', json_build_object('user_id', u.id, 'traceparent', ${currentCause}),
@@ -115,6 +115,6 @@ const queueJob = userStatement<{ userId: string }>(
 );
 
 /** Queues the job that applies the pending PIN when it is due. A user has at most one such job. */
-export async function queuePendingPin(tx: Queryable<'user'>, userId: string): Promise<void> {
+export async function queuePendingPin(tx: Queryable, userId: string): Promise<void> {
   await tx.query(queueJob({ userId }));
 }

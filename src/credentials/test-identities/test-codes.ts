@@ -1,12 +1,13 @@
 import { recordEvent } from '../../audit/events.js';
 import { timeText } from '../../database/clock.js';
 import type { Database } from '../../database/database.js';
-import { directoryStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import type { Candidate } from '../../identities/accounts.js';
 import { identityDigest } from '../../identities/identity.js';
 import { equalBytes, type SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { nilId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
+import { normalizeCode } from '../codes.js';
 
 /**
  * The fixed codes of test identities. Each function runs the same statement for every user, so that its time shows
@@ -44,7 +45,7 @@ interface Row {
   readonly expires_at: string;
 }
 
-const findInEffect = directoryStatement<{ digest: Buffer; userId: string }, Row>(
+const findInEffect = statement<{ digest: Buffer; userId: string }, Row>(
   'test_identity_in_effect',
   (p) => sql`
   select id, encrypted_code, ${timeText(sql`expires_at`)} as expires_at
@@ -67,7 +68,7 @@ export function createTestCodes({
     const address = user?.role === 'user' ? user[type] : undefined;
     // No identity has the digest of an empty address.
     const digest = identityDigest({ type, canonical: address ?? '' });
-    const [row] = await database.directory.query(findInEffect({ digest, userId: user?.userId ?? nilId }));
+    const [row] = await database.query(findInEffect({ digest, userId: user?.userId ?? nilId }));
     return row;
   }
 
@@ -80,7 +81,7 @@ export function createTestCodes({
       const row = await read(user, type);
       if (user === undefined || row === undefined || row.id !== testIdentityId) return false;
       const code = keys.decrypt(row.encrypted_code, contextOf(row.id));
-      if (code === undefined || !equalBytes(Buffer.from(secret), Buffer.from(code))) return false;
+      if (code === undefined || !equalBytes(Buffer.from(normalizeCode(secret)), Buffer.from(code))) return false;
       const data = { test_identity_id: row.id, ...use };
       await recordEvent(database.user(user.userId), { userId: user.userId, type: 'test_identity.used', origin, data });
       return true;

@@ -6,9 +6,9 @@ import {
   type TestIdentity,
 } from '../../contract/users/test-identity.js';
 import { timeText } from '../../database/clock.js';
-import type { Database, Transaction } from '../../database/database.js';
+import type { Handle, Transaction } from '../../database/database.js';
 import { type ListRequest, type Page, readPage } from '../../database/listing.js';
-import { directoryStatement, literal, sql, userStatement } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { canonicalIdentity, type Identity, identityDigest, maskAddress } from '../../identities/identity.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
@@ -25,12 +25,12 @@ export interface TestIdentities {
    * Creates a test identity. If the address has one that has ended, replaces it.
    * @throws Problem `validation_failed`, also for the address of a user with a role; `test_identity_exists`
    */
-  create(tx: Transaction<'user' | 'directory'>, input: NewTestIdentity, origin: Origin): Promise<IssuedTestIdentity>;
+  create(tx: Transaction, input: NewTestIdentity, origin: Origin): Promise<IssuedTestIdentity>;
   list(request: ListRequest): Promise<Page<TestIdentity>>;
   /** @throws Problem `not_found` */
   get(id: string): Promise<TestIdentity>;
   /** @throws Problem `not_found` */
-  remove(tx: Transaction<'user' | 'directory'>, id: string, origin: Origin): Promise<void>;
+  remove(tx: Transaction, id: string, origin: Origin): Promise<void>;
 }
 
 export const testIdentityFilterFields: FilterFields = {
@@ -49,13 +49,13 @@ const rows = sql`(
   from test_identities t
     left join identities i on i.digest = t.digest and (t.user_id is null or t.user_id = i.user_id)) t`;
 
-const findOne = directoryStatement<{ id: string }, TestIdentity>(
+const findOne = statement<{ id: string }, TestIdentity>(
   'test_identity_get',
   (p) => sql`select ${columns} from ${rows} where id = ${p.id}`,
 );
 
 /** Whether a time is within the limits, by the clock of the database. */
-const checkEnd = directoryStatement<{ end: string }, { is_future: boolean; is_near: boolean; latest: string }>(
+const checkEnd = statement<{ end: string }, { is_future: boolean; is_near: boolean; latest: string }>(
   'test_identity_end',
   (p) => sql`
   select ${p.end}::timestamptz > now as is_future, ${p.end}::timestamptz <= latest as is_near,
@@ -64,11 +64,11 @@ const checkEnd = directoryStatement<{ end: string }, { is_future: boolean; is_ne
         from (select db_now() as now) clock) times`,
 );
 
-const findOwner = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+const findOwner = statement<{ digest: Buffer }, { user_id: string }>(
   'test_identity_owner',
   (p) => sql`select user_id from identities where digest = ${p.digest}`,
 );
-const findRole = userStatement<{ userId: string }, { role: string }>(
+const findRole = statement<{ userId: string }, { role: string }>(
   'test_identity_owner_role',
   (p) => sql`select role from users where id = ${p.userId}`,
 );
@@ -88,7 +88,7 @@ interface Values {
  * If there are parallel requests for one address, the first one inserts its row. The other requests wait and then find
  * that this row is in effect.
  */
-const insertOne = directoryStatement<Values, { id: string }>(
+const insertOne = statement<Values, { id: string }>(
   'test_identity_insert',
   (p) => sql`
   insert into test_identities (id, digest, type, canonical, user_id, encrypted_code, expires_at, created_by, created_at)
@@ -101,7 +101,7 @@ const insertOne = directoryStatement<Values, { id: string }>(
   returning id`,
 );
 
-const deleteOne = directoryStatement<{ id: string }, TestIdentity>(
+const deleteOne = statement<{ id: string }, TestIdentity>(
   'test_identity_delete',
   (p) => sql`
   delete from test_identities where id = ${p.id}
@@ -111,14 +111,14 @@ const deleteOne = directoryStatement<{ id: string }, TestIdentity>(
 
 /** Creates the administration of test identities. `test-codes.ts` uses them in logins. */
 export function createTestIdentities(options: {
-  readonly database: Pick<Database, 'directory'>;
+  readonly database: Handle;
   readonly keys: SecretKeys;
   readonly defaultRegion: string | undefined;
 }): TestIdentities {
   const { database, keys, defaultRegion } = options;
 
   /** @throws Problem `validation_failed` with all errors */
-  async function check(tx: Transaction<'user' | 'directory'>, input: NewTestIdentity) {
+  async function check(tx: Transaction, input: NewTestIdentity) {
     const { type, value } = input.identity;
     const identity = canonicalIdentity(type, value, defaultRegion);
     const expiresAt = parseTime(input.expires_at);
@@ -155,10 +155,9 @@ export function createTestIdentities(options: {
       await record(tx, 'test_identity.created', testIdentity, origin);
       return { ...testIdentity, code };
     },
-    list: (request) =>
-      readPage<TestIdentity, 'directory'>(database.directory, { scope: 'directory', columns, from: rows }, request),
+    list: (request) => readPage<TestIdentity>(database, { columns, from: rows }, request),
     async get(id) {
-      const [testIdentity] = await database.directory.query(findOne({ id }));
+      const [testIdentity] = await database.query(findOne({ id }));
       if (testIdentity === undefined) throw new Problem('not_found');
       return testIdentity;
     },
@@ -172,7 +171,7 @@ export function createTestIdentities(options: {
 
 /** Records an event about the user of the address, if there is one. The event outlives the user, so it masks the address. */
 async function record(
-  tx: Transaction<'user' | 'directory'>,
+  tx: Transaction,
   type: 'test_identity.created' | 'test_identity.deleted',
   { id, identity, user_id: userId, expires_at }: TestIdentity,
   origin: Origin,
@@ -183,19 +182,19 @@ async function record(
   else await recordEvent(tx, { userId, type, origin, data });
 }
 
-async function endErrors(tx: Transaction<'directory'>, end: string): Promise<FieldError[]> {
+async function endErrors(tx: Transaction, end: string): Promise<FieldError[]> {
   const [row] = await tx.query(checkEnd({ end }));
   if (row?.is_future !== true) return [{ field: 'expires_at', code: 'time_in_past' }];
   return row.is_near ? [] : [{ field: 'expires_at', code: 'too_large', params: { max: row.latest } }];
 }
 
-async function ownerOf(tx: Transaction<'directory'>, identity: Identity): Promise<string | undefined> {
+async function ownerOf(tx: Transaction, identity: Identity): Promise<string | undefined> {
   const [owner] = await tx.query(findOwner({ digest: identityDigest(identity) }));
   return owner?.user_id;
 }
 
 /** A role counts even if it is not in effect yet: the user is about to become an operator. */
-async function hasRole(tx: Transaction<'user'>, userId: string): Promise<boolean> {
+async function hasRole(tx: Transaction, userId: string): Promise<boolean> {
   const [user] = await tx.query(findRole({ userId }));
   return user !== undefined && user.role !== 'user';
 }

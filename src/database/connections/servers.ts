@@ -54,7 +54,7 @@ interface FoundPrimary {
 
 /**
  * Keeps the newest timeline (the number of a server's history) that any connection of this process has seen. PostgreSQL
- * increases it with each promotion, so a former primary has a lower number (decision 103).
+ * increases it with each promotion, so a former primary has a lower number (decision 36).
  */
 export function createServers(target: string | ServerFields): Servers {
   const all: readonly pg.ClientConfig[] =

@@ -35,7 +35,7 @@ export interface AccessFiles {
 
 /**
  * Opens the access files for a server that root starts. They are outside the data directory and have no name, so no process
- * of the server's account can change or replace them (decision 63).
+ * of the server's account can change or replace them (decision 41).
  *
  * @param dataDir the folder in which the files are created; their names are removed when they are open
  * @throws EmbeddedPostgresError `data_dir_unusable`

@@ -116,7 +116,6 @@ function indexedTask({ table, key, time, age, condition = sql`true` }: AgedRows)
   const columns = join(key.map(identifier), ', ');
   const at = identifier(time);
   const remove = compose(
-    'everyone',
     sql`delete from ${identifier(table)} where (${columns}) in
           (select ${columns} from ${identifier(table)}
            where ${condition} and ${at} < (select db_now()) - ${age}
@@ -144,15 +143,13 @@ function iteratingTask({ table, key, isExpired }: ExpiredRows): MaintenanceTask 
   const [first, second = first] = key.map((column) => identifier(`${table}.${column}`));
   if (first === undefined || second === undefined) throw new Error(`the key of ${table} has no columns`);
   const read = (condition: Sql) =>
-    compose<IteratedRow, 'everyone'>(
-      'everyone',
+    compose<IteratedRow>(
       sql`select ${first}::text as first, ${second}::text as second, ${isExpired} as is_expired
           from ${identifier(table)} ${condition}
           order by ${first}, ${second} limit ${bound(batchSizes.read)}`,
     );
   const remove = (expired: readonly IteratedRow[]) =>
     compose(
-      'everyone',
       sql`delete from ${identifier(table)}
           using unnest(${bound(expired.map((row) => row.first))}::uuid[], ${bound(expired.map((row) => row.second))}::uuid[])
             as found (first, second)

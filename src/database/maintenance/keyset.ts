@@ -21,14 +21,13 @@ const batchSize = 500;
  * the iteration may be read or not.
  */
 export async function* iterateRows(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   { columns, from, key, keyType }: UserRowsSource,
   userId: string,
 ): AsyncGenerator<object[]> {
   const keyColumn = identifier(key);
   const read = (condition: Sql) =>
-    compose<{ keyset_position: string }, 'user'>(
-      'user',
+    compose<{ keyset_position: string }>(
       sql`select ${columns}, ${keyColumn}::text as keyset_position from ${identifier(from)}
           where user_id = ${bound(userId)} ${condition} order by ${keyColumn} limit ${bound(batchSize)}`,
     );

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable } from '../database.js';
-import { everyoneStatement, type Scope, sql } from '../sql.js';
+import { sql, statement } from '../sql.js';
 
 /** The result of a step. */
 export interface Step {
@@ -22,7 +22,7 @@ export interface MaintenanceTask {
    * Runs one step in a transaction of its own.
    * @param position the `next` of the last step; undefined at the start
    */
-  step(tx: Queryable<Scope>, position: Position | undefined): Promise<Step>;
+  step(tx: Queryable, position: Position | undefined): Promise<Step>;
 }
 
 export interface RunningMaintenance {
@@ -44,7 +44,7 @@ const timing = {
 };
 
 // The table `chores` stores the maintenance tasks. Its name is older than this term.
-const addTask = everyoneStatement<{ name: string }>(
+const addTask = statement<{ name: string }>(
   'maintenance_add',
   (p) => sql`
     insert into chores (name, due_at) select ${p.name}, db_now()
@@ -52,13 +52,13 @@ const addTask = everyoneStatement<{ name: string }>(
     on conflict do nothing`,
 );
 /** Locks the row of the task. An instance that finds it locked leaves the task to the other instance. */
-const lockTask = everyoneStatement<{ name: string }, { position: Position | null; due_in: number }>(
+const lockTask = statement<{ name: string }, { position: Position | null; due_in: number }>(
   'maintenance_lock',
   (p) => sql`
     select position, extract(epoch from due_at - db_now())::float8 * 1000 as due_in
     from chores where name = ${p.name} for update skip locked`,
 );
-const storePosition = everyoneStatement<{ name: string; position: Position | null; dueIn: number }>(
+const storePosition = statement<{ name: string; position: Position | null; dueIn: number }>(
   'maintenance_store',
   (p) => sql`
     update chores set position = ${p.position}, due_at = db_now() + ${p.dueIn} * interval '1 ms'
@@ -114,7 +114,7 @@ function earliest(
 
 /** @returns milliseconds until the task is due again */
 async function runStep(database: Database, task: MaintenanceTask): Promise<number> {
-  return database.everyone.transaction(async (tx) => {
+  return database.transaction(async (tx) => {
     await tx.query(addTask({ name: task.name }));
     const [row] = await tx.query(lockTask({ name: task.name }));
     if (row === undefined) return timing.takenByOther;
@@ -137,7 +137,7 @@ export async function runMaintenanceOnce(database: Database, tasks: readonly Mai
   for (const task of tasks) {
     let position: Position | undefined;
     do {
-      const step = await database.everyone.transaction((tx) => task.step(tx, position));
+      const step = await database.transaction((tx) => task.step(tx, position));
       removed += step.removed;
       position = step.next;
     } while (position !== undefined);

@@ -56,7 +56,7 @@ const databaseName = 'postern';
 /**
  * Moves the data in `dataDir` to the major version of PostgreSQL of this release: it starts the former server, copies
  * all rows into a new data directory and compares them. Then the new data directory takes the place of the former one,
- * which is kept. Until then the former data stays as it is, so an interrupted move starts again (decision 114).
+ * which is kept. Until then the former data stays as it is, so an interrupted move starts again (decision 39).
  *
  * Of several processes, one moves the data, and the other processes wait.
  * @throws EmbeddedPostgresError if the data cannot be moved; it is unchanged then

@@ -1,10 +1,10 @@
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Queryable } from '../database.js';
 import type { MaintenanceTask, Position } from '../maintenance/tasks.js';
-import { bound, compose, everyoneStatement, identifier, type Scope, sql } from '../sql.js';
+import { bound, compose, identifier, sql, statement } from '../sql.js';
 import { castFromText, type EncryptedKind, encryptedKinds, iterate } from './unreadable.js';
 
-const recordKey = everyoneStatement<{ id: string }>(
+const recordKey = statement<{ id: string }>(
   'secret_keys_record',
   (p) => sql`
     insert into secret_keys (id, current_since) values (${p.id}, db_now())
@@ -16,11 +16,11 @@ const recordKey = everyoneStatement<{ id: string }>(
  * Stores since when the current key is used. If another key was used in between, the time begins again: what was written
  * with that key must count as older.
  */
-export async function recordCurrentKey(handle: Queryable<'everyone'>, keys: SecretKeys): Promise<void> {
+export async function recordCurrentKey(handle: Queryable, keys: SecretKeys): Promise<void> {
   await handle.query(recordKey({ id: keys.ids[0] ?? '' }));
 }
 
-const countOlderCodes = everyoneStatement<{ id: string }, { count: number }>(
+const countOlderCodes = statement<{ id: string }, { count: number }>(
   'recovery_codes_older_than_key',
   (p) => sql`
     select count(*)::int as count from recovery_codes
@@ -34,7 +34,7 @@ const lostAfter = sql`interval '90 seconds'`;
  * A process records its key before it writes its row. So a process whose row is older than the record of the current
  * key may use an older key.
  */
-const countOlderProcesses = everyoneStatement<{ id: string }, { count: number }>(
+const countOlderProcesses = statement<{ id: string }, { count: number }>(
   'processes_older_than_key',
   (p) => sql`
     select count(*)::int as count from instances
@@ -49,7 +49,7 @@ export interface OldKeyUse {
 }
 
 /** Counts the values and processes that need an old key. Reads all values by keyset iteration. */
-export async function countOldKeyUses(handle: Queryable<'everyone'>, keys: SecretKeys): Promise<OldKeyUse[]> {
+export async function countOldKeyUses(handle: Queryable, keys: SecretKeys): Promise<OldKeyUse[]> {
   const uses: OldKeyUse[] = [];
   for (const kind of encryptedKinds) {
     let count = 0;
@@ -96,7 +96,7 @@ export function reencryptionTask(keys: SecretKeys): MaintenanceTask {
 
 /** @returns the key of the last row; undefined at the end of the table */
 async function reencryptBatch(
-  tx: Queryable<Scope>,
+  tx: Queryable,
   keys: SecretKeys,
   kind: EncryptedKind,
   position: Position | undefined,
@@ -125,8 +125,7 @@ function keyOf({ key }: EncryptedKind) {
 function batchAfter(kind: EncryptedKind, position: Position | undefined) {
   const { column, type } = keyOf(kind);
   const after = position?.id === undefined ? sql`` : sql`and ${column} > ${castFromText(type, bound(position.id))}`;
-  return compose<EncryptedValue, 'everyone'>(
-    'everyone',
+  return compose<EncryptedValue>(
     sql`select ${column}::text as id, ${kind.encrypted} as encrypted, ${kind.context} as context
         from ${identifier(kind.table)} where ${kind.where} ${after} order by ${column} limit ${bound(stepRows)}`,
   );
@@ -136,8 +135,7 @@ function batchAfter(kind: EncryptedKind, position: Position | undefined) {
 function replaceValue(kind: EncryptedKind, { id, encrypted }: EncryptedValue, replacement: Buffer) {
   const { column, type } = keyOf(kind);
   const value = identifier(kind.reencryptedColumn ?? '');
-  return compose<object, 'everyone'>(
-    'everyone',
+  return compose<object>(
     sql`update ${identifier(kind.table)} set ${value} = ${bound(replacement)}
         where ${column} = ${castFromText(type, bound(id))} and ${value} = ${bound(encrypted)}`,
   );

@@ -133,7 +133,7 @@ export interface Unreadable {
  * @param maxRows the maximum number of rows of each kind; by default, all
  */
 export async function countUnreadable(
-  handle: Queryable<'everyone'>,
+  handle: Queryable,
   keys: SecretKeys,
   maxRows = Number.POSITIVE_INFINITY,
 ): Promise<Unreadable[]> {
@@ -175,11 +175,7 @@ interface EncryptedRow {
 }
 
 /** The rows of one kind, by keyset iteration. */
-export async function* iterate(
-  handle: Queryable<'everyone'>,
-  kind: EncryptedKind,
-  maxRows: number,
-): AsyncGenerator<EncryptedRow> {
+export async function* iterate(handle: Queryable, kind: EncryptedKind, maxRows: number): AsyncGenerator<EncryptedRow> {
   let rows = await handle.query(batchAfter(kind, undefined));
   for (let rowCount = 0; rows.length > 0; ) {
     yield* rows;
@@ -199,8 +195,7 @@ function batchAfter({ table, where, encrypted, context, key }: EncryptedKind, po
   const texts = types.map(([column, type]) => castToText(type, identifier(column)));
   const values = types.map(([, type], index) => castFromText(type, bound(position?.[index])));
   const after = position === undefined ? sql`` : sql`and (${columns}) > (${join(values, ', ')})`;
-  return compose<EncryptedRow, 'everyone'>(
-    'everyone',
+  return compose<EncryptedRow>(
     sql`select case when substr(${encrypted}, 1, ${bound(encryptedPrefix.length)}) = ${bound(encryptedPrefix)}::bytea
                     then substr(${encrypted}, 1, ${bound(encryptedHeadBytes)}) else ${encrypted} end as encrypted,
                ${context} as context, array[${join(texts, ', ')}] as position

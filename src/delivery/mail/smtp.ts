@@ -75,7 +75,8 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
         connection.unref();
       } catch (error) {
         connection.destroy();
-        throw isLate ? new SmtpError(`the mail server ${host} did not answer in time`) : toSmtpError(error, host);
+        if (isLate) throw new SmtpError(`the mail server ${host} did not answer in time`);
+        throw toSmtpError(error, host, /[^\0-\x7f]/.test(message.to));
       }
     },
   };
@@ -88,13 +89,20 @@ function contentOf({ id, to, subject, text }: MailMessage, from: MailSenderAddre
   return {
     from,
     to: { name: '', address: to },
-    envelope: { from: from.address, to: [to] },
+    envelope: { from: from.address, to: [quotedIfNeeded(to)] },
     subject,
     text,
     messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
     // RFC 3834, 5: automatic responders, such as out-of-office replies, do not answer.
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
+}
+
+/** Some operators have addresses with dots in a row or before the @. In SMTP they are quoted (RFC 5321, 4.1.2). */
+function quotedIfNeeded(address: string): string {
+  const at = address.lastIndexOf('@');
+  const local = address.slice(0, at);
+  return /\.\.|\.$/.test(local) ? `"${local}"${address.slice(at)}` : address;
 }
 
 function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<Socket> {
@@ -123,8 +131,11 @@ function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<
 /** The SMTP commands that an error message may name. */
 const commands = ['MAIL FROM', 'RCPT TO', 'DATA', 'AUTH', 'STARTTLS', 'EHLO', 'HELO'];
 
-/** Does not include the server's text: it may repeat what was sent. The enhanced status code is that of RFC 3463. */
-function toSmtpError(error: unknown, host: string): SmtpError {
+/**
+ * Does not include the server's text: it may repeat what was sent. The enhanced status code is that of RFC 3463.
+ * @param isUtf8 whether the recipient needs SMTPUTF8
+ */
+function toSmtpError(error: unknown, host: string, isUtf8 = false): SmtpError {
   const { code, command, responseCode, response, message } = error as Record<string, unknown>;
   if (typeof responseCode === 'number') {
     const [, enhanced = ''] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
@@ -133,10 +144,13 @@ function toSmtpError(error: unknown, host: string): SmtpError {
     // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only errors about
     // the recipient or the mail itself are final.
     const isFinal = responseCode >= 500 && (refusedCommand === 'RCPT TO' || refusedCommand === 'DATA');
-    return new SmtpError(
-      `the mail server answered ${status}${refusedCommand === undefined ? '' : ` to ${refusedCommand}`}`,
-      isFinal,
-    );
+    // RFC 6531: such a recipient needs the extension SMTPUTF8 on the way to its mailbox.
+    const hint =
+      isUtf8 && isFinal && refusedCommand === 'RCPT TO'
+        ? ': the address has letters that are not ASCII, which the server may not support (SMTPUTF8)'
+        : '';
+    const step = refusedCommand === undefined ? '' : ` to ${refusedCommand}`;
+    return new SmtpError(`the mail server answered ${status}${step}${hint}`, isFinal);
   }
   // The library reports failures of TLS with the code of other socket errors.
   if (code === 'ETLS' || /certificate|altnames/i.test(String(message))) {

@@ -96,8 +96,9 @@ function outcomeOf(answer: ApnsResponse): PushOutcome {
   if (status === 200) return { outcome: 'sent' };
   const code = reasonOf(answer);
   const reason = ['apns answered', status, code].filter(Boolean).join(' ');
-  if ((status === 410 || status === 400) && code !== undefined && invalidToken.includes(code)) {
-    return { outcome: 'gone', reason };
+  if (status === 410 || (status === 400 && code !== undefined && invalidToken.includes(code))) {
+    const { timestamp } = parseJsonObject(answer.body) ?? {};
+    return { outcome: 'gone', reason, ...(typeof timestamp === 'number' && { since: timestamp }) };
   }
   // 403: APNs refused the provider token or its key. An operator can correct that before the push expires.
   if (isTransientStatus(status) || status === 403) {

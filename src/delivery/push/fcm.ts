@@ -65,9 +65,10 @@ export function createFcm({ account, url, outbound }: FcmOptions): PushSender {
           headers: { 'content-type': 'application/json', authorization: `Bearer ${access.value}` },
           body: JSON.stringify({ message: messageOf(token, message) }),
         });
+        const error = errorOf(response.body);
         // The token was revoked, or the clocks differ: the next attempt uses a new one.
-        if (response.status === 401) cachedToken = undefined;
-        return outcomeOf(response);
+        if (response.status === 401 && errorCode(error) !== 'THIRD_PARTY_AUTH_ERROR') cachedToken = undefined;
+        return outcomeOf(response.status, response.headers, error);
       } catch (error) {
         return failureOutcome(error);
       }
@@ -127,35 +128,51 @@ function messageOf(token: string, { content, ttl, urgency }: PushMessage): objec
   };
 }
 
-function outcomeOf({ status, headers, body }: OutboundResponse): PushOutcome {
+function outcomeOf(status: number, headers: OutboundResponse['headers'], error: JsonObject): PushOutcome {
   if (status === 200) return { outcome: 'sent' };
-  const { error } = parseJsonObject(body.toString()) ?? {};
   const code = errorCode(error);
   const reason = ['fcm answered', status, code].filter(Boolean).join(' ');
-  // Only errors about the token itself remove it: a 404 because of a wrong URL must not remove the token of every
-  // device.
-  if (code === 'UNREGISTERED' || (status === 400 && isAboutToken(error))) return { outcome: 'gone', reason };
-  if (isTransientStatus(status) || status === 401 || status === 403 || (status === 404 && code === undefined)) {
-    if (code === 'SENDER_ID_MISMATCH') return { outcome: 'failed', reason };
+  if (isTokenGone(status, error)) return { outcome: 'gone', reason };
+  // The token is one of another project: neither the message nor a later attempt can change that, but an operator can.
+  if (code === 'SENDER_ID_MISMATCH') return { outcome: 'failed', reason };
+  // 401, 403 and 404: the access token, the credentials for APNs (`THIRD_PARTY_AUTH_ERROR`), the rights or the URL. An
+  // operator can correct them before the push expires.
+  if (isTransientStatus(status) || status === 401 || status === 403 || status === 404) {
     return { outcome: 'retry', reason, afterSeconds: retryAfterSeconds(headers['retry-after']) };
   }
   return { outcome: 'failed', reason };
 }
 
+/**
+ * Whether FCM says that it does not know the token: `UNREGISTERED`, a `NOT_FOUND` without details, or an
+ * `INVALID_ARGUMENT` about nothing but the token. A 404 of a wrong URL, and an error about the project or the message, must
+ * not remove the tokens of all devices.
+ */
+function isTokenGone(status: number, error: JsonObject): boolean {
+  const code = errorCode(error);
+  const details = detailsOf(error);
+  if (code === 'UNREGISTERED') return true;
+  if (status === 404) return code === 'NOT_FOUND' && details.length === 0;
+  if (status !== 400 || code !== 'INVALID_ARGUMENT') return false;
+  const violations = details.flatMap(({ fieldViolations: list }) =>
+    Array.isArray(list) ? list.filter(isJsonObject) : [],
+  );
+  if (violations.length > 0) return violations.every(({ field }) => field === 'message.token');
+  return typeof error.message === 'string' && /\bnot a valid FCM registration token\b/i.test(error.message);
+}
+
 /** FCM's error code (google.firebase.fcm.v1.FcmError) if there is one, otherwise the status of google.rpc.Status. */
-function errorCode(error: unknown): string | undefined {
-  if (!isJsonObject(error)) return undefined;
+function errorCode(error: JsonObject): string | undefined {
   const fcmCodes = detailsOf(error).map(({ errorCode: code }) => plainWord(code));
   return fcmCodes.find((code) => code !== undefined) ?? plainWord(error.status);
 }
 
-/** Whether a google.rpc.BadRequest names the token as invalid. */
-function isAboutToken(error: unknown): boolean {
-  if (!isJsonObject(error)) return false;
-  const violations = detailsOf(error).flatMap(({ fieldViolations: list }) => (Array.isArray(list) ? list : []));
-  return violations.some((violation) => isJsonObject(violation) && violation.field === 'message.token');
-}
-
 function detailsOf({ details }: JsonObject): JsonObject[] {
   return Array.isArray(details) ? details.filter(isJsonObject) : [];
+}
+
+/** The error of an answer; empty if it has none. */
+function errorOf(body: Buffer): JsonObject {
+  const { error } = parseJsonObject(body.toString()) ?? {};
+  return isJsonObject(error) ? error : {};
 }

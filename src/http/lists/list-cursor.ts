@@ -3,7 +3,7 @@ import { parseId } from '../../lib/ids.js';
 import { parseTime } from '../../lib/times.js';
 import type { SortKey } from './list-query.js';
 
-/** The position of a page: its number, and the row next to it (decision 78). */
+/** The position of a page: its number, and the row next to it (decision 32). */
 export interface ListCursor {
   readonly page: number;
   readonly anchor: RowAnchor;

@@ -82,7 +82,7 @@ export interface InboxToSend {
 
 /**
  * Sends a page of a user's inbox, or 304 if nothing has changed since the client's ETag. A 304 costs one look-up by
- * primary key, and so does a page that this process has sent before in the same state of the inbox (decision 69).
+ * primary key, and so does a page that this process has sent before in the same state of the inbox (decision 47).
  *
  * @returns false if there is no such inbox; then nothing was sent. (It cannot return the reply, because `await` turns a
  *   reply into undefined.)

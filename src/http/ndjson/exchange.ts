@@ -8,7 +8,15 @@ import { asProblem } from '../plugins/problems.js';
 import { readDryRun } from '../requests/parameters.js';
 import type { App } from '../requests/route.js';
 import { endResponse, nextPiece, type ReadEnd, writeAll } from '../requests/streams.js';
-import { type ChunkSize, createChunkBuilder, type Entry, maxLineBytes, readEntry, toLine } from './items.js';
+import {
+  type ChunkSize,
+  createChunkBuilder,
+  type Entry,
+  maxLineBytes,
+  readEntry,
+  toLine,
+  type Validate,
+} from './items.js';
 import { createLineReader, type Line } from './line-reader.js';
 
 /**
@@ -20,6 +28,8 @@ const timeoutMs = { pause: 50, idle: 15_000 };
 /** How a route processes the items of one request. */
 export interface NdjsonWork<Item> {
   readonly chunk: ChunkSize;
+  /** A further check of each line. If it is missing, only the schema of the route is checked. */
+  checkWith?(validate: Validate): Validate;
   toItem(input: unknown, text: string): Item;
   weightOf(item: Item): number;
   /**
@@ -46,7 +56,7 @@ interface Exchange<Item> {
 
 /**
  * Handles NDJSON requests of any length: answers with a result line for each item. It has at most one chunk in memory
- * (decision 25).
+ * (decision 20).
  *
  * @param begin starts the work of a request; its errors are sent as problems
  */
@@ -120,7 +130,8 @@ interface Chunk<Item> {
 /** The body in chunks. Nothing is read while the caller processes a chunk. */
 async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): AsyncGenerator<Chunk<Item>> {
   const { ndjson = {} } = request.routeOptions.config;
-  const validate = request.compileValidationSchema(ndjson, 'body');
+  const compiled = request.compileValidationSchema(ndjson, 'body');
+  const validate = work.checkWith?.(compiled) ?? compiled;
   const read = (line: Line) => readEntry(line, validate, work.toItem);
   const lines = createLineReader(maxLineBytes);
   const newChunk = () => createChunkBuilder(work.chunk, work.weightOf);

@@ -34,7 +34,9 @@ export function readEntry<Item>(
   try {
     if (bytes === undefined) throw new Problem('payload_too_large');
     if (!isUtf8(bytes)) throw new Problem('malformed_json');
-    const text = bytes.toString('utf8');
+    // Editors and spreadsheets write a byte order mark at the start of a file.
+    const text = bytes.toString('utf8').replace(line === 1 ? /^\ufeff/ : '', '');
+    if (text === '') return undefined;
     const input = parseJson(text);
     if (validate(input) !== true) throwIfErrors(validationErrors(validate.errors ?? []));
     return { line, bytes: bytes.length, parsed: make(input, text) };

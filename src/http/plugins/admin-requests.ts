@@ -7,7 +7,7 @@ import { validationErrors } from './validation.js';
 
 /**
  * Refuses unknown members and parameters in requests under `/admin/v1`, together with all other errors of form: a
- * mistyped name would otherwise be ignored silently. Routes under `/v1` ignore unknown names (decision 65).
+ * mistyped name would otherwise be ignored silently. Routes under `/v1` ignore unknown names (decision 31).
  */
 export function adminRequestsPlugin(app: App): void {
   app.addHook('onRoute', (route) => {

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -11,12 +12,6 @@ const minLength = 2048;
 /** Higher levels of Brotli take much more time and save little data. */
 const brotliQuality = 4;
 
-/**
- * The maximum number of paths for which a compressed file is kept. A scope has fewer files, but a client can write the
- * path of a file in many ways, because any letter can be percent-encoded.
- */
-const maxFiles = 40;
-
 const compressors = {
   br: (content: string | Buffer) =>
     promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
@@ -26,7 +21,7 @@ const codings = ['br', 'gzip'] as const;
 
 /**
  * Compresses the large answers of the admin API to GET, on other threads. No other answers: the length of a compressed
- * answer that contains a secret and a text of an attacker reveals the secret (BREACH, decision 107).
+ * answer that contains a secret and a text of an attacker reveals the secret (BREACH, decision 33).
  */
 export function compressionPlugin(app: App): void {
   app.addHook('onRoute', (route) => {
@@ -57,11 +52,9 @@ export function compressFiles(scope: App): void {
     varyByEncoding(reply);
     const coding = codingFor(request);
     if (coding === undefined || request.method !== 'GET' || reply.statusCode !== 200) return payload;
-    const [path = ''] = request.url.split('?', 1);
-    const key = `${coding} ${path}`;
+    const key = `${coding} ${filePathOf(request.url)}`;
     let file = files.get(key);
     if (file === undefined) {
-      if (files.size >= maxFiles) return payload;
       file = readAll(payload).then(compressors[coding]);
       file.catch(() => files.delete(key));
       files.set(key, file);
@@ -69,6 +62,15 @@ export function compressFiles(scope: App): void {
     reply.removeHeader('accept-ranges');
     return asCompressed(reply, coding, await file);
   });
+}
+
+/**
+ * The path of the file behind a URL. A client can write it in many ways, such as with `%61` for a letter or with `/./`, and
+ * the answers must share one compressed file. Only paths of existing files come here, so their number is bounded.
+ */
+function filePathOf(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  return posix.normalize(decodeURIComponent(path));
 }
 
 const isStream = (payload: unknown): payload is Readable => typeof Object(payload).pipe === 'function';

@@ -2,14 +2,18 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { isPlainJsonType } from '../../lib/http-headers.js';
-import { Problem } from '../../lib/problem.js';
+import { Problem, throwIfErrors } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
+import { inexactParts } from './exact-json.js';
 
 const maxDepth = 32;
+/** The number of errors that a refusal lists. */
+const maxReported = 20;
 
 /**
  * Reads JSON bodies strictly: UTF-8, one JSON text, at most 32 levels deep, no NUL and no lone surrogate in any string. An
- * empty body counts as no body, with or without a content type. `__proto__` and `constructor` keys are dropped.
+ * empty body counts as no body, with or without a content type. `__proto__` and `constructor` keys are dropped. The operator's
+ * own data (`metadata`) comes back equal, or the request is refused: see `inexactParts`.
  */
 export function jsonBodyPlugin(app: App): void {
   app.removeAllContentTypeParsers();
@@ -41,6 +45,8 @@ export function parseJson(text: string): unknown {
   }
   // JSON forbids raw control characters and the text is valid UTF-8, so only an escape can produce NUL or a lone surrogate.
   if (/\\u(?:0000|d[89a-f])/i.test(text)) refuseBadStrings(value, []);
+  // A name may contain escapes (`\u006d`).
+  if (/"metadata"|"[^"]*\\u[^"]*"\s*:/.test(text)) throwIfErrors(inexactParts(text, 'metadata').slice(0, maxReported));
   return value;
 }
 

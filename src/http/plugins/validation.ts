@@ -7,7 +7,7 @@ import { maxReportedErrors, unknownName, unknownOf } from './known-names.js';
 /**
  * Validates bodies with Ajv: strict types, no coercion, no defaults, all errors at once. Reporting all errors is safe
  * because bodies are small and every schema limits its arrays and strings. `list-query.ts` parses query strings and
- * reports more exact errors (decision 7).
+ * reports more exact errors (decision 31).
  */
 export function validationPlugin(app: App): void {
   const ajv = createAjv();

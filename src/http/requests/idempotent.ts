@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database, Transaction } from '../../database/database.js';
-import type { Idempotency, WorkScope } from '../../database/idempotency.js';
+import type { Idempotency } from '../../database/idempotency.js';
 import { requesterOf } from './route.js';
 
 const json = 'application/json; charset=utf-8';
@@ -15,7 +15,7 @@ export interface IdempotentResponse {
 
 /** Calls `commit` once with the work of the transaction. Does slow work, such as hashing, before that. */
 export type IdempotentWork = (
-  commit: (work: (tx: Transaction<WorkScope>) => Promise<IdempotentResponse>) => Promise<IdempotentResponse>,
+  commit: (work: (tx: Transaction) => Promise<IdempotentResponse>) => Promise<IdempotentResponse>,
 ) => Promise<IdempotentResponse>;
 
 /**
@@ -35,7 +35,7 @@ export type Idempotent = (
 /** @param idempotency stores the responses of requests that have an Idempotency-Key */
 export function createIdempotent(database: Database, idempotency: Idempotency): Idempotent {
   return async (request, reply, work, userId, content = request.body) => {
-    const handle = userId === undefined ? database.spanning : database.spanningFor(userId);
+    const handle = userId === undefined ? database : database.user(userId);
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') {
       const { status, body, headers } = await work((inTransaction) => handle.transaction(inTransaction));

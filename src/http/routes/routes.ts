@@ -102,7 +102,7 @@ import { webhookKeyRoutes } from './webhook-keys.js';
 export interface Services extends WebhookServices {
   readonly verifiers: Verifiers;
   /** The database, for routes that do their work in one transaction. */
-  readonly database: Pick<Database, 'user' | 'directory' | 'spanning' | 'spanningFor'>;
+  readonly database: Database;
   readonly readiness: Readiness;
   /** Pauses long loops over the input of clients. */
   readonly pacer: Pacer;

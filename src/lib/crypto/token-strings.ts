@@ -8,7 +8,7 @@ import { sha256, sha256Hex } from './digests.js';
  *
  * The routing ids name the rows to look up. The checksum refuses invalid tokens without the database, and helps secret
  * scanners (`ps[as]_[A-Za-z0-9_-]{80}`, `psk_[A-Za-z0-9_-]{60}`). The byte lengths are multiples of three, so one token
- * has exactly one encoding. Only its SHA-256 is stored (decision 6).
+ * has exactly one encoding. Only its SHA-256 is stored (decision 13).
  */
 const kinds = {
   authentication: { prefix: 'psa_', prefixChecksum: crc32('psa_'), ids: 2, random: 24 },

@@ -16,12 +16,12 @@ export function totpCode(secret: Buffer, step: number, digits = 6): string {
 }
 
 /**
- * The step of a code: the current one, or the previous one for users who type slowly. Never a later one, because a code
- * must not be valid before an app shows it.
+ * The step of a code: the current one, the previous one for users who type slowly, or the next one for phones whose clock
+ * is fast.
  */
 export function stepOfCode(secret: Buffer, code: string, currentStep: number): number | undefined {
   const codeBytes = Buffer.from(code);
-  return [currentStep, currentStep - 1]
+  return [currentStep, currentStep - 1, currentStep + 1]
     .filter((step) => equalBytes(codeBytes, Buffer.from(totpCode(secret, step))))
     .at(0);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Queryable } from '../../database/database.js';
-import { directoryStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { createNetworkTable, type NetworkTable, parseNetwork } from './networks.js';
 
 /** The blocked addresses, in the memory of this process. */
@@ -21,7 +21,7 @@ export interface BlockList {
 }
 
 export interface BlockListOptions {
-  readonly database: { readonly directory: Queryable<'directory'> };
+  readonly database: Queryable;
   /** Called when a read fails. The list then stays as it is. */
   readonly onError: (error: Error) => void;
   /** Milliseconds between two reads of the list. */
@@ -33,13 +33,13 @@ const defaultInterval = 900;
 /** The maximum number of addresses whose result is cached until the list changes. */
 const maxCachedAddresses = 20_000;
 
-const findVersion = directoryStatement<object, { version: string }>(
+const findVersion = statement<object, { version: string }>(
   'block_list_version',
   () => sql`select version::text from address_blocks_version`,
 );
 
 /** The version and the blocks of one snapshot. */
-const findBlocks = directoryStatement<object, { version: string; network: string | null; ends_in: number | null }>(
+const findBlocks = statement<object, { version: string; network: string | null; ends_in: number | null }>(
   'block_list',
   () => sql`
     select v.version::text, b.network::text, extract(epoch from b.ends_at - db_now())::float8 * 1000 as ends_in
@@ -72,10 +72,10 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
   }
 
   async function read(): Promise<void> {
-    const [current] = await database.directory.query(findVersion({}));
+    const [current] = await database.query(findVersion({}));
     if (current?.version === version) return;
     const since = performance.now();
-    const rows = await database.directory.query(findBlocks({}));
+    const rows = await database.query(findBlocks({}));
     const entries = rows.flatMap(({ network: text, ends_in: endsIn }) => {
       const network = text === null ? undefined : parseNetwork(text);
       return network === undefined

@@ -1,8 +1,8 @@
 import { recordServiceEvent } from '../../audit/events.js';
 import type { Block, NewBlock } from '../../contract/block.js';
-import type { Database, Transaction } from '../../database/database.js';
+import type { Handle, Transaction } from '../../database/database.js';
 import { type ListRequest, type Page, readPage } from '../../database/listing.js';
-import { directoryStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
@@ -23,10 +23,10 @@ export interface Blocks {
    * Blocks an address or a range. A block of the same range is replaced.
    * @throws Problem `validation_failed`, also if the range contains an address of the caller and `allow_own` is not true
    */
-  create(tx: Transaction<'directory'>, input: NewBlock, origin: BlockOrigin): Promise<Block>;
+  create(tx: Transaction, input: NewBlock, origin: BlockOrigin): Promise<Block>;
   list(request: ListRequest): Promise<Page<Block>>;
   /** @throws Problem `not_found` */
-  remove(tx: Transaction<'directory'>, id: string, origin: Origin): Promise<void>;
+  remove(tx: Transaction, id: string, origin: Origin): Promise<void>;
   /** Waits until this process has read the changes. If that fails, the process reads them later. */
   refresh(): Promise<void>;
 }
@@ -51,7 +51,7 @@ interface BlockValues {
   readonly createdBy: string;
 }
 
-const upsertBlock = directoryStatement<BlockValues, Block>(
+const upsertBlock = statement<BlockValues, Block>(
   'block_upsert',
   (p) => sql`
   insert into address_blocks (id, network, reason, ends_at, created_by, created_at)
@@ -63,13 +63,13 @@ const upsertBlock = directoryStatement<BlockValues, Block>(
   returning ${columns}`,
 );
 
-const deleteBlock = directoryStatement<{ id: string }, Block>(
+const deleteBlock = statement<{ id: string }, Block>(
   'block_delete',
   (p) => sql`delete from address_blocks where id = ${p.id} returning ${columns}`,
 );
 
 /** @param list the list of this process, if there is one. `refresh` makes it read changes at once. */
-export function createBlocks(database: Pick<Database, 'directory'>, list?: Pick<BlockList, 'refresh'>): Blocks {
+export function createBlocks(database: Handle, list?: Pick<BlockList, 'refresh'>): Blocks {
   return {
     async create(tx, input, origin) {
       const { network, endsAt } = readBlock(input, origin);
@@ -87,10 +87,9 @@ export function createBlocks(database: Pick<Database, 'directory'>, list?: Pick<
       return block;
     },
     list: (request) =>
-      readPage<Block, 'directory'>(
-        database.directory,
+      readPage<Block>(
+        database,
         {
-          scope: 'directory',
           columns,
           from: sql`address_blocks`,
           filterExpressions: { address: shownAddress },

@@ -15,8 +15,9 @@ interface AuthenticatorBase {
   /**
    * Called after each failure, for any reason. Use it to make all failures take the same time.
    * @param since when the evaluation began, by `performance.now()`
+   * @param secret as it was sent
    */
-  afterFailure?(candidate: Candidate | undefined, since: number): Promise<void>;
+  afterFailure?(candidate: Candidate | undefined, since: number, secret: string): Promise<void>;
   /**
    * Finds what this authenticator needs and the user does not have, such as a password; undefined if nothing is
    * missing. An authenticator without this function decides by data that Postern does not have.

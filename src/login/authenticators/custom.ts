@@ -34,7 +34,7 @@ const challengeLifetime = 300;
  *
  * Failures and begun logins are answered when a multiple of `tickMs` has passed since the evaluation began. Otherwise
  * the response time would reveal how long the service worked, which may differ between known and unknown users
- * (decision 39).
+ * (decision 18).
  */
 export function customAuthenticator(options: CustomAuthenticatorOptions): Authenticator {
   const { name, steps, endpoint, tickMs = 500 } = options;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Challenge } from '../../credentials/challenge.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { directoryStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { findByExternalIdentity, listExternalIdentities } from '../../users/external-identities.js';
 import type { UserIdentifying } from './authenticator.js';
 
@@ -42,14 +42,14 @@ export function oidcChallenge({
   };
 }
 
-const readClock = directoryStatement<object, { now: number }>(
+const readClock = statement<object, { now: number }>(
   'oidc_clock',
   () => sql`select (extract(epoch from db_now()) * 1000)::float8 as now`,
 );
 
 /** The subject that an id_token proves for a challenge; undefined for an invalid token. */
 export async function provenSubject(
-  handle: Queryable<'directory'>,
+  handle: Queryable,
   idTokens: IdTokens,
   nonce: string | undefined,
   token: string,
@@ -69,15 +69,14 @@ export function oidcAuthenticator(database: Database, idTokens: IdTokens): UserI
     steps: 2,
     namesUser: true,
     async findMissing({ userId }) {
-      const linked = await listExternalIdentities(database.directory, userId);
+      const linked = await listExternalIdentities(database, userId);
       return linked.some(({ issuer }) => issuer === idTokens.issuer) ? undefined : 'external_identity';
     },
     begin: async () => oidcChallenge(idTokens),
     async identify({ state, secret }) {
-      const { directory } = database;
-      const subject = await provenSubject(directory, idTokens, state.nonce, secret);
+      const subject = await provenSubject(database, idTokens, state.nonce, secret);
       const userId =
-        subject === undefined ? undefined : await findByExternalIdentity(directory, idTokens.issuer, subject);
+        subject === undefined ? undefined : await findByExternalIdentity(database, idTokens.issuer, subject);
       return userId === undefined ? undefined : { userId, isMultiFactor: false };
     },
   };

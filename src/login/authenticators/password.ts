@@ -1,11 +1,11 @@
 import { createPasswordSchemes } from '../../credentials/password-schemes.js';
 import { isReadableHash, needsRehash, type PasswordHasher } from '../../credentials/passwords.js';
 import type { Database } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import type { SingleStep } from './authenticator.js';
 
 /** Replaces only the hash that was verified, so that it does not undo a change of the password in the meantime. */
-const replaceHash = userStatement<{ userId: string; verified: string; hash: string }>(
+const replaceHash = statement<{ userId: string; verified: string; hash: string }>(
   'password_rehash',
   (p) => sql`update users set password_hash = ${p.hash} where id = ${p.userId} and password_hash = ${p.verified}`,
 );
@@ -21,7 +21,7 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
       if (passwordHash === undefined) return 'password';
       return isReadableHash(passwordHash) ? undefined : 'readable_password_hash';
     },
-    afterFailure: (candidate) => schemes.verifyOtherSchemes(candidate?.passwordHash),
+    afterFailure: (candidate, _since, secret) => schemes.verifyOtherSchemes(candidate?.passwordHash, secret),
     async afterApproval({ userId, passwordHash }, secret) {
       if (passwordHash === undefined || !needsRehash(passwordHash, secret)) return;
       const hash = await hasher.hash(secret);

@@ -82,7 +82,7 @@ async function readLoginLimits(
     const ofAddress = limits.counts.loginsFrom(address);
     queries.push(...positions.map((position) => ({ ...ofAddress, position })));
   }
-  const states = await readRequestLimits(database.directory, queries);
+  const states = await readRequestLimits(database, queries);
   const setting = [remedies.configure('LOGIN_LIMIT_PER_ADDRESS')];
   // A limit that refuses only a later step of the login concerns only the ways that have such a step.
   const checkOf = (code: 'account_limit' | 'address_limit', limit: UsedUpLimit | undefined, position: number) => {

@@ -43,14 +43,14 @@ export async function checkCode(
   const { userId, user, knownDevice } = subject;
   const { counts } = limits;
   const recipient = user === undefined || user.isDeactivated ? undefined : recipientBy(channel, user.account);
-  const [ofIdentity, ofRecipient] = await readMessageLimits(database.directory, [
+  const [ofIdentity, ofRecipient] = await readMessageLimits(database, [
     counts.messagesOf(identityDigest(identity), knownDevice),
     counts.messagesTo({ userId, address: recipient, knownDevice }),
   ]);
   const requestLimits = [counts.smsOfPrefix(identity), counts.smsInTotal];
   if (address !== undefined) requestLimits.push(counts.messagesFrom(address).count);
   const queries = requestLimits.map((count) => ({ ...count, position: 1 }));
-  const [ofPrefix, inTotal, ofAddress] = await readRequestLimits(database.directory, queries);
+  const [ofPrefix, inTotal, ofAddress] = await readRequestLimits(database, queries);
 
   const start: Check[] = [];
   const refuse = (finding: Finding, limit: UsedUpLimit) => {

@@ -133,7 +133,7 @@ export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagn
         throwIfErrors([{ field: 'identity.value', code: 'invalid_identity', params: { type } }]);
         throw new Error('unreachable: the error was thrown above');
       }
-      const { userId } = await findAccount(database.spanning, keys, identity);
+      const { userId } = await findAccount(database, keys, identity);
       const subject = await readSubject(database.user(userId), userId, view.deviceId);
       return diagnose(subject, view, { identity, authenticators });
     },

@@ -1,7 +1,7 @@
 import type { User } from '../../contract/user.js';
 import { timeText } from '../../database/clock.js';
 import type { Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import {
   type AccountRow,
   type AccountUser,
@@ -43,7 +43,7 @@ interface SubjectRow extends AccountRow {
   readonly now: string;
 }
 
-const readRow = userStatement<{ userId: string; deviceId: string | null }, SubjectRow>(
+const readRow = statement<{ userId: string; deviceId: string | null }, SubjectRow>(
   'diagnosis_subject',
   (p) => sql`
   select ${accountColumns}, d.id as known_device, u.role_active_since is not null as role_active, u.lock_reason,
@@ -56,11 +56,7 @@ const readRow = userStatement<{ userId: string; deviceId: string | null }, Subje
 );
 
 /** Reads the account of a login. It writes nothing: a recovered PIN that is due stays pending. */
-export async function readSubject(
-  handle: Queryable<'user'>,
-  userId: string,
-  deviceId: string | undefined,
-): Promise<Subject> {
+export async function readSubject(handle: Queryable, userId: string, deviceId: string | undefined): Promise<Subject> {
   const [row] = await handle.query(readRow({ userId, deviceId: deviceId ?? null }));
   if (row === undefined) throw new Error('diagnosis_subject returned no row');
   return { userId, user: userOf(row), knownDevice: row.known_device ?? undefined, now: row.now };
@@ -80,7 +76,7 @@ function userOf(row: SubjectRow): DiagnosedUser | undefined {
   };
 }
 
-const readLast = userStatement<{ userId: string; type: string }, { happened_at: string }>(
+const readLast = statement<{ userId: string; type: string }, { happened_at: string }>(
   'diagnosis_last_event',
   (p) => sql`
   select ${timeText(sql`e.created_at`)} as happened_at
@@ -90,7 +86,7 @@ const readLast = userStatement<{ userId: string; type: string }, { happened_at: 
 
 /** When the last event of a type happened, among the last thousand events of the user; null if there is none. */
 export async function lastEventAt(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   userId: string,
   type: 'user.locked' | 'user.deactivated',
 ): Promise<string | null> {

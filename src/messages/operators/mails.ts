@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.js';
-import { everyoneStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
 import { addMessageJobs, noticeAttempts } from '../enqueue.js';
 import type { OperatorMailKind } from '../kinds.js';
@@ -14,7 +14,7 @@ export interface OperatorMail {
 /** Mails to operators about the installation. */
 export interface OperatorMails {
   /** Writes one mail for each active operator with a mail address, in the transaction of the event. */
-  write(tx: Queryable<'everyone'>, mail: OperatorMail): Promise<void>;
+  write(tx: Queryable, mail: OperatorMail): Promise<void>;
 }
 
 interface Recipient {
@@ -26,7 +26,7 @@ interface Recipient {
  * Locks the rows, so that no operator is deleted before the mails are written. An operator whose temporary lock has
  * ended gets mails again.
  */
-const selectOperators = everyoneStatement<object, Recipient>(
+const selectOperators = statement<object, Recipient>(
   'operator_mail_recipients',
   () => sql`
   select id, email from users
@@ -44,7 +44,7 @@ interface MailValues {
   readonly attempts: number;
 }
 
-const insertMails = everyoneStatement<MailValues>(
+const insertMails = statement<MailValues>(
   'operator_mail_insert',
   (p) => sql`
   with message as (

@@ -1,6 +1,6 @@
 import { timeText } from '../../database/clock.js';
-import type { Database, Queryable } from '../../database/database.js';
-import { everyoneStatement, sql } from '../../database/sql.js';
+import type { Handle, Queryable } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
 
 /** A provider that fails for at least one process. */
 export interface FailingProvider {
@@ -10,7 +10,7 @@ export interface FailingProvider {
   readonly last_error: string;
 }
 
-const storeFailure = everyoneStatement<{ name: string; error: string }>(
+const storeFailure = statement<{ name: string; error: string }>(
   'message_provider_fails',
   (p) => sql`
   insert into message_providers as known (name, failing_since, last_error, updated_at)
@@ -19,14 +19,14 @@ const storeFailure = everyoneStatement<{ name: string; error: string }>(
     last_error = excluded.last_error, updated_at = excluded.updated_at`,
 );
 
-const storeSuccess = everyoneStatement<{ name: string }>(
+const storeSuccess = statement<{ name: string }>(
   'message_provider_works',
   (p) => sql`
   update message_providers set failing_since = null, updated_at = db_now()
   where name = ${p.name} and failing_since is not null`,
 );
 
-const selectFailing = everyoneStatement<Record<never, never>, FailingProvider>(
+const selectFailing = statement<Record<never, never>, FailingProvider>(
   'message_providers_failing',
   () => sql`
   select name, ${timeText(sql`failing_since`)} as failing_since, last_error
@@ -34,15 +34,11 @@ const selectFailing = everyoneStatement<Record<never, never>, FailingProvider>(
 );
 
 /** Stores whether a provider works. @param error why it fails; undefined when it works */
-export async function storeProviderHealth(
-  database: Pick<Database, 'everyone'>,
-  name: string,
-  error: string | undefined,
-): Promise<void> {
-  await database.everyone.query(error === undefined ? storeSuccess({ name }) : storeFailure({ name, error }));
+export async function storeProviderHealth(database: Handle, name: string, error: string | undefined): Promise<void> {
+  await database.query(error === undefined ? storeSuccess({ name }) : storeFailure({ name, error }));
 }
 
 /** The providers that fail for at least one process. */
-export function failingProviders(handle: Queryable<'everyone'>): Promise<FailingProvider[]> {
+export function failingProviders(handle: Queryable): Promise<FailingProvider[]> {
   return handle.query(selectFailing({}));
 }

@@ -1,6 +1,6 @@
 import { recordEvent } from '../../audit/events.js';
 import type { Database } from '../../database/database.js';
-import { spanningStatement, sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import type { Counters } from '../../statistics/counters.js';
@@ -55,7 +55,7 @@ interface ReceiptValues {
 }
 
 /** While this lock is held, the attempt that sends the message cannot commit. */
-const lockMessage = spanningStatement<{ id: string }, { user_id: string }>(
+const lockMessage = statement<{ id: string }, { user_id: string }>(
   'message_receipt_lock',
   (p) => sql`select user_id from outbox where id = ${p.id} for update`,
 );
@@ -64,7 +64,7 @@ const lockMessage = spanningStatement<{ id: string }, { user_id: string }>(
  * A delivered message is final, whichever attempt delivered it: a message that is queued for another attempt is not sent
  * again.
  */
-const markDelivered = userStatement<ReceiptValues, ChangedRow>(
+const markDelivered = statement<ReceiptValues, ChangedRow>(
   'message_delivered',
   (p) => sql`
   update outbox set state = 'delivered', provider = ${p.provider}, provider_reference = ${p.reference},
@@ -77,7 +77,7 @@ const markDelivered = userStatement<ReceiptValues, ChangedRow>(
  * Only a report about the last attempt counts. If Postern could not read the answer of the provider, it has stored no
  * reference, and accepts a report with any reference.
  */
-const markUndelivered = userStatement<ReceiptValues & { reason: string | null }, ChangedRow>(
+const markUndelivered = statement<ReceiptValues & { reason: string | null }, ChangedRow>(
   'message_undelivered',
   (p) => sql`
   update outbox set state = 'undelivered', provider_reference = ${p.reference}, last_error = ${p.reason},
@@ -91,7 +91,7 @@ const markUndelivered = userStatement<ReceiptValues & { reason: string | null },
  * A report may arrive before the attempt is committed. It is stored with the message. When the attempt commits, it uses
  * the report if both have the same reference. A report about an earlier attempt is not stored.
  */
-const storeEarlyReceipt = userStatement<ReceiptValues & { reason: string | null }>(
+const storeEarlyReceipt = statement<ReceiptValues & { reason: string | null }>(
   'message_receipt_early',
   (p) => sql`
   update outbox set early_receipt = jsonb_build_object(
@@ -112,7 +112,7 @@ export function createReceipts(options: {
   const { database, counters, readers } = options;
 
   async function apply(provider: string, { messageId: id, reference, outcome, reason }: Receipt): Promise<void> {
-    await database.spanning.transaction(async (tx) => {
+    await database.transaction(async (tx) => {
       const values = { id, provider, reference };
       const [locked] = await tx.query(lockMessage({ id }));
       if (locked === undefined) return;

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../../database/database.js';
-import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../../database/sql.js';
+import { literal, sql, statement, unprepared } from '../../database/sql.js';
 import type { ImageStorage } from './storage.js';
 
 /** The number of images that one transaction checks. */
@@ -24,7 +24,7 @@ interface DueRow {
  * image's lock, whether a notification shows the image.
  */
 const selectDue = unprepared(
-  everyoneStatement<Record<never, never>, DueRow>(
+  statement<Record<never, never>, DueRow>(
     'images_due',
     () => sql`
     select id, external_url is null as stored,
@@ -34,14 +34,14 @@ const selectDue = unprepared(
 );
 
 const tryLock = unprepared(
-  everyoneStatement<Record<never, never>, { acquired: boolean }>(
+  statement<Record<never, never>, { acquired: boolean }>(
     'images_clean_try',
     () => sql`select pg_try_advisory_xact_lock(${literal(imageRemovalLock)}) as acquired`,
   ),
 );
 
 /** Skips images that a publisher has locked: a notification is about to show them. A later run checks them again. */
-const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+const lockImages = statement<{ ids: readonly string[] }, { id: string }>(
   'images_clean_lock',
   (p) => sql`
     select id from images where id = any(${p.ids}::uuid[]) and check_after < db_now()
@@ -53,7 +53,7 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }
  * Deletes those of the images that no notification shows. Run it after the statement that locks these rows. Then it
  * sees every notification that was committed before the lock.
  */
-export const deleteUnused = everyoneStatement<{ ids: readonly string[] }, { id: string }>(
+export const deleteUnused = statement<{ ids: readonly string[] }, { id: string }>(
   'images_clean_delete',
   (p) => sql`
     delete from images where id = any(${p.ids}::uuid[])
@@ -61,12 +61,12 @@ export const deleteUnused = everyoneStatement<{ ids: readonly string[] }, { id: 
     returning id`,
 );
 
-const postponeShown = directoryStatement<{ ids: readonly string[] }>(
+const postponeShown = statement<{ ids: readonly string[] }>(
   'images_clean_postpone',
   (p) => sql`update images set check_after = db_now() + interval '7 days' where id = any(${p.ids}::uuid[])`,
 );
 
-const selectExisting = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+const selectExisting = statement<{ ids: readonly string[] }, { id: string }>(
   'images_exist',
   (p) => sql`select id from images where id = any(${p.ids}::uuid[])`,
 );
@@ -108,13 +108,11 @@ export function startImageCleanup(parts: ImageCleanupOptions, onError: (error: u
 export async function cleanUpImages({ database, storage }: ImageCleanupOptions): Promise<number> {
   let total = 0;
   for (;;) {
-    const dueImages = await database.everyone.query(selectDue({}));
+    const dueImages = await database.query(selectDue({}));
     const unused = dueImages.filter(({ shown }) => !shown);
     const stored = idsOf(unused.filter((image) => image.stored));
     for (const id of stored) await storage.markUnsettled(id);
-    const { removed, checked } = await database.everyone.transaction((tx) =>
-      removeUnused(tx, idsOf(dueImages), idsOf(unused)),
-    );
+    const { removed, checked } = await database.transaction((tx) => removeUnused(tx, idsOf(dueImages), idsOf(unused)));
     total += removed.size;
     // Images that this run did not remove stay unsettled (marked as perhaps having files without a row), because
     // another instance may just have removed their rows.
@@ -132,7 +130,7 @@ const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }
  * marked as unsettled. Without this mark, no later run would find the files. A later run removes the other images.
  */
 async function removeUnused(
-  tx: Queryable<'directory' | 'everyone'>,
+  tx: Queryable,
   ids: readonly string[],
   unused: readonly string[],
 ): Promise<{ removed: ReadonlySet<string>; checked: number }> {
@@ -149,6 +147,6 @@ async function removeUnused(
 async function settleLeftovers({ database, storage }: ImageCleanupOptions): Promise<void> {
   const ids = await storage.longUnsettled();
   if (ids.length === 0) return;
-  const existing = new Set(idsOf(await database.directory.query(selectExisting({ ids }))));
+  const existing = new Set(idsOf(await database.query(selectExisting({ ids }))));
   for (const id of ids) await (existing.has(id) ? storage.markSettled(id) : storage.remove(id));
 }

@@ -1,17 +1,17 @@
 import type { Database, Transaction } from '../../database/database.js';
-import { directoryStatement, everyoneStatement, literal, sql } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import { deleteUnused, type ImageCleanupOptions, imageRemovalLock } from './cleanup.js';
 
 /** The number of rows that one step reads. */
 const batch = 100;
 
-const selectUploads = directoryStatement<{ userId: string }, { id: string }>(
+const selectUploads = statement<{ userId: string }, { id: string }>(
   'images_of_user',
   (p) => sql`select id from images where user_id = ${p.userId} limit ${literal(batch)}`,
 );
 
-const selectShowing = everyoneStatement<{ imageIds: readonly string[] }, { id: string }>(
+const selectShowing = statement<{ imageIds: readonly string[] }, { id: string }>(
   'images_showing',
   (p) => sql`select id from notifications where image_id = any(${p.imageIds}::uuid[]) limit ${literal(batch)}`,
 );
@@ -20,7 +20,7 @@ const selectShowing = everyoneStatement<{ imageIds: readonly string[] }, { id: s
  * Waits until publishers release the images. (The cleanup skips locked images instead.) The next round finds the
  * notifications that were published in the meantime.
  */
-const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+const lockImages = statement<{ ids: readonly string[] }, { id: string }>(
   'images_erase_lock',
   (p) => sql`select id from images where id = any(${p.ids}::uuid[]) order by id for update`,
 );
@@ -29,16 +29,13 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }
  * Waits until a running cleanup ends. A backup holds the same lock. While it runs, this statement fails after the lock
  * timeout, and the queue repeats the job later.
  */
-const lockRemoval = everyoneStatement<Record<never, never>>(
+const lockRemoval = statement<Record<never, never>>(
   'images_erase_wait',
   () => sql`select from pg_advisory_xact_lock_shared(${literal(imageRemovalLock)})`,
 );
 
 /** Removes the image from a notification, as any other change does. @throws Problem `not_found` */
-export type RemoveImageFrom = (
-  tx: Transaction<'user' | 'directory' | 'spanning'>,
-  notificationId: string,
-) => Promise<unknown>;
+export type RemoveImageFrom = (tx: Transaction, notificationId: string) => Promise<unknown>;
 
 /**
  * Removes all uploads of a deleted user, whether notifications show them or not. The job that erases a user calls it
@@ -50,12 +47,12 @@ export async function eraseImagesOf(
   userId: string,
 ): Promise<void> {
   for (;;) {
-    const ids = idsOf(await database.directory.query(selectUploads({ userId })));
+    const ids = idsOf(await database.query(selectUploads({ userId })));
     if (ids.length === 0) return;
-    const showing = await database.everyone.query(selectShowing({ imageIds: ids }));
+    const showing = await database.query(selectShowing({ imageIds: ids }));
     const hidden = await hideAll(database, hide, idsOf(showing));
     for (const id of ids) await storage.markUnsettled(id);
-    const removedIds = await database.everyone.transaction(async (tx) => {
+    const removedIds = await database.transaction(async (tx) => {
       await tx.query(lockRemoval({}));
       await tx.query(lockImages({ ids }));
       return idsOf(await tx.query(deleteUnused({ ids })));
@@ -74,7 +71,7 @@ async function hideAll(database: Database, hide: RemoveImageFrom, ids: readonly 
   let hidden = 0;
   for (const id of ids) {
     try {
-      await database.spanning.transaction((tx) => hide(tx, id));
+      await database.transaction((tx) => hide(tx, id));
       hidden += 1;
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'not_found')) throw error;

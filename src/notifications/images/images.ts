@@ -28,7 +28,7 @@ export interface Images {
   add<T>(
     source: ImageSource,
     userId: string | undefined,
-    commit: (insert: (tx: Queryable<'user' | 'directory'>) => Promise<Image>) => Promise<T>,
+    commit: (insert: (tx: Queryable) => Promise<Image>) => Promise<T>,
   ): Promise<T>;
 
   /**
@@ -60,7 +60,7 @@ export function createImages(options: ImagesOptions): Images {
     add: (source, userId, commit) =>
       withTimeLimit(timeoutMs, timedOut, async (limit) => {
         // The quota is also checked before the rendering, so that a refused upload costs little.
-        if (userId !== undefined) await refuseBeyondQuota(database.directory, userId);
+        if (userId !== undefined) await refuseBeyondQuota(database, userId);
         const file = 'file' in source ? source.file : await download(source.url);
         const renditions = await render(file, limit.remainingMs);
         const id = newId();

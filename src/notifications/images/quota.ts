@@ -1,11 +1,11 @@
 import type { Queryable } from '../../database/database.js';
-import { directoryStatement, sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 
 /** The maximum number of stored images of one user, and of uploads within an hour. */
 const limits = { stored: 1000, perHour: 100 };
 
-const countImages = directoryStatement<{ userId: string }, { stored: number; recent: number; retry_after: number }>(
+const countImages = statement<{ userId: string }, { stored: number; recent: number; retry_after: number }>(
   'images_count',
   (p) => sql`
     select count(*) as stored, count(*) filter (where created_at > hour_ago) as recent,
@@ -15,13 +15,13 @@ const countImages = directoryStatement<{ userId: string }, { stored: number; rec
     where user_id = ${p.userId}`,
 );
 
-const lockUser = userStatement<{ userId: string }, { user_id: string }>(
+const lockUser = statement<{ userId: string }, { user_id: string }>(
   'images_lock_user',
   (p) => sql`select user_id from inboxes where user_id = ${p.userId} for update`,
 );
 
 /** Refuses an upload beyond the user's quota. @throws Problem `too_many_images`, `too_many_requests` */
-export async function refuseBeyondQuota(handle: Queryable<'directory'>, userId: string): Promise<void> {
+export async function refuseBeyondQuota(handle: Queryable, userId: string): Promise<void> {
   const [count] = await handle.query(countImages({ userId }));
   if (count === undefined) return;
   if (count.stored >= limits.stored) throw new Problem('too_many_images', { params: { max: limits.stored } });
@@ -34,7 +34,7 @@ export async function refuseBeyondQuota(handle: Queryable<'directory'>, userId: 
  * images, so no image can be added after that.
  * @throws Problem `too_many_images`, `too_many_requests`; `invalid_session_token` when the user is deleted
  */
-export async function takeQuota(tx: Queryable<'user' | 'directory'>, userId: string): Promise<void> {
+export async function takeQuota(tx: Queryable, userId: string): Promise<void> {
   const [head] = await tx.query(lockUser({ userId }));
   if (head === undefined) throw new Problem('invalid_session_token');
   await refuseBeyondQuota(tx, userId);

@@ -1,6 +1,6 @@
 import type { Image } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
-import { directoryStatement, type StatementWith, sql } from '../../database/sql.js';
+import { type StatementWith, sql, statement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
 import { canonicalUrl, type ImageUrls } from './url.js';
 
@@ -14,7 +14,7 @@ interface ImageRow {
 
 const columns = sql`id, external_url, created_at, updated_at`;
 
-const insertReferences = directoryStatement<{ ids: readonly string[]; urls: readonly string[] }, ImageRow>(
+const insertReferences = statement<{ ids: readonly string[]; urls: readonly string[] }, ImageRow>(
   'images_insert',
   (p) => sql`
     insert into images (id, external_url, check_after, created_at, updated_at)
@@ -23,7 +23,7 @@ const insertReferences = directoryStatement<{ ids: readonly string[]; urls: read
     returning ${columns}`,
 );
 
-const insertUpload = directoryStatement<{ id: string; userId: string | null; bytes: number }, ImageRow>(
+const insertUpload = statement<{ id: string; userId: string | null; bytes: number }, ImageRow>(
   'images_insert_upload',
   (p) => sql`
     insert into images (id, user_id, bytes, check_after, created_at, updated_at)
@@ -31,7 +31,7 @@ const insertUpload = directoryStatement<{ id: string; userId: string | null; byt
     returning ${columns}`,
 );
 
-const selectImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
+const selectImages = statement<{ ids: readonly string[] }, ImageRow>(
   'images_find',
   (p) => sql`select ${columns} from images where id = any(${p.ids}::uuid[])`,
 );
@@ -40,7 +40,7 @@ const selectImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
  * Locks images in one order, so that two publishers never wait for each other in a cycle. Nobody removes these images
  * before the commit: the cleanup skips them, and an erasure waits.
  */
-const lockImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
+const lockImages = statement<{ ids: readonly string[] }, ImageRow>(
   'images_lock',
   (p) => sql`select ${columns} from images where id = any(${p.ids}::uuid[]) order by id for key share`,
 );
@@ -50,10 +50,7 @@ const lockImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
  * its URL.
  * @returns the images, by the URLs of the request
  */
-export async function referToImages(
-  tx: Queryable<'directory'>,
-  urls: ReadonlySet<string>,
-): Promise<Map<string, Image>> {
+export async function referToImages(tx: Queryable, urls: ReadonlySet<string>): Promise<Map<string, Image>> {
   if (urls.size === 0) return new Map();
   const urlById = new Map([...urls].map((url) => [newId(), url]));
   const rows = await tx.query(
@@ -64,7 +61,7 @@ export async function referToImages(
 
 /** Inserts the row of an image whose files are stored. @param upload.userId the user who uploaded it, if a user did */
 export async function insertImage(
-  tx: Queryable<'directory'>,
+  tx: Queryable,
   upload: { readonly id: string; readonly userId: string | undefined; readonly bytes: number },
   urls: ImageUrls,
 ): Promise<Image> {
@@ -78,11 +75,7 @@ export async function insertImage(
  * The existing images of these ids, by id. This is a separate query and not a join, because most pages have no image.
  * It also keeps the statistics of the table of images from changing the plan of a page.
  */
-export function findImages(
-  handle: Queryable<'directory'>,
-  ids: ReadonlySet<string>,
-  urls: ImageUrls,
-): Promise<Map<string, Image>> {
+export function findImages(handle: Queryable, ids: ReadonlySet<string>, urls: ImageUrls): Promise<Map<string, Image>> {
   return imagesOf(handle, selectImages, ids, urls);
 }
 
@@ -91,7 +84,7 @@ export function findImages(
  * ends.
  */
 export function findAndLockImages(
-  tx: Queryable<'directory'>,
+  tx: Queryable,
   ids: ReadonlySet<string>,
   urls: ImageUrls,
 ): Promise<Map<string, Image>> {
@@ -99,8 +92,8 @@ export function findAndLockImages(
 }
 
 async function imagesOf(
-  handle: Queryable<'directory'>,
-  statement: StatementWith<{ ids: readonly string[] }, ImageRow, 'directory'>,
+  handle: Queryable,
+  statement: StatementWith<{ ids: readonly string[] }, ImageRow>,
   ids: ReadonlySet<string>,
   urls: ImageUrls,
 ): Promise<Map<string, Image>> {

@@ -21,7 +21,7 @@ export interface FileLocation {
 /**
  * The files of uploaded images. Files and rows cannot change in one transaction. So an image is marked as *unsettled*
  * before its row is inserted or deleted, and the mark is removed afterwards. If a process dies before it removes the
- * mark, only the unsettled images must be checked for files without a row (decision 22).
+ * mark, only the unsettled images must be checked for files without a row (decision 29).
  */
 export interface ImageStorage {
   /**

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../../database/database.js';
-import { everyoneStatement, literal, sql, userStatement } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import { lockUnlockedHeads } from './heads.js';
 
@@ -14,7 +14,7 @@ interface NamedRow {
 /**
  * Leaves out inboxes without a head (a row in `inboxes`). They are being erased, and only a head can number a change.
  */
-const findNotificationsOfActor = everyoneStatement<{ actorId: string }, NamedRow>(
+const findNotificationsOfActor = statement<{ actorId: string }, NamedRow>(
   'actor_find',
   (p) => sql`
     select n.user_id, n.id from notifications n
@@ -28,7 +28,7 @@ const findNotificationsOfActor = everyoneStatement<{ actorId: string }, NamedRow
  * under the locks of the heads. This statement runs after the statement that locks the heads, so it sees everything
  * that was committed before.
  */
-const clearNames = userStatement<
+const clearNames = statement<
   {
     actorId: string;
     userIds: readonly string[];
@@ -83,15 +83,15 @@ export async function anonymiseActor(
   onChanged: (userIds: readonly string[]) => void,
 ): Promise<void> {
   for (;;) {
-    const rows = await database.everyone.query(findNotificationsOfActor({ actorId }));
+    const rows = await database.query(findNotificationsOfActor({ actorId }));
     if (rows.length === 0) return;
-    const anonymised = await database.users.transaction((tx) => anonymiseBatch(tx, actorId, rows));
+    const anonymised = await database.transaction((tx) => anonymiseBatch(tx, actorId, rows));
     if (anonymised.length === 0) throw new Problem('storage_unavailable');
     onChanged(anonymised);
   }
 }
 
-async function anonymiseBatch(tx: Queryable<'user'>, actorId: string, named: readonly NamedRow[]): Promise<string[]> {
+async function anonymiseBatch(tx: Queryable, actorId: string, named: readonly NamedRow[]): Promise<string[]> {
   const userIds = named.map((row) => row.user_id);
   const ids = named.map((row) => row.id);
   const lockedUserIds = await lockUnlockedHeads(tx, userIds);

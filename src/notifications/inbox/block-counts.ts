@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { blockRows, hasFullBlocks } from './blocks.js';
 import { lockHead } from './heads.js';
 
@@ -15,7 +15,7 @@ const maxInboxes = 20;
  * earlier statement of the transaction must have locked the heads (the rows in `inboxes`), so that this statement sees
  * every row.
  */
-const countBlocks = userStatement<{ userIds: readonly string[] }>(
+const countBlocks = statement<{ userIds: readonly string[] }>(
   'blocks_count',
   (p) => sql`
     with recursive
@@ -52,12 +52,12 @@ const countBlocks = userStatement<{ userIds: readonly string[] }>(
 );
 
 /** Counts the full blocks of some of these inboxes. The transaction must have locked their heads in an earlier statement. */
-export async function countFullBlocks(tx: Queryable<'user'>, userIds: readonly string[]): Promise<void> {
+export async function countFullBlocks(tx: Queryable, userIds: readonly string[]): Promise<void> {
   if (userIds.length > 0) await tx.query(countBlocks({ userIds: userIds.slice(0, maxInboxes) }));
 }
 
 /** Locks the head of one inbox and counts its full blocks. */
-export async function lockAndCountFullBlocks(tx: Queryable<'user'>, userId: string): Promise<void> {
+export async function lockAndCountFullBlocks(tx: Queryable, userId: string): Promise<void> {
   await lockHead(tx, userId);
   await countFullBlocks(tx, [userId]);
 }

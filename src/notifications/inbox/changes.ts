@@ -2,7 +2,7 @@ import type { Change, Changes } from '../../contract/changes.js';
 import type { Notification } from '../../contract/notification.js';
 import { arrayText } from '../../database/arrays/array-text.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { identifier, join, sql, unprepared, userStatement } from '../../database/sql.js';
+import { identifier, join, sql, statement, unprepared } from '../../database/sql.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import { matches } from '../../lib/filter/match.js';
 import type { Pace } from '../../lib/pacing.js';
@@ -54,7 +54,7 @@ const tombstoneColumns = join(
  * a time when the tables were nearly empty would read a whole table for each inbox.
  */
 const selectChanges = unprepared(
-  userStatement<{ userIds: string; afters: string; limit: number }, FoundRow>(
+  statement<{ userIds: string; afters: string; limit: number }, FoundRow>(
     'changes_read',
     (p) => sql`
     select wanted.nth::int as nth, head.last_change_sequence as head, head.forgotten_change_sequence as forgotten,
@@ -83,7 +83,7 @@ const selectChanges = unprepared(
  * @returns the result for each inbox, in the order of `positions`; undefined if the inbox does not exist
  */
 export async function readChanges(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   positions: readonly ChangesFrom[],
   limit: number,
 ): Promise<(InboxChanges | undefined)[]> {
@@ -104,7 +104,7 @@ export async function readChanges(
  * @returns a function that returns the notification of a change, or null if it was deleted
  */
 export async function notificationsOf(
-  handle: Queryable<'directory'>,
+  handle: Queryable,
   imageUrlsOf: ImageUrls,
   changes: readonly ChangeRow[],
 ): Promise<(change: ChangeRow) => Notification | null> {
@@ -126,7 +126,7 @@ export function needsReset(
 
 /**
  * A client's position. During a first read in pages, it also contains the change sequence at which the read began. The
- * client never got notifications that were deleted before that, so it does not need their tombstones (decision 21).
+ * client never got notifications that were deleted before that, so it does not need their tombstones (decision 27).
  */
 export interface ChangesPosition {
   readonly after: number;
@@ -171,7 +171,7 @@ export async function listChanges(
   if (needsReset(begunAt ?? after, result) || after > head) {
     return { changes: [], after: `${head}`, has_more: false, reset: true };
   }
-  const notificationOf = await notificationsOf(database.directory, imageUrlsOf, rows);
+  const notificationOf = await notificationsOf(database, imageUrlsOf, rows);
   const changes: Change[] = [];
   const firstReadEnd = begunAt ?? (after === 0 ? head : undefined);
   let reached = after;

@@ -11,7 +11,7 @@ import {
   type Statement,
   type StatementWith,
   sql,
-  userStatement,
+  statement,
 } from '../../database/sql.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import type { Instant } from '../../lib/times.js';
@@ -82,7 +82,7 @@ type ListRow = HeadRow & { total: number } & (ListedRow | { id: null });
 
 /** One page of a user's inbox; undefined when there is no such inbox. */
 export async function selectPage(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   userId: string,
   query: NotificationQuery,
 ): Promise<PageOfRows | undefined> {
@@ -136,10 +136,10 @@ type ListParts = { readonly [Name in keyof ListValues]: SqlPart };
 type Start = 'first' | 'after' | 'before' | 'offset' | 'blocks';
 
 /** Statements without a filter, by name. There are few, so they are built once and stay prepared. */
-const preparedLists = new Map<string, StatementWith<ListValues, ListRow, 'user'>>();
+const preparedLists = new Map<string, StatementWith<ListValues, ListRow>>();
 
 /** Builds one statement for the whole list, so that the page, the count and the mark are from one snapshot. */
-export function listStatement(userId: string, query: NotificationQuery): Statement<ListRow, 'user'> {
+export function listStatement(userId: string, query: NotificationQuery): Statement<ListRow> {
   const { mark, since, anchor, page, limit, filter } = query;
   const values: ListValues = {
     userId,
@@ -150,13 +150,13 @@ export function listStatement(userId: string, query: NotificationQuery): Stateme
     skip: (page - 1) * limit,
     type: countedType(query),
   };
-  if (filter.length > 0) return compose('user', listSql(query, boundParts(values)));
+  if (filter.length > 0) return compose(listSql(query, boundParts(values)));
   const name = listName(query);
   const preparedList = preparedLists.get(name);
   if (preparedList !== undefined) return preparedList(values);
-  const statement = userStatement<ListValues, ListRow>(name, (p) => listSql(query, p));
-  preparedLists.set(name, statement);
-  return statement(values);
+  const list = statement<ListValues, ListRow>(name, (p) => listSql(query, p));
+  preparedLists.set(name, list);
+  return list(values);
 }
 
 /** Names everything that decides the text of a statement without a filter. */

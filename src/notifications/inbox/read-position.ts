@@ -1,6 +1,6 @@
 import type { Marker, MarkerInput } from '../../contract/changes.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { literal, sql, userStatement } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 import { recordInboxEvents } from './webhook-events.js';
 
@@ -30,7 +30,7 @@ interface ReadPositionRow {
 }
 
 /** Counts in order of the index: a planner that expects most rows to be unread would scan the table instead. */
-const selectReadPositions = userStatement<{ userIds: readonly string[] }, ReadPositionRow>(
+const selectReadPositions = statement<{ userIds: readonly string[] }, ReadPositionRow>(
   'markers_find',
   (p) => sql`
     select head.user_id, coalesce(last_read_sequence, 0) as last_read_sequence, markers.updated_at, unread.count
@@ -47,7 +47,7 @@ const selectReadPositions = userStatement<{ userIds: readonly string[] }, ReadPo
     where head.user_id = any (${p.userIds}::uuid[])`,
 );
 
-const selectSequence = userStatement<{ userId: string; id: string }, { sequence: number }>(
+const selectSequence = statement<{ userId: string; id: string }, { sequence: number }>(
   'markers_sequence',
   (p) => sql`select sequence from notifications where user_id = ${p.userId} and id = ${p.id}`,
 );
@@ -57,7 +57,7 @@ const selectSequence = userStatement<{ userId: string; id: string }, { sequence:
  * So the read position stays within the inbox, and no row is written for a deleted user. Parallel moves run one after
  * the other, and the highest position stays.
  */
-const moveReadPosition = userStatement<{ userId: string; sequence: number }>(
+const moveReadPosition = statement<{ userId: string; sequence: number }>(
   'markers_move',
   (p) => sql`
     with head as materialized (
@@ -81,10 +81,7 @@ const moveReadPosition = userStatement<{ userId: string; sequence: number }>(
 );
 
 /** The read positions of those users who exist, by user id. */
-export async function findReadPositions(
-  handle: Queryable<'user'>,
-  userIds: readonly string[],
-): Promise<Map<string, Marker>> {
+export async function findReadPositions(handle: Queryable, userIds: readonly string[]): Promise<Map<string, Marker>> {
   const rows = await handle.query(selectReadPositions({ userIds }));
   return new Map(rows.map((row) => [row.user_id, toMarker(row)]));
 }
@@ -103,7 +100,7 @@ export function createReadPositions(
   database: Database,
   onChanged: (userIds: readonly string[]) => void,
 ): ReadPositions {
-  const read = async (handle: Queryable<'user'>, userId: string) => {
+  const read = async (handle: Queryable, userId: string) => {
     const marker = (await findReadPositions(handle, [userId])).get(userId);
     if (marker === undefined) throw new Problem('invalid_session_token');
     return marker;
@@ -123,7 +120,7 @@ export function createReadPositions(
  * The sequence that the request names.
  * @throws Problem `validation_failed` unless it names exactly one, and an id is one of the user's notifications
  */
-async function targetOf(tx: Queryable<'user'>, userId: string, to: MarkerInput): Promise<number> {
+async function targetOf(tx: Queryable, userId: string, to: MarkerInput): Promise<number> {
   const { last_read_sequence: sequence, last_read_id: id } = to;
   const refuse = (error: FieldError): never => {
     throw new Problem('validation_failed', { errors: [error] });

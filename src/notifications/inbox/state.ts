@@ -1,6 +1,6 @@
 import { arrayText } from '../../database/arrays/array-text.js';
 import type { Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 
 /** The state of an inbox, from its head (its row in `inboxes`). */
 export interface InboxState {
@@ -21,19 +21,19 @@ export interface HeadRow {
 /** SQL: the state of a head. The time is text: it is -infinity in an inbox without changes. */
 export const headState = sql`last_change_sequence, last_time::text as last_time`;
 
-const selectHead = userStatement<{ userId: string }, HeadRow>(
+const selectHead = statement<{ userId: string }, HeadRow>(
   'inboxes_head',
   (p) => sql`select ${headState} from inboxes where user_id = ${p.userId}`,
 );
 
 /** The state of the inbox of a user. Undefined when there is no such inbox. */
-export async function selectState(handle: Queryable<'user'>, userId: string): Promise<InboxState | undefined> {
+export async function selectState(handle: Queryable, userId: string): Promise<InboxState | undefined> {
   const [head] = await handle.query(selectHead({ userId }));
   return head && stateOf(head);
 }
 
 /** The subquery is lateral and limited, so that the planner looks up each key by the index, for arrays of any length. */
-const selectHeads = userStatement<{ userIds: string }, HeadRow & { place: number }>(
+const selectHeads = statement<{ userIds: string }, HeadRow & { place: number }>(
   'inboxes_heads',
   (p) => sql`
     select requested.place, ${headState}
@@ -42,10 +42,7 @@ const selectHeads = userStatement<{ userIds: string }, HeadRow & { place: number
 );
 
 /** The states of several inboxes, in the order of the users. */
-export async function selectStates(
-  handle: Queryable<'user'>,
-  userIds: readonly string[],
-): Promise<(InboxState | undefined)[]> {
+export async function selectStates(handle: Queryable, userIds: readonly string[]): Promise<(InboxState | undefined)[]> {
   const statesByPlace = new Map<number, InboxState>();
   for (const row of await handle.query(selectHeads({ userIds: arrayText(userIds) }))) {
     statesByPlace.set(row.place, stateOf(row));

@@ -2,7 +2,7 @@ import { type Sql, sql } from '../../database/sql.js';
 
 /**
  * SQL: an `insert` for a CTE. It records events for webhooks in the statement that causes the events. It writes one row
- * for all users of the statement, or none if no endpoint receives such events. A relay reads the rows (decision 104).
+ * for all users of the statement, or none if no endpoint receives such events. A relay reads the rows (decision 30).
  *
  * @param type the type of the events, as a text
  * @param from what follows `from`: rows with `user_id`, `id`, `sequence` and `time`, in the order of the users' events

@@ -7,9 +7,8 @@ import {
   type Sql,
   type SqlPart,
   type Statement,
-  spanningStatement,
   sql,
-  userStatement,
+  statement,
 } from '../../database/sql.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
 import { findAndLockImages, findImages, referToImages } from '../images/rows.js';
@@ -19,7 +18,7 @@ import { type Content, type NotificationRow, notificationColumns, toNotification
 import { recordInboxEvents } from '../inbox/webhook-events.js';
 import { type ContentRules, changedContent, contentErrors, imageIds, imageUrls } from './content.js';
 
-const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
+const selectOwner = statement<{ id: string }, { user_id: string }>(
   'notifications_owner',
   (p) => sql`select user_id from notifications where id = ${p.id}`,
 );
@@ -29,13 +28,12 @@ const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
  * statement has locked the head, so the time is read under this lock. The names of the columns never come from a
  * client.
  */
-function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow, 'user'> {
+function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow> {
   const fields = bound(JSON.stringify({ fields: Object.keys(columns) }));
   const [user, notification] = [bound(userId), bound(id)];
   const set = Object.entries(columns).map(([name, value]) => sql`, ${identifier(name)} = ${bound(value)}`);
   const type = columns.notification_type;
   return compose(
-    'user',
     sql`
     with head as (
       update inboxes
@@ -89,7 +87,7 @@ const concat = (parts: readonly Sql[]) => parts.reduce((before, part) => sql`${b
  * Deletes a row, inserts a tombstone (a record of the deletion), and moves the head by one change. An earlier statement
  * has locked the head.
  */
-const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
+const deleteRow = statement<{ userId: string; id: string }, { id: string }>(
   'notifications_delete',
   (p) => sql`
     with head as (
@@ -127,7 +125,7 @@ const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
  * @throws Problem `not_found`, `validation_failed`
  */
 export async function change(
-  tx: Queryable<'user' | 'directory' | 'spanning'>,
+  tx: Queryable,
   rules: ContentRules,
   id: string,
   input: NotificationChange,
@@ -145,7 +143,7 @@ export async function change(
 }
 
 /** Deletes a notification. @returns its user @throws Problem `not_found` */
-export async function remove(tx: Queryable<'user' | 'spanning'>, id: string): Promise<string> {
+export async function remove(tx: Queryable, id: string): Promise<string> {
   const userId = await lockInboxOf(tx, id);
   const deleted = await tx.query(deleteRow({ userId, id }));
   // Another request deleted the notification while this request waited for the lock. The transaction fails, so the head
@@ -158,7 +156,7 @@ export async function remove(tx: Queryable<'user' | 'spanning'>, id: string): Pr
  * Finds the user of a notification and locks the head until commit. The statement that writes comes after it, so it sees
  * everything that was committed while this one waited.
  */
-async function lockInboxOf(tx: Queryable<'user' | 'spanning'>, id: string): Promise<string> {
+async function lockInboxOf(tx: Queryable, id: string): Promise<string> {
   const [owner] = await tx.query(selectOwner({ id }));
   if (owner === undefined) throw new Problem('not_found');
   // If there is no head, the user is being deleted.

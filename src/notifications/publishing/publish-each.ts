@@ -1,5 +1,5 @@
 import type { Notification, NotificationInput } from '../../contract/notification.js';
-import type { Database, Transaction } from '../../database/database.js';
+import type { Handle, Transaction } from '../../database/database.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 import { countDeliveries } from './validation.js';
 
@@ -17,10 +17,10 @@ export type Outcome = { readonly ids: readonly string[] } | { readonly errors: r
 export type PublicationRefusal = { readonly errors: readonly FieldError[] } | undefined;
 
 export interface EachPublisherOptions {
-  readonly database: Pick<Database, 'spanning'>;
+  readonly database: Handle;
   readonly notifications: {
     publish(
-      tx: Transaction<'user' | 'directory'>,
+      tx: Transaction,
       requests: readonly NotificationInput[],
       numbers: readonly (string | undefined)[],
     ): Promise<Notification[]>;
@@ -82,7 +82,7 @@ async function publishAll(
 ): Promise<[Publication, Outcome][]> {
   const inputs = publications.map(({ input }) => input);
   const numbers = publications.map(({ exactNumber }) => exactNumber);
-  const created = await database.spanning.transaction((tx) => notifications.publish(tx, inputs, numbers));
+  const created = await database.transaction((tx) => notifications.publish(tx, inputs, numbers));
   let next = 0;
   return publications.map((publication) => {
     const first = next;

@@ -1,6 +1,6 @@
 import { bigintArray, readBigint, readTime, timeArray, uuidArray } from '../../database/arrays/binary-arrays.js';
 import type { Transaction } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { countFullBlocks } from '../inbox/block-counts.js';
 import type { Content } from '../inbox/row.js';
 import {
@@ -46,7 +46,7 @@ export interface PendingInsert extends DeliveryNumbers {
 /**
  * A setting that makes the planner read the heads (the rows in `inboxes`, see `heads.ts`) by their key in `moveHeads`.
  */
-const readByKey = userStatement<Record<never, never>>(
+const readByKey = statement<Record<never, never>>(
   'notifications_publish_by_key',
   () => sql`set local enable_seqscan = off`,
 );
@@ -55,9 +55,9 @@ const readByKey = userStatement<Record<never, never>>(
  * Locks and moves the heads in the order of their users, so that two publishers never wait for each other in a cycle:
  * with `readByKey`, the join keeps the order of its sorted side. If the statement has waited for a lock, PostgreSQL
  * reads the current version of the row. The times do not decrease from row to row. A head that was deleted in the
- * meantime is not returned (decision 51).
+ * meantime is not returned (decision 46).
  */
-const moveHeads = userStatement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
+const moveHeads = statement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
   'notifications_publish_heads',
   (p) => sql`
     with moved as (
@@ -146,7 +146,7 @@ const insertSharedContents = withAndWithoutPush<RowKeys & { items: Buffer } & Co
  *   have moved: the caller must let the transaction fail.
  */
 export async function insertMany(
-  tx: Transaction<'user'>,
+  tx: Transaction,
   userIds: readonly string[],
   prepare: () => Promise<Deliveries>,
   pushes: boolean,

@@ -9,7 +9,7 @@ import type { ExactNumbers } from './validation.js';
 
 /**
  * Publishes one notification to one user, as `publish` does. A notification without an image needs only one statement,
- * which commits by itself. Notifications that are published at the same time share a statement (decisions 46 and 70).
+ * which commits by itself. Notifications that are published at the same time share a statement (decision 46).
  */
 export function createOnePublisher(
   database: Database,
@@ -22,10 +22,10 @@ export function createOnePublisher(
     : async (row: NewRow) => (await insertAll([row]))[0];
   return async (request, numbers) => {
     if ((request.image_id ?? request.image ?? null) === null) {
-      return publishOne(database.spanning, rules, request, numbers, insert);
+      return publishOne(database, rules, request, numbers, insert);
     }
     const userId = request.user_id?.toLowerCase() ?? '';
-    const [notification] = await database.spanningFor(userId).transaction((tx) => publish(tx, rules, request, numbers));
+    const [notification] = await database.user(userId).transaction((tx) => publish(tx, rules, request, numbers));
     if (notification === undefined) throw new Error('one notification was published, and none was returned');
     return notification;
   };
@@ -47,7 +47,7 @@ function createInboxInsert(database: Database, pushes: boolean, batching: boolea
   const shared = createWriteCoalescer<readonly NewRow[], readonly (Created | undefined)[]>({
     alone,
     async many(inboxes) {
-      const createdRows = await insertTogether(database.users, inboxes.flat(), pushes);
+      const createdRows = await insertTogether(database, inboxes.flat(), pushes);
       let next = 0;
       return inboxes.map((rows) => {
         const ownRows = createdRows.slice(next, next + rows.length);

@@ -8,7 +8,7 @@ import {
   type SqlPart,
   type StatementWith,
   sql,
-  userStatement,
+  statement,
 } from '../../database/sql.js';
 import { instantFromPg } from '../../lib/times.js';
 import { blockRows, hasFullBlocks } from '../inbox/blocks.js';
@@ -98,7 +98,7 @@ export function contentParameters(p: Parameters<ContentArrays>): Sql {
 
 /**
  * Defines a publishing statement in two versions: with and without a row for the push relay. This is one row, however
- * many notifications the statement inserts. The relay computes the pushes later (decision 23). Both versions record the
+ * many notifications the statement inserts. The relay computes the pushes later (decision 28). Both versions record the
  * events for webhooks.
  *
  * @param build `publication(from)` returns CTEs that read `user_id`, `id`, `sequence` and `time` of the new
@@ -108,12 +108,12 @@ export function contentParameters(p: Parameters<ContentArrays>): Sql {
 export function withAndWithoutPush<Values extends object, Row extends object>(
   name: string,
   build: (p: Parameters<Values>, publication: (from: Sql) => Sql) => Sql,
-): (pushes: boolean) => StatementWith<Values, Row, 'user'> {
+): (pushes: boolean) => StatementWith<Values, Row> {
   const events = (from: Sql) => sql`,
     webhook as (${recordInboxEvents(sql`'notification.created'`, from)}
     )`;
-  const silent = userStatement<Values, Row>(name, (p) => build(p, events));
-  const pushed = userStatement<Values, Row>(`${name}_for_push`, (p) =>
+  const silent = statement<Values, Row>(name, (p) => build(p, events));
+  const pushed = statement<Values, Row>(`${name}_for_push`, (p) =>
     build(
       p,
       (from) => sql`${events(from)},
@@ -212,7 +212,7 @@ const insertUnlockedRows = insertStatement<RowArrays>('notifications_publish_tog
 }));
 
 /** @returns undefined when the inbox does not exist; then nothing is inserted */
-export async function insertOne(tx: Queryable<'user'>, row: NewRow, pushes: boolean): Promise<Created | undefined> {
+export async function insertOne(tx: Queryable, row: NewRow, pushes: boolean): Promise<Created | undefined> {
   const { id, userId, content } = row;
   const statement = insertOneRow(pushes)({ id, userId, ...content });
   return read(await tx.query(statement), [row])[0];
@@ -223,7 +223,7 @@ export async function insertOne(tx: Queryable<'user'>, row: NewRow, pushes: bool
  * @returns the results in the order of the notifications; undefined if the inbox does not exist or is locked now
  */
 export async function insertTogether(
-  database: Queryable<'user'>,
+  database: Queryable,
   rows: readonly NewRow[],
   pushes: boolean,
 ): Promise<(Created | undefined)[]> {
@@ -235,7 +235,7 @@ export async function insertTogether(
  * @returns undefined for all when the inbox does not exist; then nothing is inserted
  */
 export async function insertIntoInbox(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   rows: readonly NewRow[],
   pushes: boolean,
 ): Promise<(Created | undefined)[]> {

@@ -45,7 +45,7 @@ export type OnPart = (part: readonly Notification[]) => void;
  *   index
  */
 export async function publish(
-  tx: Transaction<'user' | 'directory'>,
+  tx: Transaction,
   rules: PublishRules,
   request: PublishRequest,
   numbers: ExactNumbers,
@@ -82,7 +82,7 @@ const noImages: ReadonlyMap<string, Image> = new Map();
  * @throws Problem as `publish` does
  */
 export async function publishOne(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   rules: PublishRules,
   request: NotificationInput,
   numbers: ExactNumbers,
@@ -105,7 +105,7 @@ export async function publishOne(
  * @param numbers the exact numbers, one for each request
  */
 export async function validateEach(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable,
   rules: ContentRules,
   requests: readonly NotificationInput[],
   numbers: ExactNumbers,
@@ -130,7 +130,7 @@ export interface PlannedNotification {
  * @throws Problem as `publish` does
  */
 export async function planNotifications(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable,
   rules: ContentRules,
   request: PublishRequest,
   numbers: ExactNumbers,
@@ -158,7 +158,7 @@ interface ValidRequest {
 }
 
 async function validate(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable,
   rules: PublishRules,
   request: PublishRequest,
   numbers: ExactNumbers,

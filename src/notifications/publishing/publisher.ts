@@ -21,12 +21,7 @@ export interface Publisher {
    * @throws Problem `validation_failed` with every error. If `request` is an array, the field names begin with the
    *   item's index
    */
-  publish(
-    tx: Transaction<'user' | 'directory'>,
-    request: PublishRequest,
-    numbers?: ExactNumbers,
-    onPart?: OnPart,
-  ): Promise<Notification[]>;
+  publish(tx: Transaction, request: PublishRequest, numbers?: ExactNumbers, onPart?: OnPart): Promise<Notification[]>;
 
   /**
    * Publishes one notification to one user. Resolves after the commit.
@@ -35,7 +30,7 @@ export interface Publisher {
   publishOne(request: NotificationInput, numbers?: ExactNumbers): Promise<Notification>;
 
   /** Publishes one notification to one user without pushing it: the caller pushes it in another way. */
-  publishWithoutPush(tx: Transaction<'user' | 'directory'>, input: NotificationInput): Promise<Notification>;
+  publishWithoutPush(tx: Transaction, input: NotificationInput): Promise<Notification>;
 
   /** The errors for which `publish` would refuse each of these requests if it were sent alone. Writes nothing. */
   validateEach(requests: readonly NotificationInput[], numbers: ExactNumbers): Promise<FieldError[][]>;
@@ -83,7 +78,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       tx.onCommit(() => signalCommitted([notification], false));
       return notification;
     },
-    validateEach: (requests, numbers) => validateEach(database.spanning, rules, requests, numbers),
-    planNotifications: (request, numbers = []) => planNotifications(database.spanning, rules, request, numbers),
+    validateEach: (requests, numbers) => validateEach(database, rules, requests, numbers),
+    planNotifications: (request, numbers = []) => planNotifications(database, rules, request, numbers),
   };
 }

@@ -1,6 +1,6 @@
 import type { Image, NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { findAndLockImages, findImages } from '../images/rows.js';
 import { type ContentRules, contentErrors, type InputItem, imageIds } from './content.js';
@@ -38,7 +38,7 @@ export interface Item extends InputItem<NotificationInput> {
   readonly deliveries: readonly Delivery[];
 }
 
-const selectUsers = userStatement<{ userIds: readonly string[] }, { user_id: string }>(
+const selectUsers = statement<{ userIds: readonly string[] }, { user_id: string }>(
   'inboxes_exist',
   (p) => sql`select user_id from inboxes where user_id = any (${p.userIds}::uuid[])`,
 );
@@ -71,7 +71,7 @@ export function readItem({ input, path, exactNumber }: InputItem<NotificationInp
  * @throws Problem `validation_failed`
  */
 export async function validateItems(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable,
   items: readonly Item[],
   rules: ContentRules,
 ): Promise<Map<string, Image>> {
@@ -82,7 +82,7 @@ export async function validateItems(
 
 /** Refuses items that have errors. @throws Problem `validation_failed` with all errors, also for users that do not exist */
 export async function refuseItems(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   items: readonly Item[],
   rules: ContentRules,
   images: ReadonlyMap<string, Image>,
@@ -96,7 +96,7 @@ export async function refuseItems(
  * @returns the errors of each group
  */
 export async function errorsOfGroups(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable,
   groups: readonly (readonly Item[])[],
   rules: ContentRules,
 ): Promise<FieldError[][]> {
@@ -137,7 +137,7 @@ function recipientErrors({ input, path, deliveries }: Item, users: ReadonlySet<s
   return errors;
 }
 
-async function existingUsers(handle: Queryable<'user'>, items: readonly Item[]): Promise<Set<string>> {
+async function existingUsers(handle: Queryable, items: readonly Item[]): Promise<Set<string>> {
   const userIds = new Set(items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)));
   const rows = await handle.query(selectUsers({ userIds: [...userIds] }));
   return new Set(rows.map((row) => row.user_id));

@@ -1,6 +1,6 @@
 import type { PushChannel } from '../../contract/push.js';
 import type { Queryable } from '../../database/database.js';
-import { literal, sql, userStatement } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { currentCause } from '../../database/traced.js';
 import { newId } from '../../lib/ids.js';
 import type { PushDevice } from './devices.js';
@@ -40,7 +40,7 @@ export interface NewDelivery extends PushDevice {
 const maxRowsPerStatement = 1000;
 
 /** Inserts the row of each push, and its job in the queue unless the push is muted. */
-const insertRows = userStatement<
+const insertRows = statement<
   {
     userIds: readonly string[];
     ids: readonly string[];
@@ -78,7 +78,7 @@ const insertRows = userStatement<
 
 /** Inserts pushes and their jobs. @param notice the JSON of the notice, if the pushes are not about a notification */
 export async function insertDeliveries(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   deliveries: readonly NewDelivery[],
   notice: string | null = null,
 ): Promise<void> {

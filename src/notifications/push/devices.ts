@@ -8,24 +8,28 @@ export interface PushDevice {
   readonly channel: PushChannel;
 }
 
+/** The token of a device. */
+export interface PushTarget {
+  readonly token: string;
+  /** Milliseconds of Unix time. The device has registered the token, or changed itself, last at this time. */
+  readonly registeredAt: number;
+}
+
 /** Queries on devices and logins that push needs. The composition root implements them. */
 export interface PushDevices {
   /** The devices of these users that can get pushes now, each with one of these channels. */
   reachable(
-    handle: Queryable<'user'>,
+    handle: Queryable,
     userIds: readonly string[],
     channels: readonly PushChannel[],
   ): Promise<readonly PushDevice[]>;
   /** The token of a device now, or why the device cannot be reached. */
-  target(
-    handle: Queryable<'user'>,
-    device: PushDevice,
-  ): Promise<{ readonly token: string } | { readonly unreachable: DeliveryReason }>;
+  target(handle: Queryable, device: PushDevice): Promise<PushTarget | { readonly unreachable: DeliveryReason }>;
   /** Removes an invalid token, unless the device has registered another one in the meantime. */
-  forget(handle: Queryable<'user'>, device: PushDevice, token: string): Promise<void>;
+  forget(handle: Queryable, device: PushDevice, token: string): Promise<void>;
   /** A user's devices as they are now. */
   states(
-    handle: Queryable<'user'>,
+    handle: Queryable,
     userId: string,
   ): Promise<
     readonly {

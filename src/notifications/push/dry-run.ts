@@ -1,6 +1,6 @@
 import type { DryRun } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { everyoneStatement, sql } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import { notificationOf } from '../inbox/row.js';
 import type { PlannedNotification } from '../publishing/publish.js';
 import { type MuteSubject, type PushOptions, planPushes } from './plan.js';
@@ -8,7 +8,7 @@ import { type MuteSubject, type PushOptions, planPushes } from './plan.js';
 /** The maximum number of items that a dry run shows. */
 const maxItems = 100;
 
-const readClock = everyoneStatement<Record<never, never>, { now: string }>('clock', () => sql`select db_now() as now`);
+const readClock = statement<Record<never, never>, { now: string }>('clock', () => sql`select db_now() as now`);
 
 /** Finds the recipients of these notifications and the recipients' devices. Writes nothing. */
 export async function dryRun(
@@ -16,7 +16,7 @@ export async function dryRun(
   options: PushOptions,
   planned: readonly PlannedNotification[],
 ): Promise<DryRun> {
-  const pushes = await planPushes(database.users, options, planned, (items) => muteSubjects(database.everyone, items));
+  const pushes = await planPushes(database, options, planned, (items) => muteSubjects(database, items));
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
   for (const { channel, muted } of pushes.flat()) push[muted ? 'muted' : channel] += 1;
   const items = planned.slice(0, maxItems).map(({ userId, content }, index) => ({
@@ -34,7 +34,7 @@ export async function dryRun(
  * does not match them.
  */
 async function muteSubjects(
-  handle: Queryable<'everyone'>,
+  handle: Queryable,
   items: readonly PlannedNotification[],
 ): Promise<ReadonlyMap<string, MuteSubject>> {
   const [clock] = await handle.query(readClock({}));

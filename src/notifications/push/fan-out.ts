@@ -1,6 +1,6 @@
 import type { Notification } from '../../contract/notification.js';
-import type { Database, Queryable } from '../../database/database.js';
-import { everyoneStatement, literal, sql, unprepared, userStatement } from '../../database/sql.js';
+import type { Handle, Queryable } from '../../database/database.js';
+import { literal, sql, statement, unprepared } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { insertDeliveries, type NewDelivery } from './deliveries.js';
@@ -18,7 +18,7 @@ interface PublicationRow {
 }
 
 /** The oldest publications up to the limits, and at least one. Publications that another instance has locked are skipped. */
-const takePublications = everyoneStatement<Record<never, never>, PublicationRow>(
+const takePublications = statement<Record<never, never>, PublicationRow>(
   'push_publications_take',
   () => sql`
     with due as (
@@ -33,13 +33,13 @@ const takePublications = everyoneStatement<Record<never, never>, PublicationRow>
     for update skip locked`,
 );
 
-const deletePublications = everyoneStatement<{ ids: readonly string[] }>(
+const deletePublications = statement<{ ids: readonly string[] }>(
   'push_publications_delete',
   (p) => sql`delete from publications where id = any (${p.ids}::uuid[])`,
 );
 
 const selectNotifications = unprepared(
-  userStatement<{ userIds: readonly string[]; ids: readonly string[] }, NotificationRow>(
+  statement<{ userIds: readonly string[]; ids: readonly string[] }, NotificationRow>(
     'push_notifications',
     (p) => sql`
     select ${notificationColumns}
@@ -62,10 +62,10 @@ interface Item {
  * @returns whether the step found a publication
  */
 export function fanOutPushes(
-  database: Pick<Database, 'everyone'>,
+  database: Handle,
   options: PushOptions & { readonly counters: Counters },
 ): Promise<boolean> {
-  return database.everyone.transaction(async (tx) => {
+  return database.transaction(async (tx) => {
     const publications = await tx.query(takePublications({}));
     if (publications.length === 0) return false;
     const items = publications.flatMap(itemsOf);
@@ -92,7 +92,7 @@ function itemsOf({ user_ids, notification_ids, created_at: publishedAt, tracepar
   return user_ids.map((userId, index) => ({ userId, id: notification_ids[index] ?? '', publishedAt, cause }));
 }
 
-async function readNotifications(tx: Queryable<'user'>, items: readonly Item[]): Promise<Map<string, Notification>> {
+async function readNotifications(tx: Queryable, items: readonly Item[]): Promise<Map<string, Notification>> {
   const [userIds, ids] = [items.map(({ userId }) => userId), items.map(({ id }) => id)];
   const rows = await tx.query(selectNotifications({ userIds, ids }));
   return new Map(rows.map((row) => [row.id, toNotification(row, new Map())]));

@@ -6,29 +6,38 @@ import type { PushContent } from './sender.js';
  * the encryption of Web Push need some of them.
  */
 const maxBytes = 3000;
-/** The maximum number of characters of a title. */
+/** The maximum number of characters of a title, and of its bytes: a character can consist of many code points. */
 const maxTitle = 100;
+const maxTitleBytes = 1200;
+
+/** Finds the characters that a reader sees: an emoji of a family, or a letter with its accents, is one. */
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** The content of a push about a notification. A text that does not fit is cut at its end. */
 export function pushContent(row: NotificationRow): PushContent {
   const { id, notification_type, notification_key, sequence, actor } = row;
-  const title = actor === null || actor === '' ? null : truncate([...actor], maxTitle);
+  const title =
+    actor === null || actor === ''
+      ? null
+      : cut(actor, (text, length) => length <= maxTitle && Buffer.byteLength(text) <= maxTitleBytes);
   const content = (body: string) => ({ id, notification_type, notification_key, title, body, sequence });
-  if (bytesOf(content(row.description)) <= maxBytes) return content(row.description);
-  const characters = [...row.description];
-  let fittingLength = 0;
-  let tooMany = characters.length;
-  while (tooMany - fittingLength > 1) {
-    const middle = Math.floor((fittingLength + tooMany) / 2);
-    if (bytesOf(content(truncate(characters, middle))) <= maxBytes) fittingLength = middle;
-    else tooMany = middle;
-  }
-  return content(truncate(characters, fittingLength));
+  return content(cut(row.description, (text) => bytesOf(content(text)) <= maxBytes));
 }
 
-/** Cuts between code points, so that no half of a character is left. */
-function truncate(characters: readonly string[], length: number): string {
-  return characters.length <= length ? characters.join('') : `${characters.slice(0, length).join('')}…`;
+/** Cuts a text between characters, so that no part of a character is left. `fits` also gets the number of characters. */
+function cut(text: string, fits: (text: string, length: number) => boolean): string {
+  // A text has at most as many characters as code units, so most texts are not split.
+  if (fits(text, text.length)) return text;
+  const ends = Array.from(segmenter.segment(text), ({ segment, index }) => index + segment.length);
+  if (fits(text, ends.length)) return text;
+  let fitting = 0;
+  let tooMany = ends.length;
+  while (tooMany - fitting > 1) {
+    const middle = Math.floor((fitting + tooMany) / 2);
+    if (fits(`${text.slice(0, ends[middle - 1])}…`, middle)) fitting = middle;
+    else tooMany = middle;
+  }
+  return `${text.slice(0, ends[fitting - 1] ?? 0)}…`;
 }
 
 const bytesOf = (content: PushContent) => Buffer.byteLength(JSON.stringify(content));

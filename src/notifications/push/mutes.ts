@@ -1,7 +1,7 @@
 import type { Notification } from '../../contract/notification.js';
 import type { Mute } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { sql, unprepared, userStatement } from '../../database/sql.js';
+import { sql, statement, unprepared } from '../../database/sql.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { matches } from '../../lib/filter/match.js';
 import { collectFilter, parseFilter } from '../../lib/filter/parse.js';
@@ -24,7 +24,7 @@ export interface Mutes {
 
 const maxMutes = 100;
 
-const selectMutes = userStatement<{ userId: string }, Mute>(
+const selectMutes = statement<{ userId: string }, Mute>(
   'mutes_list',
   (p) => sql`select id, filter, created_at from mutes where user_id = ${p.userId} order by created_at desc, id`,
 );
@@ -33,25 +33,25 @@ const selectMutes = userStatement<{ userId: string }, Mute>(
  * Locks the head of the inbox (its row in `inboxes`), so that parallel additions cannot exceed the limit. If there is
  * no head, the user is being deleted.
  */
-const lockUser = userStatement<{ userId: string }, { user_id: string }>(
+const lockUser = statement<{ userId: string }, { user_id: string }>(
   'mutes_lock',
   (p) => sql`select user_id from inboxes where user_id = ${p.userId} for no key update`,
 );
 
-const insertMute = userStatement<{ userId: string; id: string; filter: string }, Mute>(
+const insertMute = statement<{ userId: string; id: string; filter: string }, Mute>(
   'mutes_insert',
   (p) => sql`
     insert into mutes (user_id, id, filter, created_at) values (${p.userId}, ${p.id}, ${p.filter}, db_now())
     returning id, filter, created_at`,
 );
 
-const deleteMute = userStatement<{ userId: string; id: string }, { id: string }>(
+const deleteMute = statement<{ userId: string; id: string }, { id: string }>(
   'mutes_delete',
   (p) => sql`delete from mutes where user_id = ${p.userId} and id = ${p.id} returning id`,
 );
 
 const selectFilters = unprepared(
-  userStatement<{ userIds: readonly string[] }, { user_id: string; filter: string }>(
+  statement<{ userIds: readonly string[] }, { user_id: string; filter: string }>(
     'mutes_of_users',
     (p) => sql`select user_id, filter from mutes where user_id = any (${p.userIds}::uuid[])`,
   ),
@@ -83,10 +83,7 @@ export function createMutes(database: Database, fields: FilterFields): Mutes {
 }
 
 /** The filters of these users' mutes, by user id. Users without mutes are absent. */
-export async function mutesOf(
-  handle: Queryable<'user'>,
-  userIds: readonly string[],
-): Promise<Map<string, readonly string[]>> {
+export async function mutesOf(handle: Queryable, userIds: readonly string[]): Promise<Map<string, readonly string[]>> {
   const filters = new Map<string, string[]>();
   if (userIds.length === 0) return filters;
   const rows = await handle.query(selectFilters({ userIds }));

@@ -21,7 +21,7 @@ export const noticeType = 'security';
 
 /** Pushes a notice to the user's devices. Mutes do not apply. */
 export async function pushNotice(
-  tx: Queryable<'user'>,
+  tx: Queryable,
   { devices, channels }: Pick<PushOptions, 'devices' | 'channels'>,
   { id, userId, exceptDevice, ...notice }: PushedNotice,
 ): Promise<void> {

@@ -27,7 +27,7 @@ export type MuteSubject = Parameters<typeof isMuted>[2];
  * @returns the pushes of each item, in the order of the items
  */
 export async function planPushes<Item extends { readonly userId: string; readonly id: string }>(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   { devices, channels, fields }: PushOptions,
   items: readonly Item[],
   read: (items: readonly Item[]) => Promise<ReadonlyMap<string, MuteSubject>>,

@@ -1,10 +1,11 @@
 import type { Metric } from '../../contract/operation/statistics.js';
 import type { DeliveryReason, DeliveryState, PushChannel } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { sql, userStatement } from '../../database/sql.js';
+import { sql, statement } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { type PushJob, pushPriority, sendTask } from './deliveries.js';
+import type { PushTarget } from './devices.js';
 import { pushContent } from './message.js';
 import { isMuted } from './mutes.js';
 import { noticeContent, type StoredNotice } from './notice.js';
@@ -56,7 +57,7 @@ interface AttemptKey {
 }
 
 /** Returns no row when the attempt was made before, or the push has ended. */
-const selectDelivery = userStatement<AttemptKey & { ttl: number }, DeliveryRow>(
+const selectDelivery = statement<AttemptKey & { ttl: number }, DeliveryRow>(
   'push_delivery_start_attempt',
   (p) => sql`
     select notification_id, device_id, attempts, notice,
@@ -66,12 +67,12 @@ const selectDelivery = userStatement<AttemptKey & { ttl: number }, DeliveryRow>(
     where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}`,
 );
 
-const selectNotification = userStatement<{ userId: string; id: string }, NotificationRow>(
+const selectNotification = statement<{ userId: string; id: string }, NotificationRow>(
   'push_notification',
   (p) => sql`select ${notificationColumns} from notifications where user_id = ${p.userId} and id = ${p.id}`,
 );
 
-const settleDelivery = userStatement<
+const settleDelivery = statement<
   AttemptKey & { state: EndState; reason: DeliveryReason; error: string | null; newAttempts: number },
   { id: string }
 >(
@@ -88,9 +89,7 @@ const settleDelivery = userStatement<
  * Counts the attempt and adds the job of the next attempt, in one statement. If the job of the counted attempt runs
  * again, it finds no row.
  */
-const postponeDelivery = userStatement<
-  AttemptKey & { error: string; seconds: number; task: string; cause: string | null }
->(
+const postponeDelivery = statement<AttemptKey & { error: string; seconds: number; task: string; cause: string | null }>(
   'push_delivery_postpone',
   (p) => sql`
     with delivery as (
@@ -122,7 +121,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   const { database, devices, fields, counters } = options;
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
 
-  async function settle(handle: Queryable<'user'>, channel: PushChannel, job: PushJob, end: End): Promise<void> {
+  async function settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void> {
     const { state, reason, error = null, attempted } = end;
     const values = { ...keyOf(job), state, reason, error, newAttempts: attempted === true ? 1 : 0 };
     const [settled] = await handle.query(settleDelivery(values));
@@ -149,7 +148,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
       ttl: Math.floor(row.seconds_left),
       urgency: options.urgency,
     };
-    return { token: target.token, message };
+    return { ...target, message };
   }
 
   /** The content of a notification, unless it was deleted or is muted. */
@@ -161,11 +160,14 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     return pushContent(notification);
   }
 
-  async function attempt(channel: PushChannel, { token, message }: Prepared): Promise<PushOutcome> {
+  async function attempt(channel: PushChannel, { token, message, registeredAt }: Prepared): Promise<PushOutcome> {
     try {
       const sender = senders.get(channel);
       if (sender === undefined) throw new Error('a channel without a sender has no jobs here');
-      return await sender.send(token, message);
+      const outcome = await sender.send(token, message);
+      const isOlder = outcome.outcome === 'gone' && outcome.since !== undefined && outcome.since < registeredAt;
+      // The answer is about an earlier registration of the same token.
+      return isOlder ? { outcome: 'retry', reason: outcome.reason } : outcome;
     } catch (error) {
       options.onError(error, channel);
       return { outcome: 'retry', reason: 'the sender failed; see the log' };
@@ -219,8 +221,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
 
 const keyOf = (job: PushJob): AttemptKey => ({ userId: job.user_id, id: job.id, attempt: job.attempt });
 
-interface Prepared {
-  readonly token: string;
+interface Prepared extends PushTarget {
   readonly message: PushMessage;
 }
 

@@ -25,8 +25,11 @@ export interface PushMessage {
 
 export type PushOutcome =
   | { readonly outcome: 'sent' }
-  /** The token is no longer valid: remove it. */
-  | { readonly outcome: 'gone'; readonly reason: string }
+  /**
+   * The token is not valid, since a time in milliseconds of Unix time: remove it, unless the device has registered it
+   * later.
+   */
+  | { readonly outcome: 'gone'; readonly reason: string; readonly since?: number }
   /** A later attempt may succeed. If the provider named a time, do not try again before `afterSeconds` have passed. */
   | { readonly outcome: 'retry'; readonly reason: string; readonly afterSeconds?: number | undefined }
   | { readonly outcome: 'failed'; readonly reason: string };

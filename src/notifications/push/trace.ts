@@ -7,7 +7,7 @@ import {
   type PushChannel,
 } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
-import { type SqlPart, spanningStatement, sql, userStatement } from '../../database/sql.js';
+import { type SqlPart, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import type { PushOptions } from './plan.js';
 
@@ -50,15 +50,13 @@ const selectListed = (condition: SqlPart) => sql`
                    where p.created_at >= n.created_at - interval '1 minute' and p.notification_ids @> array[n.id]) as waits
     from notifications n where ${condition}`;
 
-const selectOwn = userStatement<{ id: string; userId: string }, ListedRow>('push_trace_own', (p) =>
+const selectOwn = statement<{ id: string; userId: string }, ListedRow>('push_trace_own', (p) =>
   selectListed(sql`user_id = ${p.userId} and id = ${p.id}`),
 );
 
-const selectAny = spanningStatement<{ id: string }, ListedRow>('push_trace_any', (p) =>
-  selectListed(sql`id = ${p.id}`),
-);
+const selectAny = statement<{ id: string }, ListedRow>('push_trace_any', (p) => selectListed(sql`id = ${p.id}`));
 
-const selectDeliveries = userStatement<{ userId: string; notificationId: string }, DeliveryRow>(
+const selectDeliveries = statement<{ userId: string; notificationId: string }, DeliveryRow>(
   'push_trace_deliveries',
   (p) => sql`
     select device_id, channel, state, reason, last_error, attempts, created_at, updated_at
@@ -74,7 +72,7 @@ export function createDeliveryTraces(
     async traceOf(notificationId, userId) {
       const [listed] =
         userId === undefined
-          ? await database.spanning.query(selectAny({ id: notificationId }))
+          ? await database.query(selectAny({ id: notificationId }))
           : await database.user(userId).query(selectOwn({ id: notificationId, userId }));
       if (listed === undefined) throw new Problem('not_found');
       const user = database.user(listed.user_id);

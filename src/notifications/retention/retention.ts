@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../../database/database.js';
 import type { MaintenanceTask, Step } from '../../database/maintenance/tasks.js';
-import { everyoneStatement, literal, type Parameters, sql, unprepared, userStatement } from '../../database/sql.js';
+import { literal, type Parameters, sql, statement, unprepared } from '../../database/sql.js';
 import { nilId } from '../../lib/ids.js';
 import { blockRows } from '../inbox/blocks.js';
 import { lockUnlockedHeads } from '../inbox/heads.js';
@@ -45,7 +45,7 @@ const rules = (p: Parameters<RuleArrays>) => sql`unnest(${p.types}::text[], ${p.
 const isTooOld = sql`< db_now() - rule.age * interval '1 ms' - interval '1 hour'`;
 
 /** Looks up only the oldest row of each user and type. The index orders the rows of one type by their age. */
-const findUsers = everyoneStatement<{ after: string } & RuleArrays, { user_id: string; is_due: boolean }>(
+const findUsers = statement<{ after: string } & RuleArrays, { user_id: string; is_due: boolean }>(
   'retention_find',
   (p) => sql`
     with inbox as materialized (
@@ -68,7 +68,7 @@ const findUsers = everyoneStatement<{ after: string } & RuleArrays, { user_id: s
  * the age at which notifications expire. It raises the change sequence and the time of each head, so every ETag changes
  * and no cached page matches the new state.
  */
-const removeOld = userStatement<{ userIds: readonly string[] } & RuleArrays, { removed: number }>(
+const removeOld = statement<{ userIds: readonly string[] } & RuleArrays, { removed: number }>(
   'retention_remove',
   (p) => sql`
     with
@@ -110,7 +110,7 @@ const removeOld = userStatement<{ userIds: readonly string[] } & RuleArrays, { r
 );
 
 const selectRetained = unprepared(
-  everyoneStatement<RuleArrays, { type: string; retained: string }>(
+  statement<RuleArrays, { type: string; retained: string }>(
     'retention_from',
     (p) => sql`select type, db_now() - age * interval '1 ms' as retained from ${rules(p)}`,
   ),
@@ -150,7 +150,7 @@ async function readRetained(
   database: Database,
   typeRules: readonly RetentionRule[],
 ): Promise<Readonly<Record<string, string>>> {
-  const rows = await database.everyone.query(selectRetained(arraysOf(typeRules)));
+  const rows = await database.query(selectRetained(arraysOf(typeRules)));
   return Object.fromEntries(rows.map(({ type, retained }) => [type, retained]));
 }
 
@@ -179,7 +179,7 @@ export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceT
     },
   };
 
-  async function removeFrom(tx: Queryable<'user'>, due: readonly string[]): Promise<number> {
+  async function removeFrom(tx: Queryable, due: readonly string[]): Promise<number> {
     if (due.length === 0) return 0;
     const userIds = await lockUnlockedHeads(tx, due);
     return (await tx.query(removeOld({ userIds, ...ruleArrays }))).length;

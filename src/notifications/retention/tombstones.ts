@@ -1,11 +1,11 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
-import { everyoneStatement, literal, sql, userStatement } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { lockUnlockedHeads } from '../inbox/heads.js';
 
 /** The maximum number of tombstones that one step removes. */
 const batch = 500;
 
-const findOld = everyoneStatement<Record<never, never>, { user_id: string; change_sequence: number }>(
+const findOld = statement<Record<never, never>, { user_id: string; change_sequence: number }>(
   'tombstones_find',
   () => sql`
     select user_id, change_sequence from notification_tombstones
@@ -17,7 +17,7 @@ const findOld = everyoneStatement<Record<never, never>, { user_id: string; chang
  * statement has locked. Also removes tombstones of inboxes without a head, which are being erased. Each head stores the
  * last change whose tombstone was removed.
  */
-const removeOld = userStatement<
+const removeOld = statement<
   { userIds: readonly string[]; changeSequences: readonly number[]; lockedUserIds: readonly string[] },
   { removed: number }
 >(

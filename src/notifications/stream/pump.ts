@@ -115,14 +115,14 @@ async function deliverAll(
   const places = byPlace(streams);
   const positions = places.flatMap(([first]) => (first ? { userId: first.userId, after: first.position } : []));
   const limit = Math.min(batch.perInbox, Math.ceil(batch.changes / positions.length));
-  const results = await readChanges(database.users, positions, limit);
+  const results = await readChanges(database, positions, limit);
   const [notificationOf, readPositions] = await Promise.all([
     notificationsOf(
-      database.directory,
+      database,
       imageUrlsOf,
       results.flatMap((inbox) => inbox?.changes ?? []),
     ),
-    movedReadPositions(database.users, places, results),
+    movedReadPositions(database, places, results),
   ]);
   const more: Stream[] = [];
   for (const [index, listeners] of places.entries()) {
@@ -178,7 +178,7 @@ function deliver(stream: Stream, update: Update): boolean {
 }
 
 function movedReadPositions(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   places: readonly (readonly Stream[])[],
   results: readonly (InboxChanges | undefined)[],
 ): Promise<Map<string, Marker>> | Map<string, Marker> {

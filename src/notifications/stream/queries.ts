@@ -1,6 +1,6 @@
 import { arrayText } from '../../database/arrays/array-text.js';
 import type { Database } from '../../database/database.js';
-import { type Sql, type SqlPart, type StatementWith, sql, unprepared, userStatement } from '../../database/sql.js';
+import { type Sql, type SqlPart, type StatementWith, sql, statement, unprepared } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import type { Instant } from '../../lib/times.js';
 import { needsReset } from '../inbox/changes.js';
@@ -63,7 +63,7 @@ export interface StreamQueries {
 
 /** The last change that is not newer than a time. */
 const placeAt = (field: SortField) =>
-  userStatement<{ userId: string; since: Instant }, { place: number }>(
+  statement<{ userId: string; since: Instant }, { place: number }>(
     `streams_since_${field}`,
     (p) => sql`
     with recursive
@@ -71,7 +71,7 @@ const placeAt = (field: SortField) =>
     ${boundsOf(field, p.userId, sql`${p.since}::timestamptz`)}
     select low as place from bounds where low = high`,
   );
-const lastBefore: Record<SortField, StatementWith<{ userId: string; since: Instant }, { place: number }, 'user'>> = {
+const lastBefore: Record<SortField, StatementWith<{ userId: string; since: Instant }, { place: number }>> = {
   created_at: placeAt('created_at'),
   updated_at: placeAt('updated_at'),
 };
@@ -87,7 +87,7 @@ interface CheckedStreams {
 
 /** Creates the queries that all streams of a process share. */
 export function createStreamQueries(database: Database, validSession: ValidSession): StreamQueries {
-  const selectHead = userStatement<{ userId: string; sessionId: string }, HeadRow>(
+  const selectHead = statement<{ userId: string; sessionId: string }, HeadRow>(
     'streams_begin',
     (p) => sql`
     select head.last_change_sequence as head, head.forgotten_change_sequence as "tombstonesRemovedUpTo",
@@ -103,7 +103,7 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
    * the sessions of all users for each stream.
    */
   const selectFindings = unprepared(
-    userStatement<CheckedStreams, FindingRow>(
+    statement<CheckedStreams, FindingRow>(
       'streams_check',
       (p) => sql`
     select nth, expires_at, is_expiring, is_behind
@@ -147,7 +147,7 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
         readPositions: arrayText(streams.map(({ lastRead: marker }) => marker)),
         warningLeads: arrayText(streams.map(({ warningLeadMs: lead }) => lead)),
       });
-      const rows = await database.users.query(statement);
+      const rows = await database.query(statement);
       return rows.flatMap(({ nth, expires_at: expiresAt, is_expiring: isExpiring, is_behind: isBehind }) => {
         const stream = streams[nth - 1];
         return stream === undefined ? [] : [{ stream, expiresAt, isExpiring, isBehind }];

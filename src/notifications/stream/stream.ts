@@ -2,7 +2,7 @@ import type { Connection } from '../../lib/event-stream/connections.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 
 /**
- * One open stream of a client. It stores no notifications, because the database is the buffer (decision 20). It stores
+ * One open stream of a client. It stores no notifications, because the database is the buffer (decision 27). It stores
  * the position up to which notifications were written to the client.
  */
 export interface Stream extends Connection {

@@ -4,7 +4,7 @@ import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
 import type { ProofNonces } from './nonces.js';
-import { type PresentedProof, type ReadProof, readPresentedProof } from './presented-proof.js';
+import { type PresentedProof, type ProofService, type ReadProof, readPresentedProof } from './presented-proof.js';
 import { type ProofState, readProofState } from './proof-queries.js';
 import type { ReportToken } from './token-reports.js';
 
@@ -30,8 +30,8 @@ export interface DpopVerifier {
    * new nonce. If the cause suggests that somebody copied the token, the user also gets a notice.
    */
   refusal(token: ParsedToken, use: TokenUse, read: ReadProof, state: ProofState): Promise<Problem>;
-  /** The nonce for the next proof. @param time seconds since 1970, by the clock of the database */
-  nonceAt(time: number): string;
+  /** The nonce for the user's next proof. @param time seconds since 1970, by the clock of the database */
+  nonceAt(userId: string, time: number): string;
 }
 
 /** A refused proof. */
@@ -48,7 +48,7 @@ const causesOfCopying: readonly Refused['cause'][] = ['no_proof', 'wrong_key', '
 export function createDpopVerifier(options: {
   readonly database: Database;
   readonly nonces: ProofNonces;
-  readonly publicUrl: string | undefined;
+  readonly urls: ProofService['urls'];
   readonly report: ReportToken;
 }): DpopVerifier {
   const { database, nonces, report } = options;
@@ -65,7 +65,7 @@ export function createDpopVerifier(options: {
       if (values === undefined || !isAccepted(state)) throw await dpopVerifier.refusal(token, use, read, state);
     },
     async refusal(token, use, read, state) {
-      const headers = { 'DPoP-Nonce': nonces.create(state.now) };
+      const headers = { 'DPoP-Nonce': nonces.create(token.ids[0] ?? '', state.now) };
       const refusal = refusedBy(read, state);
       if (refusal === undefined) return new Problem('use_dpop_nonce', { headers });
       const { cause } = refusal;

@@ -10,7 +10,7 @@ export interface PresentedProof {
   /** The values of all `DPoP` headers. */
   readonly headers: readonly string[];
   readonly method: string;
-  /** The origin by which the client called, as far as the service knows it: TRUST_PROXY. */
+  /** The origin by which the client says that it called: from the headers `Host` and `X-Forwarded-…`. */
   readonly origin: string;
   readonly path: string;
 }
@@ -41,18 +41,22 @@ export type ReadProof = { readonly values: ProofValues } | { readonly fault: Pro
 /** What a service knows of itself to check proofs. */
 export interface ProofService {
   readonly nonces: ProofNonces;
-  /** The URL by which clients reach the service. */
-  readonly publicUrl: string | undefined;
+  /**
+   * The URLs by which clients reach the service. The first one is named in errors. Empty: the service believes the
+   * headers of the request, as a service without a known address must. A wrong server could then pass a proof on that
+   * was made for it.
+   */
+  readonly urls: readonly string[];
 }
 
 /** Reads the proof of a request that sends this token. */
 export function readPresentedProof(
-  { nonces, publicUrl }: ProofService,
+  { nonces, urls }: ProofService,
   token: ParsedToken,
   { headers, method, origin, path }: PresentedProof,
 ): ReadProof {
-  const requestUrl = `${origin}${path}`;
-  const url = publicUrl === undefined ? requestUrl : `${publicUrl.replace(/\/+$/, '')}${path}`;
+  const ownUrls = urls.map((base) => `${base.replace(/\/+$/, '')}${path}`);
+  const url = ownUrls[0] ?? `${origin}${path}`;
   const [header] = headers;
   if (header === undefined) return { fault: { hint: 'dpop_missing', thumbprint: undefined } };
   const proof = headers.length === 1 ? readProof(header) : undefined;
@@ -60,30 +64,39 @@ export function readPresentedProof(
   const { thumbprint } = proof;
   const claims = readClaims(proof.claims);
   if (claims === undefined) return { fault: { hint: 'dpop_claims', thumbprint } };
-  if (claims.htm !== method || !isOwnUrl(claims.htu, url, requestUrl)) {
+  const isOwn = ownUrls.length > 0 ? isOneOf(claims.htu, ownUrls) : isCalledUrl(claims.htu, url);
+  if (claims.htm !== method || !isOwn) {
     return { fault: { hint: 'dpop_target', thumbprint, url } };
   }
   // `ath` is the SHA-256 of the token, as the stored digest is.
   if (claims.ath !== token.digest.toString('base64url')) return { fault: { hint: 'dpop_token', thumbprint } };
-  return { values: valuesOf(claims, thumbprint, nonces) };
+  return { values: valuesOf(claims, thumbprint, nonces, token.ids[0] ?? '') };
 }
 
-function valuesOf({ jti, iat, nonce }: ProofClaims, thumbprint: string, nonces: ProofNonces): ProofValues {
+function valuesOf(
+  { jti, iat, nonce }: ProofClaims,
+  thumbprint: string,
+  nonces: ProofNonces,
+  userId: string,
+): ProofValues {
   return {
     thumbprint,
-    nonceTime: (nonce === undefined ? undefined : nonces.timeOf(nonce)) ?? null,
+    nonceTime: (nonce === undefined ? undefined : nonces.timeOf(userId, nonce)) ?? null,
     issuedAt: iat,
     proofDigest: sha256(`${thumbprint} ${jti}`),
   };
 }
 
-/**
- * Whether `htu` is the URL of the operation, without query and fragment: either below the public URL, or as the client
- * called it. In the second case, `http` and `https` count as equal, because a proxy may speak TLS for the service.
- */
-function isOwnUrl(htu: string, publicUrl: string, requestUrl: string): boolean {
+/** Whether `htu`, without query and fragment, is one of these URLs (RFC 9449, 4.3). */
+function isOneOf(htu: string, urls: readonly string[]): boolean {
+  const proofUrl = parseUrl(htu);
+  if (proofUrl === undefined) return false;
+  return urls.some((url) => parseUrl(url)?.href === `${proofUrl.origin}${proofUrl.pathname}`);
+}
+
+/** Whether `htu` is the URL of the request. `http` and `https` count as equal: a proxy may speak TLS for the service. */
+function isCalledUrl(htu: string, requestUrl: string): boolean {
   const [proofUrl, calledUrl] = [parseUrl(htu), parseUrl(requestUrl)];
   if (proofUrl === undefined || !/^https?:$/.test(proofUrl.protocol)) return false;
-  const isPublic = parseUrl(publicUrl)?.href === `${proofUrl.origin}${proofUrl.pathname}`;
-  return isPublic || (calledUrl?.host === proofUrl.host && calledUrl.pathname === proofUrl.pathname);
+  return calledUrl?.host === proofUrl.host && calledUrl.pathname === proofUrl.pathname;
 }

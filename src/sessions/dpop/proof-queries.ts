@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.js';
-import { type Parameters, type Sql, sql, userStatement } from '../../database/sql.js';
+import { type Parameters, type Sql, sql, statement } from '../../database/sql.js';
 import type { ProofValues } from './presented-proof.js';
 import { rowHasToken, type TokenKey } from './token-reports.js';
 
@@ -39,14 +39,14 @@ export const noProofState: Sql = sql`
   a.key_thumbprint, false as key_fits, false as nonce_fits, false as time_fits, false as is_used,
   extract(epoch from db_now())::float8 as now`;
 
-const readState = userStatement<TokenKey & ProofValues, ProofState>(
+const readState = statement<TokenKey & ProofValues, ProofState>(
   'token_proof_state',
   (p) => sql`select ${proofState(p)} from authentications a where ${rowHasToken(p)}`,
 );
 
 /** The state of a proof for a token that is not used for a session. Undefined: the token is unknown or has ended. */
 export async function readProofState(
-  handle: Queryable<'user'>,
+  handle: Queryable,
   token: TokenKey,
   values: ProofValues | undefined,
 ): Promise<ProofState | undefined> {

@@ -1,6 +1,6 @@
 import { recordEvent } from '../../audit/events.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { type Parameters, sql, userStatement } from '../../database/sql.js';
+import { type Parameters, sql, statement } from '../../database/sql.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import type { Origin } from '../../lib/origin.js';
 import type { Notices } from '../../messages/notices.js';
@@ -34,7 +34,7 @@ export const rowHasToken = (p: Parameters<TokenKey>) => sql`
  * Stores the time of the report. Changes no row if the token was reported in the last `quietHours`. A parallel transaction that
  * reported it first may have a slightly later time. A time further in the future is from a clock that was wrong, and does not count.
  */
-const markReport = userStatement<TokenKey & { readonly quietHours: number }, { device_id: string }>(
+const markReport = statement<TokenKey & { readonly quietHours: number }, { device_id: string }>(
   'token_mark_report',
   (p) => sql`
   update authentications a set misuse_reported_at = n.now
@@ -56,7 +56,7 @@ export function createTokenReports(database: Database, notices: Pick<Notices, 'n
   return async (token, origin, { type, data, isNotified }) => {
     const [userId = '', authenticationId = ''] = token.ids;
     const key = { userId, authenticationId, authenticationDigest: token.digest };
-    await database.user(userId).transaction(async (tx: Queryable<'user'>) => {
+    await database.user(userId).transaction(async (tx: Queryable) => {
       const [row] = await tx.query(markReport({ ...key, quietHours: quietHours[type] }));
       if (row === undefined) return;
       const { device_id } = row;

@@ -1,7 +1,7 @@
 import type { Session } from '../../contract/session.js';
 import { arrayText, byteaText } from '../../database/arrays/array-text.js';
-import type { Database } from '../../database/database.js';
-import { everyoneStatement, literal, type SqlPart, sql } from '../../database/sql.js';
+import type { Handle } from '../../database/database.js';
+import { literal, type SqlPart, sql, statement } from '../../database/sql.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { type Instant, instantFromPg } from '../../lib/times.js';
 import { type SessionRow, sessionOf, sessionOfToken } from '../verifier.js';
@@ -44,7 +44,7 @@ const trustedFloor = sql`session_changes_floor where xmin = written_by::xid`;
 /**
  * SQL: the changes since a snapshot, in one text array, because each column of a result has a cost. A transaction that
  * the snapshot did not see was running at that time, or has a later number. Scalar subqueries hide the parameters from
- * the planner, so that it plans once. `order by` makes it use the index (decision 50).
+ * the planner, so that it plans once. `order by` makes it use the index (decision 45).
  */
 const changesSince = (since: SqlPart) => {
   const snapshot = sql`${since}::text::pg_snapshot`;
@@ -71,7 +71,7 @@ interface FoundRow extends SessionRow {
   readonly place: number;
 }
 
-const findChanges = everyoneStatement<{ since: string | null }, ChangesRow>(
+const findChanges = statement<{ since: string | null }, ChangesRow>(
   'session_changes',
   (p) => sql`select ${changesSince(p.since)}`,
 );
@@ -88,7 +88,7 @@ interface FindValues {
  * The changes, and in the same snapshot the valid sessions of many tokens. It locks nothing. The look-ups are lateral with
  * a limit, so the planner can only look up key by key, even with wrong estimates of the size of arrays and tables.
  */
-const findChangesAndSessions = everyoneStatement<FindValues, ChangesRow | FoundRow>(
+const findChangesAndSessions = statement<FindValues, ChangesRow | FoundRow>(
   'session_verify_many',
   (p) => sql`
   select ${changesSince(p.since)},
@@ -108,15 +108,15 @@ const findChangesAndSessions = everyoneStatement<FindValues, ChangesRow | FoundR
  * @returns the sessions by the SHA-256 of their tokens, in hexadecimal digits
  */
 export async function readChanges(
-  database: Pick<Database, 'everyone'>,
+  database: Handle,
   tokens: readonly ParsedToken[],
   since: SeenSnapshot | undefined,
 ): Promise<{ changes: SessionChanges; found: Map<string, Session> }> {
   const snapshot = since?.snapshot ?? null;
   const query =
     tokens.length === 0
-      ? database.everyone.query<ChangesRow | FoundRow>(findChanges({ since: snapshot }))
-      : database.everyone.query(
+      ? database.query<ChangesRow | FoundRow>(findChanges({ since: snapshot }))
+      : database.query(
           findChangesAndSessions({
             since: snapshot,
             userIds: arrayText(tokens.map(({ ids: [userId] }) => userId)),

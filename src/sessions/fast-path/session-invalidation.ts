@@ -9,8 +9,7 @@ const deleteLimit = literal(maxDeleted);
  * Raises the floor, the number of a transaction below which changes may be deleted. It becomes the number that the last
  * run of this task read, so that every change stays for at least one `pauseMs`.
  */
-const raiseFloor = compose<object, 'everyone'>(
-  'everyone',
+const raiseFloor = compose<object>(
   sql`
   insert into session_changes_floor as f (floor, next_floor)
   select now.xmin, now.xmin from (select pg_snapshot_xmin(pg_current_snapshot()) as xmin) now
@@ -20,8 +19,7 @@ const raiseFloor = compose<object, 'everyone'>(
  * Skips rows that another transaction has locked. A transaction number that this server has not assigned yet belongs to
  * another server, from which the tables were copied.
  */
-const deleteBelowFloor = compose<{ deleted: number }, 'everyone'>(
-  'everyone',
+const deleteBelowFloor = compose<{ deleted: number }>(
   sql`
   delete from session_changes where (xid, user_id) in (
     select xid, user_id from session_changes

@@ -1,7 +1,7 @@
 import type { Session } from '../../contract/session.js';
 import { createBatchLoader } from '../../database/batching/batch-loader.js';
 import { clockTolerance } from '../../database/clock.js';
-import type { Database } from '../../database/database.js';
+import type { Handle } from '../../database/database.js';
 import { sha256Hex } from '../../lib/crypto/digests.js';
 import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js';
 import { Problem } from '../../lib/problem.js';
@@ -35,9 +35,9 @@ interface ReportedChanges {
 /**
  * Verifies the sessions of one turn of the event loop by one query, and caches them. The cache alone never answers: each
  * query reads in one snapshot whose sessions have changed, and which uncached sessions are valid. If a query misses a
- * change, the first query that sees the change deletes the result, or adds it to `ReportedChanges` (decision 50).
+ * change, the first query that sees the change deletes the result, or adds it to `ReportedChanges` (decision 45).
  */
-export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): SessionVerifier {
+export function createSnapshotVerifier(database: Handle): SessionVerifier {
   const cache = createSessionCache(maxSessions);
   /** The running queries. An array, not a Set, as in `createBatchLoader`. */
   let running: readonly ReportedChanges[] = [];

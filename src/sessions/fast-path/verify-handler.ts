@@ -7,7 +7,7 @@ import type { Meters, RequestObserver } from '../../statistics/meters.js';
 import type { SessionVerifier } from '../verifier.js';
 
 /**
- * Answers plain requests to verify a session before the framework sees them (decision 53). Every other request goes to
+ * Answers plain requests to verify a session before the framework sees them (decision 45). Every other request goes to
  * the routes: a request with anything unusual in it, one whose session is invalid, and one whose check ends with an
  * error. So only the routes refuse requests.
  */

@@ -2,7 +2,7 @@ import { recordServiceEvent } from '../../audit/events.js';
 import type { User } from '../../contract/user.js';
 import type { BulkRequest } from '../../contract/users/bulk.js';
 import type { Database } from '../../database/database.js';
-import { compose, sql, userStatement } from '../../database/sql.js';
+import { compose, sql, statement } from '../../database/sql.js';
 import { isExternalReference, type UserReferences } from '../../identities/user-references.js';
 import { collectFilter } from '../../lib/filter/parse.js';
 import type { Origin } from '../../lib/origin.js';
@@ -95,7 +95,7 @@ export function createUserBulk({ database, users, references }: UserBulkOptions)
       const { selection, isDryRun } = action;
       if (!isDryRun) {
         const data = { action: action.action, users: 'references' in selection ? selection.references.length : null };
-        await recordServiceEvent(database.directory, { type: 'users.bulk', origin: caller.origin, data });
+        await recordServiceEvent(database, { type: 'users.bulk', origin: caller.origin, data });
       }
       for await (const selected of selectUsers(database, users, selection)) {
         for (let start = 0; start < selected.length; start += concurrency) {
@@ -123,9 +123,7 @@ async function* selectUsers(
     return;
   }
   // Users who are created during the action are not part of the list. Otherwise the list might have no end.
-  const [clock] = await database.everyone.query(
-    compose<{ now: string }, 'everyone'>('everyone', sql`select db_now() as now`),
-  );
+  const [clock] = await database.query(compose<{ now: string }>(sql`select db_now() as now`));
   const createdBefore = {
     name: 'created_at',
     field: { kind: 'time' },
@@ -159,7 +157,7 @@ async function applyAction(
     const user = await users.get(id);
     return action.isDryRun ? { result: 'valid' } : { result: 'done', user };
   }
-  return database.spanningFor(id).transaction(async (tx): Promise<Result> => {
+  return database.user(id).transaction(async (tx): Promise<Result> => {
     const user = await users.getForUpdate(tx, id);
     action.requireRightToChange(user);
     // An operator must not be locked out by a list that happens to contain the operator.
@@ -210,7 +208,7 @@ function isInTargetState(user: User, { action, lock = {} }: BulkAction): boolean
   }
 }
 
-const findDeletion = userStatement<{ userId: string }, { id: string }>(
+const findDeletion = statement<{ userId: string }, { id: string }>(
   'user_bulk_deletion',
   (p) => sql`select id from events where user_id = ${p.userId} and type = 'user.deleted' limit 1`,
 );
@@ -233,7 +231,7 @@ async function checkRequest(database: Database, references: UserReferences, requ
   const clauses = filter === undefined ? [] : collectFilter(filter, userFilterFields, errors);
   throwIfErrors(errors);
   const checkedLock = lock === undefined ? undefined : readLock(lock);
-  if (typeof checkedLock?.locked_until === 'string' && !(await isFuture(database.everyone, checkedLock.locked_until))) {
+  if (typeof checkedLock?.locked_until === 'string' && !(await isFuture(database, checkedLock.locked_until))) {
     throwIfErrors([{ field: 'until', code: 'time_in_past' }]);
   }
   return {

@@ -3,7 +3,7 @@ import { roles, userStatuses } from '../../contract/user.js';
 import type { Queryable } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { filterCondition, likePattern } from '../../database/listing.js';
-import { bound, directoryStatement, join, type Sql, sql } from '../../database/sql.js';
+import { bound, join, type Sql, sql, statement } from '../../database/sql.js';
 import { lockHolds } from '../../identities/accounts.js';
 import {
   canonicalExternalId,
@@ -92,7 +92,7 @@ function hintOf({ name, operator, values: [value = '', ...more] }: FilterClause)
   return isHinted ? sql` and ${searchText} like lower(${bound(likePattern(value))}::text)` : sql``;
 }
 
-const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { user_id: string }>(
+const findOwners = statement<{ digests: readonly Buffer[] }, { user_id: string }>(
   'identity_owners',
   (p) => sql`select user_id from identities where digest = any(${p.digests})`,
 );
@@ -102,7 +102,7 @@ const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { user_id:
  * accepts every spelling that a login accepts, and needs no scan of the users.
  */
 export async function resolveIdentities(
-  handle: Queryable<'directory'>,
+  handle: Queryable,
   filter: readonly FilterClause[],
   defaultRegion: string | undefined,
 ): Promise<FilterClause[]> {
@@ -120,7 +120,7 @@ const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id
 
 /** The ids of the users who have one of these identities, in any spelling, or one of these external ids. */
 export async function ownersOf(
-  handle: Queryable<'directory'>,
+  handle: Queryable,
   type: DirectoryType,
   values: readonly string[],
   defaultRegion: string | undefined,

@@ -11,7 +11,7 @@ import {
   rowOrder,
   sinceCondition,
 } from '../../database/listing.js';
-import { bound, compose, join, literal, type Scope, type Sql, sql } from '../../database/sql.js';
+import { bound, compose, join, literal, type Sql, sql } from '../../database/sql.js';
 import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
 import { Problem } from '../../lib/problem.js';
 
@@ -29,7 +29,7 @@ export interface FindRequest extends Omit<ListRequest, 'filter'> {
  */
 export type FindMethod = 'trigram' | 'index' | 'scan' | 'planner';
 
-/** Finds the ids of one page of users that match a condition, within a time limit (decision 83). */
+/** Finds the ids of one page of users that match a condition, within a time limit (decision 21). */
 export type FindUsers = (request: FindRequest) => Promise<Page<FoundRow>>;
 
 export interface FinderOptions {
@@ -87,7 +87,7 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
   const { page, limit, anchor, sort } = request;
   const order = rowOrder(sort, anchor?.side === 'before');
   const skipped = anchor === undefined ? (page - 1) * limit : 0;
-  const reading = startReading(database.everyone, request, { order, needed: skipped + limit + 1 });
+  const reading = startReading(database, request, { order, needed: skipped + limit + 1 });
   const deadline = performance.now() + limits.search;
   const isLate = () => performance.now() >= deadline;
   if (skipped > maxSkippedRows) {
@@ -100,7 +100,7 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
     await reading.read(reading.likelyRows());
   }
   if (!reading.isDone()) {
-    const hasIndex = !usesSearchIndex(request.by) || (await isSearchIndexed(database.everyone));
+    const hasIndex = !usesSearchIndex(request.by) || (await isSearchIndexed(database));
     const indexed =
       hasIndex && request.by !== 'scan' && !isLate()
         ? await findIndexed(database, request, { order, skipped, limits })
@@ -141,7 +141,7 @@ interface Reading {
 }
 
 function startReading(
-  handle: Queryable<Scope>,
+  handle: Queryable,
   request: FindRequest,
   { order, needed: maxRows }: { readonly order: RowOrder; readonly needed: number },
 ): Reading {
@@ -189,8 +189,7 @@ function readRows(
   { from, maxRead, missing }: { readonly from: RowKey | undefined; readonly maxRead: number; readonly missing: number },
 ) {
   const start = from === undefined ? sql`true` : order.isBeyond(from);
-  return compose<ReadRow, Scope>(
-    'everyone',
+  return compose<ReadRow>(
     sql`select id, created_at, updated_at, matches, place::int from (
           select u.id, u.created_at, u.updated_at, (${condition}) is true as matches,
                  row_number() over (order by ${order.terms}) as place
@@ -220,7 +219,7 @@ async function findIndexed(
             from matching where ${start} ${ordered}`
     : sql`select u.id, u.created_at, u.updated_at, null::int as total ${matching} and ${start} ${ordered}`;
   const rows = await withStatementTimeout(database, by, limits.indexed, (tx) =>
-    tx.query(compose<FoundRow & { total: number | null }, Scope>('everyone', statement)),
+    tx.query(compose<FoundRow & { total: number | null }>(statement)),
   );
   if (rows === undefined) return undefined;
   const page = pageOf(request, rows);
@@ -237,7 +236,7 @@ async function count(
   request: FindRequest,
   { share, least, limits }: { readonly share: number; readonly least: number; readonly limits: Limits },
 ): Promise<Pick<Page<object>, 'total' | 'totalIsExact'>> {
-  const isIndexed = usesSearchIndex(request.by) && share < commonShare && (await isSearchIndexed(database.everyone));
+  const isIndexed = usesSearchIndex(request.by) && share < commonShare && (await isSearchIndexed(database));
   const total = await withStatementTimeout(database, isIndexed ? request.by : 'planner', limits.count, async (tx) => {
     if (!isIndexed || request.by !== 'trigram') return countUpToCap(tx, request);
     await limitIndexEntries(tx, sampledEntries);
@@ -256,7 +255,7 @@ async function countByReading(
   { anchor: _page, ...list }: FindRequest,
 ): Promise<Pick<Page<object>, 'total' | 'totalIsExact'>> {
   const maxRows = countCap + 1;
-  const reading = startReading(database.everyone, list, { order: rowOrder(list.sort, false), needed: maxRows });
+  const reading = startReading(database, list, { order: rowOrder(list.sort, false), needed: maxRows });
   await reading.read(maxCountedRows);
   const known = reading.rows.length;
   return reading.isDone() && known < maxRows ? { total: known, totalIsExact: true } : atLeast(known);
@@ -265,19 +264,13 @@ async function countByReading(
 /**
  * Limits the number of rows that a GIN index returns for one entry. PostgreSQL chooses the rows at random. 0: no limit.
  */
-const limitIndexEntries = (tx: Queryable<Scope>, entries: number) =>
-  tx.query(
-    compose<object, Scope>(
-      'everyone',
-      sql`select set_config('gin_fuzzy_search_limit', ${bound(String(entries))}, true)`,
-    ),
-  );
+const limitIndexEntries = (tx: Queryable, entries: number) =>
+  tx.query(compose<object>(sql`select set_config('gin_fuzzy_search_limit', ${bound(String(entries))}, true)`));
 
 /** Counts the matching users, up to one more than the cap. */
-async function countUpToCap(tx: Queryable<Scope>, request: FindRequest): Promise<number> {
+async function countUpToCap(tx: Queryable, request: FindRequest): Promise<number> {
   const [counted] = await tx.query(
-    compose<{ total: number }, Scope>(
-      'everyone',
+    compose<{ total: number }>(
       sql`select count(*)::int as total from (
             select 1 from users u where ${join([sinceCondition(request), request.condition], ' and ')}
             limit ${bound(countCap + 1)}) counted`,
@@ -297,17 +290,16 @@ async function withStatementTimeout<T>(
   database: Database,
   method: FindRequest['by'],
   milliseconds: number,
-  work: (tx: Queryable<Scope>) => Promise<T>,
+  work: (tx: Queryable) => Promise<T>,
 ): Promise<T | undefined> {
   const scanSetting = usesSearchIndex(method) ? 'off' : 'on';
-  const settings = compose<object, Scope>(
-    'everyone',
+  const settings = compose<object>(
     sql`select set_config('statement_timeout', ${bound(String(milliseconds))}, true), set_config('jit', 'off', true),
           set_config('work_mem', '32MB', true), set_config('enable_seqscan', ${bound(scanSetting)}, true),
           set_config('enable_indexscan', ${bound(scanSetting)}, true)`,
   );
   try {
-    return await database.everyone.transaction(async (tx) => {
+    return await database.transaction(async (tx) => {
       await tx.query(settings);
       return work(tx);
     });
@@ -325,10 +317,9 @@ function isTimeout(error: unknown): boolean {
   return cause instanceof pg.DatabaseError && cause.code === queryCanceled;
 }
 
-async function isSearchIndexed(handle: Queryable<'everyone'>): Promise<boolean> {
+async function isSearchIndexed(handle: Queryable): Promise<boolean> {
   const [index] = await handle.query(
-    compose<{ valid: boolean }, 'everyone'>(
-      'everyone',
+    compose<{ valid: boolean }>(
       sql`select indisvalid as valid from pg_index where indexrelid = to_regclass(${bound(searchIndex)})`,
     ),
   );

@@ -2,7 +2,7 @@ import { externalIdPrefix } from '../../contract/common.js';
 import type { Queryable } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { likePattern } from '../../database/listing.js';
-import { bound, everyoneStatement, type Sql, sql } from '../../database/sql.js';
+import { bound, type Sql, sql, statement } from '../../database/sql.js';
 import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
 import type { FieldError } from '../../lib/problem.js';
@@ -52,11 +52,7 @@ const phoneLike = /^\+?[\d\s()./-]{3,}$/;
  * full mail address or phone number of a user matches only that user, and so does `external:` with an external id. Any other
  * text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
  */
-export async function matchOf(
-  handle: Queryable<'directory' | 'everyone'>,
-  text: string,
-  defaultRegion: string | undefined,
-): Promise<Match> {
+export async function matchOf(handle: Queryable, text: string, defaultRegion: string | undefined): Promise<Match> {
   const usersWithExternalId = (externalId: string) => ownersOf(handle, 'external_id', [externalId], defaultRegion);
   const id = parseId(text);
   if (id !== undefined) {
@@ -77,7 +73,7 @@ export async function matchOf(
   return { condition: userIds.length === 0 ? part : sql`(${part} or u.id = any(${bound(userIds)}::uuid[]))` };
 }
 
-const findById = everyoneStatement<{ id: string }, { id: string }>(
+const findById = statement<{ id: string }, { id: string }>(
   'user_search_id',
   (p) => sql`
     select id from users where id = ${p.id}

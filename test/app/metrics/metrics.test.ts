@@ -57,8 +57,8 @@ test('the age of the last backup is infinite if backups are configured and there
 });
 
 test('the age of the last backup is counted from the last verified one', async () => {
-  const { everyone } = postern.database;
-  await everyone.query(
+  const { database } = postern;
+  await database.query(
     testSql(`insert into backups (id, started_at, finished_at, verified_at, is_scheduled, location)
              select gen_random_uuid(), db_now() - made.hours * interval '1 hour', db_now(),
                     case when made.is_verified then db_now() end, true, '/backups/' || made.hours
@@ -70,7 +70,7 @@ test('the age of the last backup is counted from the last verified one', async (
     );
     expect(hours).toEqual([5]);
   } finally {
-    await everyone.query(testSql('delete from backups'));
+    await database.query(testSql('delete from backups'));
   }
 });
 
@@ -78,8 +78,8 @@ test('the age of the log archive is counted from the time at which the archive e
   const archiveAge = (BACKUP_CONTINUOUS: boolean) =>
     readGauge('postern_log_archive_age_seconds', { BACKUP_TO: '/backups', BACKUP_CONTINUOUS });
   expect(await archiveAge(true)).toEqual([{ labels: {}, value: Number.POSITIVE_INFINITY }]);
-  const { everyone } = postern.database;
-  await everyone.query(
+  const { database } = postern;
+  await database.query(
     testSql(`insert into backup_archive (archive, location, started_at, archived_at, error)
              values ('a', '/backups', '2020-01-01', db_now() - interval '5 hours', 'the disk is full')`),
   );
@@ -89,7 +89,7 @@ test('the age of the log archive is counted from the time at which the archive e
     // The row stays when the archive is turned off.
     expect(await archiveAge(false)).toEqual([]);
   } finally {
-    await everyone.query(testSql('delete from backup_archive'));
+    await database.query(testSql('delete from backup_archive'));
   }
 });
 
@@ -183,7 +183,7 @@ test('notifications and open streams are counted', async () => {
 });
 
 test('jobs, connections and maintenance are shown, and the database is up', async () => {
-  await postern.database.everyone.query(
+  await postern.database.query(
     testSql(
       `select graphile_worker.add_job('metrics.none', '{}', run_at => now() - interval '1 hour'),
               graphile_worker.add_job('metrics.none', '{}', run_at => now() + interval '1 hour')`,
@@ -203,9 +203,9 @@ test('jobs, connections and maintenance are shown, and the database is up', asyn
 
 test('a database that does not answer shows as 0, and the other metrics remain', async () => {
   const other = await postern.another({ METRICS_PORT: '0' });
-  const { everyone } = other.database;
+  const { database } = other;
   // The scrape reads the list of jobs. This transaction locks the list for longer than the scrape waits for a lock.
-  await everyone.transaction(async (tx) => {
+  await database.transaction(async (tx) => {
     await tx.query(testSql('lock table graphile_worker._private_jobs in access exclusive mode', []));
     const metrics = await scrape(other.metricsUrl ?? '');
     expect(metrics.value('postern_database_up')).toBe(0);

@@ -17,8 +17,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
 });
 afterAll(() => test.drop());
-const run = <Row extends object>(text: string, values?: unknown[]) =>
-  test.database.everyone.query(testSql<Row>(text, values));
+const run = <Row extends object>(text: string, values?: unknown[]) => test.database.query(testSql<Row>(text, values));
 beforeEach(() => run('truncate events, audit_days, audit_parts'));
 
 /** Writes an event at a time of a day in UTC. @returns its id */
@@ -76,7 +75,7 @@ describe('a day', () => {
     await write(3);
     const task = sealTask(eventsAge, () => undefined);
     const isOpen = async () => (await run('select from audit_days where hash is null')).length === 1;
-    await test.database.everyone.transaction(async (tx) => {
+    await test.database.transaction(async (tx) => {
       const id = newId();
       await tx.query(
         testSql(`insert into events (user_id, id, type, actor, created_at) values ($1, $1, 'late', 'user', $2)`, [

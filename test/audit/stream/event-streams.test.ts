@@ -77,7 +77,7 @@ async function open(streams: EventStreams, options: StreamOptions = {}): Promise
 
 /** Writes events named `prefix1`, `prefix2`, … in one statement. */
 const write = (prefix: string, count: number, data: object = {}) =>
-  test.database.everyone.query(
+  test.database.query(
     testSql(
       `insert into events (user_id, id, type, actor, data, created_at)
        select gen_random_uuid(), gen_random_uuid(), $1 || n, 'user', $3, now() + n * interval '1 microsecond'
@@ -206,7 +206,7 @@ describe('streams of audit events', () => {
   it('send a reset when events were lost, and continue', async () => {
     const streams = createTestStreams();
     const sink = await open(streams);
-    await test.database.everyone.query(testSql('truncate event_feed, event_feed_state'));
+    await test.database.query(testSql('truncate event_feed, event_feed_state'));
     await eventually('the reset', async () => (sink.text.includes('event: reset\n') ? true : undefined));
     await write('after', 1);
     await waitForEvents(sink, 1);

@@ -47,10 +47,9 @@ async function insert(query: (text: string, values: unknown[]) => Promise<unknow
   }
 }
 
-const write = (...names: string[]) =>
-  insert((text, values) => test.database.everyone.query(testSql(text, values)), names);
+const write = (...names: string[]) => insert((text, values) => test.database.query(testSql(text, values)), names);
 
-const run = (text: string) => test.database.everyone.query(testSql(text));
+const run = (text: string) => test.database.query(testSql(text));
 
 /** Reads everything after a position in pages, and continues from the text of a position, as clients do. */
 async function readAll(from: Position, limit = 100) {
@@ -202,7 +201,7 @@ describe('the feed', () => {
     const position = await feed().now();
     const [sent] = await queriesOf(() => feed().read(position, 200));
     const plan = JSON.stringify(
-      await test.database.everyone.query(testSql(`explain (format json) ${sent?.text}`, sent?.values)),
+      await test.database.query(testSql(`explain (format json) ${sent?.text}`, sent?.values)),
     );
     expect(plan.match(/"Index Name":"event_feed_pkey"/g)?.length).toBeGreaterThanOrEqual(2);
     expect(plan).toMatch(/"Index Name":"events_(pkey|by_user|by_created_at)"/);

@@ -51,7 +51,7 @@ const options = (imageFolder = pathTo('images')) => ({
     secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
     ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase: undefined, version: '0.0.0' },
   }),
-  handle: database.everyone,
+  handle: database,
   store: createBackupFolder(pathTo('backups')),
   isContinuous: false,
   ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: pathTo('data'), log: silent },
@@ -60,7 +60,7 @@ const options = (imageFolder = pathTo('images')) => ({
 
 /** Moves the recorded backups into the past by this interval. */
 const ageBackups = (interval: string) =>
-  database.everyone.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
+  database.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
 
 describe('a backup is due', () => {
   const schedule = scheduleOf('6h');
@@ -93,11 +93,11 @@ describe('scheduled backups', () => {
   it('are made by one of two processes, verified and recorded', async () => {
     const results = await Promise.all([backUpIfDue(options(), never), backUpIfDue(options(), never)]);
     expect(results.toSorted()).toEqual([false, true]);
-    const [backup, ...others] = await listBackups(database.everyone);
+    const [backup, ...others] = await listBackups(database);
     expect(others).toEqual([]);
     expect(backup).toMatchObject({ is_scheduled: true, error: null, verified_at: expect.any(String) });
     expect(await readdir(pathTo('backups'))).toHaveLength(1);
-    expect((await readBackupTimes(database.everyone)).is_good).toBe(true);
+    expect((await readBackupTimes(database)).is_good).toBe(true);
     expect(await backUpIfDue(options(), never)).toBe(false);
   });
 
@@ -121,21 +121,21 @@ describe('scheduled backups', () => {
   });
 
   it('are made and kept at the usual times after the clock was ahead', async () => {
-    const [backup] = await listBackups(database.everyone);
+    const [backup] = await listBackups(database);
     const name = basename(backup?.location ?? '');
     const ahead = ['2098', '2099'].map((year) => name.replace(/-\d{4}(?=\d{4}T)/, `-${year}`));
     for (const one of ahead) await writeFile(join(pathTo('backups'), one), 'made while the clock was ahead');
-    await database.everyone.query(
+    await database.query(
       testSql(`insert into backups (id, started_at, finished_at, verified_at, is_scheduled, location)
                values (gen_random_uuid(), '2099-01-01', '2099-01-01', '2099-01-01', true, 'x')`),
     );
     onTestFinished(async () => void (await query(server, `delete from backups where location = 'x'`)));
-    const { now, scheduled, verified } = await readBackupTimes(database.everyone);
+    const { now, scheduled, verified } = await readBackupTimes(database);
     expect([scheduled, verified]).toEqual([Date.parse(backup?.started_at ?? ''), Date.parse(backup?.started_at ?? '')]);
     expect(now).toBeGreaterThan(scheduled ?? now);
     await ageBackups('7 hours');
     expect(await backUpIfDue(options(), never)).toBe(true);
-    const { scheduled: last } = await readBackupTimes(database.everyone);
+    const { scheduled: last } = await readBackupTimes(database);
     const newest = backupName(name.split('-')[1] ?? '', new Date(last ?? 0).toISOString().replace('.000', ''), false);
     const names = await readdir(pathTo('backups'));
     expect(names).toContain(newest);
@@ -174,9 +174,9 @@ describe('scheduled backups', () => {
     await writeFile(join(pathTo('broken'), 'x'.repeat(120)), 'a name that is too long for a tar archive');
     await expect(backUpIfDue(options(pathTo('broken')), never)).rejects.toThrow('tar archive');
     expect(await readdir(pathTo('backups'))).toEqual([...before, written].sort());
-    const [failed] = await listBackups(database.everyone);
+    const [failed] = await listBackups(database);
     expect(failed).toMatchObject({ verified_at: null, error: expect.stringContaining('tar archive') });
-    const { verified, is_good: isGood } = await readBackupTimes(database.everyone);
+    const { verified, is_good: isGood } = await readBackupTimes(database);
     expect([verified === null, isGood]).toEqual([false, false]);
   });
 
@@ -190,7 +190,7 @@ describe('scheduled backups', () => {
       const verifyIn = isBad ? pathTo('notes') : pathTo('data');
       if (isBad) await writeFile(verifyIn, 'no folder');
       await backUpIfDue({ ...options(), verifyIn }, never).catch(() => undefined);
-      counts.push((await readBackupTimes(database.everyone)).unverified);
+      counts.push((await readBackupTimes(database)).unverified);
     }
     expect(counts).toEqual([1, 2, 0]);
   });
@@ -211,7 +211,7 @@ describe('scheduled backups', () => {
       ...{ log: silent, pauseMs: 20 },
     });
     expect(await made).toBe(true);
-    expect((await readBackupTimes(database.everyone)).is_continued).toBe(true);
+    expect((await readBackupTimes(database)).is_continued).toBe(true);
     await archiver.stop();
   });
 
@@ -219,7 +219,7 @@ describe('scheduled backups', () => {
     const { store } = options();
     const read = async () => (await readdir(pathTo('backups'))).toSorted();
     const before = await read();
-    const newest = (await listBackups(database.everyone)).find((backup) => backup.verified_at !== null);
+    const newest = (await listBackups(database)).find((backup) => backup.verified_at !== null);
     await restoreBackup(store.read(basename(newest?.location ?? '')), {
       ...{ target: pathTo('restored'), passphrase: undefined },
     });

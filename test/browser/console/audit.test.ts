@@ -102,7 +102,7 @@ describe('the audit page', () => {
 
   test('exports all events that match, also more than 10,000, and stops when it is cancelled', async () => {
     const [actor, count] = ['cli', 10_050];
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         `insert into events (user_id, id, type, actor, created_at)
          select gen_random_uuid(), gen_random_uuid(), 'user.logged_out', $1, db_now() - n * interval '1 second'

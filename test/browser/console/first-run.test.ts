@@ -119,7 +119,7 @@ describe('a set-up link', () => {
       wrong: undefined,
     };
     const set = change[what as keyof typeof change];
-    if (set !== undefined) await postern.database.everyone.query(testSql(`update setup_links set ${set}`, []));
+    if (set !== undefined) await postern.database.query(testSql(`update setup_links set ${set}`, []));
     const opened = set === undefined ? `${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}` : secret;
     const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(`/console/setup#${opened}`);
     const title = { used: 'This link was already used', expired: 'This link has expired', wrong: 'This link is wrong' };
@@ -168,7 +168,7 @@ describe('a link for an existing user', () => {
   test('activates the role with a factor that the user has', async () => {
     const person = await operator('support');
     const userId = person.session.user_id;
-    await postern.database.everyone.query(testSql('update users set role_active_since = null where id = $1', [userId]));
+    await postern.database.query(testSql('update users set role_active_since = null where id = $1', [userId]));
     const { page, expectNoErrorsOrSidewaysScroll } = await open(await linkFor(userId));
     await page.getByLabel('Mail address, username or phone').fill(person.username);
     await page.getByLabel('Password', { exact: true }).fill(validPassword);

@@ -17,7 +17,7 @@ const all = 150;
 beforeAll(async () => {
   postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
   browser = await launchBrowser();
-  await postern.database.everyone.query(
+  await postern.database.query(
     testSql(
       `insert into users (id, username, name, created_at, updated_at)
        select gen_random_uuid(), gen_random_uuid(), $1 || ' ' || lpad(n::text, 3, '0'), now() - n * interval '1 minute', now()

@@ -90,7 +90,7 @@ describe('the audit page', () => {
     const user = await createUser(postern);
     const values = `$1, gen_random_uuid(), 'user.logged_out', 'cli', db_now() - n * interval '1 second'`;
     const insert = `insert into events (user_id, id, type, actor, created_at) select ${values} from generate_series(1, 120) n`;
-    await postern.database.everyone.query(testSql(insert, [user.id]));
+    await postern.database.query(testSql(insert, [user.id]));
     const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: signedInOperator });
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);

@@ -154,10 +154,10 @@ describe('the warnings of the overview', () => {
     const columns =
       'id, user_id, channel, kind, recipient, state, attempts, last_error, expires_at, created_at, updated_at';
     const values = `gen_random_uuid(), $1, 'sms', 'sms.code', '+15551230001', 'failed', 3, 'unreachable', ${Array(3).fill('db_now()').join(', ')}`;
-    await postern.database.everyone.query(testSql(`insert into outbox (${columns}) values (${values})`, [user.id]));
+    await postern.database.query(testSql(`insert into outbox (${columns}) values (${values})`, [user.id]));
     const counted = `select resolution, date_trunc(resolution, db_now(), 'UTC'), metric, 'sms', value
       from unnest(array['minute', 'hour', 'day']) resolution, (values ('messages.sent', 6), ('messages.failed', 4)) of (metric, value)`;
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`insert into statistics (resolution, starts_at, metric, label, value) ${counted}`, []),
     );
     const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: signedInOperator });

@@ -116,7 +116,7 @@ describe('an operator', () => {
       const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(user.email) });
       const { id } = await messageOf(postern, body.id);
       // As Postern stores the report of a provider about the message.
-      await postern.database.everyone.query(
+      await postern.database.query(
         testSql('update outbox set state = $2, last_error = $3 where id = $1', [id, state, reason]),
       );
     }

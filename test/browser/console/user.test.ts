@@ -179,7 +179,7 @@ test('the activity goes back as far as it was recorded', async () => {
   const types = `(array['device.changed', 'user.logged_out'])[1 + n % 2]`;
   const values = `$1, gen_random_uuid(), ${types}, 'user', db_now() - n * interval '1 hour', jsonb_build_object('reason', 'event ' || n)`;
   const insert = `insert into events (user_id, id, type, actor, created_at, data) select ${values} from generate_series(1, 160) n`;
-  await postern.database.everyone.query(testSql(insert, [user.id]));
+  await postern.database.query(testSql(insert, [user.id]));
   const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
   const activity = page.getByRole('region', { name: 'Activity' });
   const older = button(page, 'Older');

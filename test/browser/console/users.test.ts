@@ -86,7 +86,7 @@ describe('the list of users', () => {
 
   test('filters by the URL, and reads on while it is scrolled', async () => {
     const family = `Page ${randomUUID()}`;
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         `insert into users (id, name, status, created_at, updated_at)
          select gen_random_uuid(), $1 || ' ' || lpad(n::text, 3, '0'),
@@ -197,7 +197,7 @@ describe('many users at once', () => {
 
   test('are all that match, if the operator says so', async () => {
     const family = `All ${randomUUID()}`;
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         `insert into users (id, username, name, created_at, updated_at)
          select gen_random_uuid(), gen_random_uuid(), $1, now() - n * interval '1 minute', now() from generate_series(1, 130) n`,
@@ -212,7 +212,7 @@ describe('many users at once', () => {
     await page.getByLabel('Type Deactivate to confirm').fill('Deactivate');
     await page.getByRole('dialog').getByRole('button', { name: 'Deactivate', exact: true }).click();
     await page.getByText('130 done').waitFor();
-    const rows = await postern.database.everyone.query(
+    const rows = await postern.database.query(
       testSql(`select 1 as one from users where name = $1 and status = 'deactivated'`, [family]),
     );
     expect(rows.length).toBe(130);

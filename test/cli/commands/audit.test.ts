@@ -14,7 +14,7 @@ afterAll(() => test.drop());
 
 const verify = (...args: string[]) =>
   runCommand(['audit', 'verify', ...args], { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32) });
-const run = (text: string) => test.database.everyone.query(testSql<{ id: string; day: string }>(text));
+const run = (text: string) => test.database.query(testSql<{ id: string; day: string }>(text));
 
 it('audit verify prints what was changed, and exits with 1', async () => {
   expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No day has a hash yet/) });

@@ -59,7 +59,7 @@ describe('doctor', () => {
   });
 
   it('warns about a provider that fails, while it is configured', async () => {
-    await test.database.everyone.query(
+    await test.database.query(
       testSql(
         `insert into message_providers values ('smtp', '2026-11-01T10:00:00Z', 'the server answered 535', now())`,
       ),
@@ -70,7 +70,7 @@ describe('doctor', () => {
       'warn  mail: smtp has failed since 2026-11-01T10:00:00.000000Z: the server answered 535',
     ]);
     expect(await about('mail')).toEqual([0, 'ok    mail: off: no mail is sent']);
-    await test.database.everyone.query(testSql('delete from message_providers'));
+    await test.database.query(testSql('delete from message_providers'));
   });
 
   it('fails for a database that does not answer, and runs the other checks', async () => {
@@ -85,14 +85,14 @@ describe('doctor', () => {
 
   it('reports pending migrations, and a newer database', async () => {
     const rename = (from: string, to: string) =>
-      test.database.everyone.query(testSql('update schema_migrations set name = $2 where name = $1', [from, to]));
+      test.database.query(testSql('update schema_migrations set name = $2 where name = $1', [from, to]));
     const first = '0001_users_and_logins.sql';
-    await test.database.everyone.query(testSql('alter table schema_migrations rename to elsewhere'));
+    await test.database.query(testSql('alter table schema_migrations rename to elsewhere'));
     expect(await about('migrations')).toEqual([
       0,
       expect.stringMatching(/^warn {2}migrations: pending: 0001_users_and_logins\.sql/),
     ]);
-    await test.database.everyone.query(testSql('alter table elsewhere rename to schema_migrations'));
+    await test.database.query(testSql('alter table elsewhere rename to schema_migrations'));
     await rename(first, '9999_future.sql');
     expect(await about('migrations')).toEqual([
       1,
@@ -164,7 +164,7 @@ describe('doctor', () => {
   it('names webhooks that fail or that Postern has disabled, but not those that an operator has disabled', async () => {
     const sealed = (id: string) => createSecretKeys(['s'.repeat(32)]).encrypt('a secret', `webhook:${id}`);
     const endpoint = (id: string, path: string, disabled: string | null) =>
-      test.database.everyone.query(
+      test.database.query(
         testSql(
           `insert into webhook_endpoints (id, url, description, events, filter, payload, has_inbox_events, secret, enabled,
                                           disabled_reason, created_at, updated_at)
@@ -176,7 +176,7 @@ describe('doctor', () => {
     await endpoint(failing, '111/secret', null);
     const line = () => about('webhooks');
     expect(await line()).toEqual([0, 'ok    webhooks: 1 without failures']);
-    await test.database.everyone.query(
+    await test.database.query(
       testSql(`insert into webhook_health (endpoint_id, failing_since) values ($1, '2026-11-01')`, [failing]),
     );
     expect(await line()).toEqual([
@@ -190,7 +190,7 @@ describe('doctor', () => {
       'webhooks: the one at example.com:1111 fails since 2026-11-01T00:00:00.000000Z',
       'webhooks: the one at example.com:1222 is disabled: failing',
     ]);
-    await test.database.everyone.query(testSql('delete from webhook_endpoints'));
+    await test.database.query(testSql('delete from webhook_endpoints'));
   });
 
   it('warns of mail that is printed or sent without TLS, and fails for an unknown server', async () => {
@@ -237,31 +237,31 @@ describe('doctor', () => {
 
   it('warns of missing indexes, and says what a search cannot find without pg_trgm', async () => {
     expect(await about('indexes')).toEqual([0, 'ok    indexes: all are built']);
-    await test.database.everyone.query(testSql('drop index users_by_search_text'));
+    await test.database.query(testSql('drop index users_by_search_text'));
     expect(await about('indexes')).toEqual([
       0,
       expect.stringMatching(/^warn {2}indexes: users_by_search_text not built yet/),
     ]);
-    await test.database.everyone.query(testSql('drop extension pg_trgm cascade'));
+    await test.database.query(testSql('drop extension pg_trgm cascade'));
     const [code, warning] = await about('indexes');
     expect([code, warning]).toEqual([0, expect.stringContaining('does not find a part of the name')]);
   });
 
   it('warns of imported hashes that cost more than the limit, and prints their cost', async () => {
-    await test.database.everyone.query(testSql(`insert into password_schemes (scheme) values ('$2b$12'), ('$2b$10')`));
+    await test.database.query(testSql(`insert into password_schemes (scheme) values ('$2b$12'), ('$2b$10')`));
     const line = (cost: string) =>
       `imported hashes: a failed login costs 30.2 of at most ${cost} (IMPORTED_HASH_COST_LIMIT)`;
     expect(await about('imported hashes')).toEqual([0, `ok    ${line('60')}`]);
     const [code, warning] = await about('imported hashes', { IMPORTED_HASH_COST_LIMIT: '30' });
     expect([code, warning]).toEqual([0, expect.stringContaining(`warn  ${line('30')}: no scheme can be added`)]);
-    await test.database.everyone.query(testSql('delete from password_schemes'));
+    await test.database.query(testSql('delete from password_schemes'));
   });
 });
 
 describe('doctor and the values encrypted with SECRET_KEY', () => {
   const context = (userId: string) => `totp:${userId}`;
   const storeSecret = async (sealed: Buffer, userId: string) =>
-    test.database.everyone.query(
+    test.database.query(
       testSql(
         `insert into totp (user_id, id, secret, last_step, created_at, last_used_at)
            values ($1, $1, $2, 0, db_now(), db_now())`,
@@ -275,7 +275,7 @@ describe('doctor and the values encrypted with SECRET_KEY', () => {
     for (const id of users) await storeSecret(createSecretKeys([lostKey]).encrypt('a secret', context(id)), id);
     const id = randomUUID();
     const message = createSecretKeys([lostKey]).encrypt('123456', id);
-    await test.database.everyone.query(
+    await test.database.query(
       testSql(
         `insert into outbox (user_id, id, channel, kind, recipient, state, sealed_code, expires_at, created_at, updated_at)
            values ($1, $1, 'sms', 'sms.code', '+1', 'queued', $2, db_now() + interval '5 minutes', db_now(), db_now())`,

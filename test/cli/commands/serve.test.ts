@@ -86,15 +86,13 @@ describe('serve', () => {
   });
 
   it('exits with 1 and one message when the database belongs to a newer Postern', async () => {
-    await test.database.everyone.query(
-      testSql(`insert into schema_migrations (name, digest) values ('9999_future.sql', '')`),
-    );
+    await test.database.query(testSql(`insert into schema_migrations (name, digest) values ('9999_future.sql', '')`));
     try {
       const { code, stderr } = await runCommand(['serve'], env);
       expect(code).toBe(1);
       expect(stderr).toMatch(/^The database is newer than this version, which does not know 9999_future\.sql.+\n$/);
     } finally {
-      await test.database.everyone.query(testSql(`delete from schema_migrations where name = '9999_future.sql'`));
+      await test.database.query(testSql(`delete from schema_migrations where name = '9999_future.sql'`));
     }
   });
 });

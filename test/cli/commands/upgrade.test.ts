@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const run = (text: string) => test.database.everyone.query(testSql<{ name: string }>(text));
+const run = (text: string) => test.database.query(testSql<{ name: string }>(text));
 const check = (more: Readonly<Record<string, string>> = {}) =>
   runCommand(['upgrade', '--check'], {
     ...{ DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path },

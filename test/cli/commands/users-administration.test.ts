@@ -44,7 +44,7 @@ describe('users create', () => {
     ];
     const user = await json<User>(args, 'a battery of horses\r\n');
     expect(user).toMatchObject({ username, name: 'Ada', role: 'operator', has_password: true, has_pin: true });
-    const [event] = await test.database.everyone.query<{ actor: string }>(
+    const [event] = await test.database.query<{ actor: string }>(
       testSql('select actor from events where user_id = $1', [user.id]),
     );
     expect(event).toEqual({ actor: 'cli' });
@@ -158,7 +158,7 @@ describe('operators invite', () => {
     const created = await command(['users', 'create', '--username', username, '--json']);
     const { id } = JSON.parse(created.stdout);
     const roleOf = async () => {
-      const [row] = await test.database.everyone.query<{ role: string; digest: Buffer | null; active: boolean }>(
+      const [row] = await test.database.query<{ role: string; digest: Buffer | null; active: boolean }>(
         testSql(
           `select role, role_link_digest as digest, role_active_since is not null as active from users where id = $1`,
           [id],
@@ -183,7 +183,7 @@ describe('operators invite', () => {
 
   it('prints a set-up link for a new person', async () => {
     const stored = (secret: string) =>
-      test.database.everyone.query(
+      test.database.query(
         testSql(
           `select role, used_at, expires_at - created_at = interval '30 minutes' as lasts from setup_links where digest = $1`,
           [createHash('sha256').update(secret).digest()],

@@ -28,7 +28,7 @@ const resultsOf = (stdout: string) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as ImportedLine);
 const count = async () =>
-  (await test.database.everyone.query<{ count: number }>(testSql('select count(*) as count from users')))[0]?.count;
+  (await test.database.query<{ count: number }>(testSql('select count(*) as count from users')))[0]?.count;
 
 it('creates the users of a file, with results on standard output and a summary on standard error', async () => {
   const file = join(folder.path, 'users.ndjson');
@@ -43,7 +43,7 @@ it('creates the users of a file, with results on standard output and a summary o
   const results = resultsOf(first.stdout);
   expect(results).toHaveLength(1500);
   expect(results[1499]).toEqual({ line: 1500, result: 'created', id: expect.any(String) });
-  const [event] = await test.database.everyone.query(
+  const [event] = await test.database.query(
     testSql('select actor, type from events where user_id = $1', [results[7]?.id]),
   );
   expect(event).toEqual({ actor: 'cli', type: 'user.created' });

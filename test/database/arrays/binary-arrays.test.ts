@@ -14,9 +14,7 @@ afterAll(() => db.drop());
 
 /** The values that PostgreSQL reads from an array. */
 async function read<T>(type: string, array: unknown): Promise<T[]> {
-  const rows = await db.database.everyone.query<{ value: T }>(
-    testSql(`select unnest($1::${type}[]) as value`, [array]),
-  );
+  const rows = await db.database.query<{ value: T }>(testSql(`select unnest($1::${type}[]) as value`, [array]));
   return rows.map(({ value }) => value);
 }
 
@@ -31,7 +29,7 @@ describe('an array', () => {
   test('keeps safe integers', async () => {
     const numbers = [0, 1, -1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, -(2 ** 32) - 1, Number.MAX_SAFE_INTEGER];
     expect(await read('bigint', bigintArray(numbers))).toEqual(numbers);
-    const [sent] = await db.database.everyone.query<{ bytes: Buffer }>(
+    const [sent] = await db.database.query<{ bytes: Buffer }>(
       testSql(
         `select string_agg(int8send(n), '' order by place) as bytes
            from unnest($1::bigint[]) with ordinality as numbers (n, place)`,
@@ -43,7 +41,7 @@ describe('an array', () => {
 
   test('keeps times with microseconds, also in distant years', async () => {
     const times = ['2000-01-01T00:00:00.000000Z', '2026-02-03T04:05:06.000007Z', '3000-01-01T00:00:00.000001Z'];
-    const [sent] = await db.database.everyone.query<{ bytes: Buffer }>(
+    const [sent] = await db.database.query<{ bytes: Buffer }>(
       testSql(
         `select string_agg(timestamptz_send(time), '' order by time) as bytes from unnest($1::timestamptz[]) time`,
         [times],

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 import { eventually } from '../../support/eventually.js';
 import { type FaultyProxy, startFaultyProxy } from '../../support/fault-injection/proxy.js';
 
-const pidOf = compose<{ pid: number }, 'everyone'>('everyone', sql`select pg_backend_pid() as pid`);
+const pidOf = compose<{ pid: number }>(sql`select pg_backend_pid() as pid`);
 const options = { application_name: 'test', connectionTimeoutMillis: 10_000 };
 
 let db: TestDatabase;
@@ -58,7 +58,7 @@ function open(): { servers: Servers; database: Database; events: string[] } {
 
 const waitForAnswer = (database: Database) =>
   eventually('the database to answer', () =>
-    database.everyone.query(pidOf).then(
+    database.query(pidOf).then(
       ([row]) => row,
       () => undefined,
     ),
@@ -68,7 +68,7 @@ test('an unavailable server is skipped, and after a failure of the other server 
   proxies[0].down();
   const { servers, database } = open();
   await servers.locate();
-  const [first] = await database.everyone.query(pidOf);
+  const [first] = await database.query(pidOf);
   expect(first?.pid).toBeGreaterThan(0);
   proxies[0].up();
   proxies[1].down();
@@ -95,7 +95,7 @@ test('a server that accepts no writes is refused', async () => {
   await admin.query(`alter database ${db.target.database} set default_transaction_read_only = on`);
   const { servers, database } = open();
   await expect(servers.locate()).rejects.toThrow('is a standby or accepts no writes');
-  await expect(database.everyone.query(pidOf)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  await expect(database.query(pidOf)).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
 test('connections to a former primary end when a newer timeline is known, and none is opened again', async () => {
@@ -111,7 +111,7 @@ test('connections to a former primary end when a newer timeline is known, and no
   proxies[1].down();
   for (const proxy of proxies) proxy.up();
   await eventually('the refusal', () =>
-    database.everyone.query(pidOf).then(
+    database.query(pidOf).then(
       () => undefined,
       (error: { options?: { cause?: Error } }) =>
         error.options?.cause?.message.includes('is a former primary') || undefined,

@@ -25,9 +25,7 @@ afterAll(async () => {
 
 const { admin } = createAdministration(() => postern);
 const countRows = async (table: string) => {
-  const [row] = await postern.database.everyone.query<{ count: number }>(
-    testSql(`select count(*)::int as count from ${table}`),
-  );
+  const [row] = await postern.database.query<{ count: number }>(testSql(`select count(*)::int as count from ${table}`));
   return row?.count;
 };
 const removeExpired = () => runMaintenanceOnce(postern.database, expiryTasks(365 * 86_400_000));

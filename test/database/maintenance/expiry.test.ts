@@ -17,51 +17,51 @@ const removeExpired = () => runMaintenanceOnce(fresh.database, expiryTasks(365 *
 
 test('expired rows are removed in steps, and no others', async () => {
   const { database } = fresh;
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into guess_budgets (user_id, bucket, failures, total_failures, permanent, updated_at)
          select gen_random_uuid(), gen_random_uuid(), 1, 1, n = 2501, db_now() - interval '31 days'
          from generate_series(1, 2501) n
          union all
          select gen_random_uuid(), gen_random_uuid(), 1, 1, false, db_now() - interval '29 days'`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into request_limits select sha256(n::text::bytea), db_now() + n * interval '1 minute'
          from generate_series(-5, 5) n where n <> 0`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into message_limits select sha256(n::text::bytea), '{}', db_now() - n * interval '6 hours 1 minute'
          from generate_series(1, 8) n`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into idempotency_keys (caller, key_digest, request, lease_ends_at, created_at)
          select 'key:x', sha256(n::text::bytea), '', db_now(), db_now() - n * interval '5 hours' from generate_series(1, 10) n`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into outbox (user_id, id, channel, kind, state, expires_at, created_at, updated_at)
          select gen_random_uuid(), gen_random_uuid(), 'sms', 'code', 'sent', at, at, at
          from (select db_now() - n * interval '10 days 1 minute' as at from generate_series(1, 5) n) times`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into events (user_id, id, type, actor, created_at)
          select gen_random_uuid(), gen_random_uuid(), 'user.created', 'user', db_now() - n * interval '73 days 1 minute'
          from generate_series(1, 7) n`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into push_deliveries (user_id, id, notification_id, device_id, channel, state, reason, created_at, updated_at)
          select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'fcm', 'sent', 'accepted',
                 db_now() - n * interval '10 days 1 minute', db_now() from generate_series(1, 5) n`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into publications (id, user_ids, notification_ids, size, created_at)
          select gen_random_uuid(), '{}', '{}', 0, db_now() - n * interval '14 days 1 minute' from generate_series(1, 3) n`),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into challenges (user_id, id, purpose, kept, created_at, expires_at)
          select gen_random_uuid(), gen_random_uuid(), 'proof', '{}', db_now(), db_now() - n * interval '12 hours 1 minute'
          from generate_series(1, 3) n`),
   );
   expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2 + 2);
-  const [left] = await database.everyone.query(
+  const [left] = await database.query(
     testSql(`select (select count(*) from guess_budgets) as budgets, (select count(*) from request_limits) as requests,
                 (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,
                 (select count(*) from outbox) as outbox, (select count(*) from events) as events,
@@ -82,14 +82,14 @@ test('expired rows are removed in steps, and no others', async () => {
 
 test('sessions are removed a day after they expired, also between valid ones', async () => {
   const { database } = fresh;
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
          select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '', at, at
          from (select db_now() - (n % 3) * interval '23 hours' as at from generate_series(1, 6000) n) times`),
   );
   expect(await removeExpired()).toBe(2000);
   const old = testSql(`select count(*) as old from sessions where expires_at < db_now() - interval '1 day'`);
-  expect(await database.everyone.query(old)).toEqual([{ old: 0 }]);
+  expect(await database.query(old)).toEqual([{ old: 0 }]);
   expect(await removeExpired()).toBe(0);
 });
 
@@ -115,7 +115,7 @@ test('incomplete logins are removed after a day, approved ones 30 days after the
   for (const [status, expires, updated, ended, isKept] of rows) {
     const id = randomUUID();
     if (isKept) stays.add(id);
-    await database.everyone.query(
+    await database.query(
       testSql(
         `insert into authentications
              (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at, ended_at)
@@ -126,7 +126,7 @@ test('incomplete logins are removed after a day, approved ones 30 days after the
     );
   }
   expect(await removeExpired()).toBe(rows.length - stays.size);
-  const left = await database.everyone.query<{ id: string }>(testSql('select id from authentications'));
+  const left = await database.query<{ id: string }>(testSql('select id from authentications'));
   expect(new Set(left.map(({ id }) => id))).toEqual(stays);
 });
 
@@ -166,15 +166,15 @@ const recentRows: readonly [table: string, columns: string, values: string][] = 
 
 test.each(recentRows)('a step that finds no expired row in %s reads almost no rows', async (table, columns, values) => {
   const { database } = fresh;
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into ${table} (${columns})
              select ${values} from generate_series(1, 20000) n, lateral (select db_now() - n * interval '1 second' as at) t`),
   );
-  await database.everyone.query(testSql(`analyze ${table}`));
+  await database.query(testSql(`analyze ${table}`));
   const names = [`expire ${table}`, table.replace('_', ' ')];
   const task = [...expiryTasks(365 * day), tombstoneTask].find(({ name }) => names.includes(name));
   if (task === undefined) throw new Error(`no task removes rows of ${table}`);
-  const rowsRead = await database.everyone.transaction(async (tx) => {
+  const rowsRead = await database.transaction(async (tx) => {
     await task.step(tx, undefined);
     const [read] = await tx.query<{ rows: string }>(
       testSql(

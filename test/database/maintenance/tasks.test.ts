@@ -77,12 +77,12 @@ test('a step that fails is reported and rolled back, and other tasks still run',
   await eventually('both', async () => (reported.length === 1 && other.steps.length === 1 ? true : undefined));
   await maintenance.stop();
   expect(reported).toEqual([new Error('on purpose')]);
-  expect(await fresh.database.everyone.query(testSql('select 1 from password_schemes'))).toEqual([]);
+  expect(await fresh.database.query(testSql('select 1 from password_schemes'))).toEqual([]);
 });
 
 test('a clock that was ahead delays a task by at most its pause', async () => {
   const task = countingTask('early', 1);
-  await fresh.database.everyone.query(
+  await fresh.database.query(
     testSql(`insert into chores (name, due_at) values ('early', db_now() + interval '1 year')`),
   );
   const maintenance = startMaintenance(fresh.database, [task], unexpected);

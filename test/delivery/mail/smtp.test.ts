@@ -1,3 +1,5 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSmtpMail, type SmtpMailOptions } from '../../../src/delivery/mail/smtp.js';
 import { parseSmtpUrl } from '../../../src/lib/urls.js';
@@ -132,6 +134,35 @@ describe('mail by SMTP', () => {
       expect(server.received).toHaveLength(1);
     },
   );
+
+  it('fails for good, and says why, if the server cannot take a recipient that is not ASCII', async () => {
+    const server = await newServer();
+    server.refuse({ status: 553, at: 'RCPT' });
+    const sending = sender(`smtp://127.0.0.1:${server.port}`).send({ ...message, to: 'анна@example.com' });
+    const { text, permanent } = await failureOf(sending);
+    expect(permanent).toBe(true);
+    expect(text).toMatch(/^the mail server answered 553 to RCPT TO: .*not ASCII.*\(SMTPUTF8\)$/);
+    server.refuse({ status: 550, at: 'RCPT' });
+    const other = await failureOf(sender(`smtp://127.0.0.1:${server.port}`).send(message));
+    expect(other.text).toBe('the mail server answered 550 to RCPT TO');
+  });
+
+  it('names a recipient with dots before the @ in quotes, as SMTP requires', async () => {
+    const lines: string[] = [];
+    const server = createServer((socket) => {
+      socket.write('220 ready\r\n');
+      createInterface({ input: socket }).on('line', (line) => {
+        lines.push(line);
+        socket.write(line.startsWith('RCPT') ? '550 no\r\n' : '250 ok\r\n');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const sending = sender(`smtp://127.0.0.1:${port}?tls=none`).send({ ...message, to: 'a..b.@docomo.ne.jp' });
+    await failureOf(sending);
+    expect(lines).toContain('RCPT TO:<"a..b."@docomo.ne.jp>');
+  });
 
   it('fails temporarily if the password is refused', async () => {
     const server = await newServer({ login });

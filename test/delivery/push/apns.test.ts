@@ -82,6 +82,15 @@ describe('APNs', () => {
     expect(apns.violations).toEqual([]);
   });
 
+  it('says since when a token is not valid, and takes a 410 without a readable reason as such', async () => {
+    apns.behave({ status: 410, body: { reason: 'Unregistered', timestamp: 1_700_000_000_123 } });
+    expect(await sender().send(token(), pushMessage())).toEqual({
+      ...{ outcome: 'gone', reason: 'apns answered 410 Unregistered', since: 1_700_000_000_123 },
+    });
+    apns.behave({ status: 410 });
+    expect(await sender().send(token(), pushMessage())).toEqual({ outcome: 'gone', reason: 'apns answered 410' });
+  });
+
   it('uses one connection for parallel pushes, and a new one when it breaks', async () => {
     const before = apns.connections();
     const sharedSender = sender();

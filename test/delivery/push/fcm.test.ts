@@ -34,6 +34,11 @@ describe('FCM', () => {
     [200, undefined, { outcome: 'sent' }],
     [404, fcmUnregistered, { outcome: 'gone', reason: 'fcm answered 404 UNREGISTERED' }],
     [400, [invalidArgument('message.token')], { outcome: 'gone', reason: 'fcm answered 400 INVALID_ARGUMENT' }],
+    [
+      400,
+      [invalidArgument('message.token'), invalidArgument('message.android')],
+      { outcome: 'failed', reason: 'fcm answered 400 INVALID_ARGUMENT' },
+    ],
     [400, [invalidArgument('message.android')], { outcome: 'failed', reason: 'fcm answered 400 INVALID_ARGUMENT' }],
     [400, [], { outcome: 'failed', reason: 'fcm answered 400 INVALID_ARGUMENT' }],
     [403, [{ errorCode: 'SENDER_ID_MISMATCH' }], { outcome: 'failed', reason: 'fcm answered 403 SENDER_ID_MISMATCH' }],
@@ -45,6 +50,75 @@ describe('FCM', () => {
     fcm.behave(details === fcmUnregistered ? fcmUnregistered : { status, body });
     expect(await sender().send(randomUUID(), pushMessage())).toEqual(expected);
     expect(fcm.violations).toEqual([]);
+  });
+
+  // The texts are those of FCM.
+  const withCode = (errorCode: string) => [
+    { '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode },
+  ];
+  it.each([
+    ['an unknown token', 404, { status: 'NOT_FOUND', message: 'Requested entity was not found.' }, 'gone'],
+    ['an unknown token, as the status', 404, { status: 'UNREGISTERED' }, 'gone'],
+    [
+      'an unknown token, with another status',
+      400,
+      { status: 'INVALID_ARGUMENT', details: withCode('UNREGISTERED') },
+      'gone',
+    ],
+    [
+      'no token',
+      400,
+      {
+        status: 'INVALID_ARGUMENT',
+        message: 'The registration token is not a valid FCM registration token',
+        details: withCode('INVALID_ARGUMENT'),
+      },
+      'gone',
+    ],
+    ['an unknown project', 404, { status: 'NOT_FOUND', details: [{ reason: 'CONSUMER_INVALID' }] }, 'retry'],
+    ['another 404', 404, { status: 'UNIMPLEMENTED' }, 'retry'],
+    [
+      'a message that is too big',
+      400,
+      { status: 'INVALID_ARGUMENT', message: 'Android message is too big', details: withCode('INVALID_ARGUMENT') },
+      'failed',
+    ],
+    [
+      'a wrong member beside the token’s name',
+      400,
+      {
+        status: 'INVALID_ARGUMENT',
+        message: 'The registration token is not a valid FCM registration token',
+        details: [invalidArgument('message.data[0].value')],
+      },
+      'failed',
+    ],
+    [
+      'the token of another project',
+      403,
+      { status: 'PERMISSION_DENIED', details: withCode('SENDER_ID_MISMATCH') },
+      'failed',
+    ],
+    [
+      'wrong credentials of APNs',
+      401,
+      { status: 'UNAUTHENTICATED', details: withCode('THIRD_PARTY_AUTH_ERROR') },
+      'retry',
+    ],
+    ['an outage', 503, { status: 'UNAVAILABLE', details: withCode('UNAVAILABLE') }, 'retry'],
+    ['an unknown error', 400, { details: withCode('UNSPECIFIED_ERROR') }, 'failed'],
+    ['an answer of another form', 400, 'error', 'failed'],
+  ])('understands an answer about %s', async (_what, status, answered, outcome) => {
+    fcm.behave({ status, body: { error: answered } });
+    expect(await sender().send(randomUUID(), pushMessage())).toMatchObject({ outcome });
+  });
+
+  it('keeps its access token when the credentials of APNs are wrong', async () => {
+    const before = fcm.granted();
+    const kept = sender();
+    fcm.behave({ status: 401, body: { error: { details: withCode('THIRD_PARTY_AUTH_ERROR') } } });
+    for (let push = 0; push < 3; push += 1) await kept.send(randomUUID(), pushMessage());
+    expect(fcm.granted()).toBe(before + 1);
   });
 
   it('requests one access token for parallel pushes', async () => {

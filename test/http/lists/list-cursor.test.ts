@@ -91,8 +91,8 @@ async function insertRow(insert: (typeof lists)[number]['insert'], seconds: numb
     userId: sql`${bound(userId)}::uuid`,
     time: sql`(date_trunc('day', db_now()) - interval '2 days' + ${bound(seconds)} * interval '1 second')`,
   };
-  const { text, values } = compose('everyone', insert(row));
-  await postern.database.everyone.query(testSql(text, values));
+  const { text, values } = compose(insert(row));
+  await postern.database.query(testSql(text, values));
   return id;
 }
 
@@ -221,11 +221,11 @@ describe('a cursor', () => {
 
 test('a page of users by cursor starts at its position in the index, at any depth', async () => {
   const { database } = postern;
-  await database.everyone.query(
+  await database.query(
     testSql(`insert into users (id, created_at, updated_at)
              select gen_random_uuid(), t, t from generate_series(1, 20000) n, lateral (select db_now() - n * interval '1 s') at (t)`),
   );
-  await database.everyone.query(testSql('analyze users'));
+  await database.query(testSql('analyze users'));
   const sort = 'created_at:desc';
   const deep = await postern.api<ListPage<Item>>('GET', `/admin/v1/users/page?sort=${sort}&limit=20&page=500`, {
     bearer: postern.adminKey,
@@ -240,8 +240,8 @@ test('a page of users by cursor starts at its position in the index, at any dept
 
 async function explain(query: SentQuery | undefined): Promise<string> {
   const text = `explain (costs off) ${query?.text}`;
-  const rows = await postern.database.everyone.query({
-    ...compose<{ 'QUERY PLAN': string }, 'everyone'>('everyone', sql`select`),
+  const rows = await postern.database.query({
+    ...compose<{ 'QUERY PLAN': string }>(sql`select`),
     text,
     values: [...(query?.values ?? [])],
   });

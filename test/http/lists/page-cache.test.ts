@@ -166,7 +166,7 @@ describe('a cached page', () => {
   it('is replaced after retention has removed rows', async () => {
     const reader = await createReader();
     await publish(reader.user, some(12));
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         "update notifications set created_at = created_at - interval '40 days' where user_id = $1 and sequence < 4",
         [reader.user.id],

@@ -111,7 +111,7 @@ describe('an external id', () => {
       return JSON.stringify(body).includes('Crm|') ? undefined : body;
     });
     const stored = testSql('select canonical from identities where canonical like $1', [`${externalId.slice(0, 20)}%`]);
-    expect(await postern.database.everyone.query(stored)).toEqual([]);
+    expect(await postern.database.query(stored)).toEqual([]);
     expect((await createWithExternalId(externalId)).id).not.toBe(id);
   });
 });

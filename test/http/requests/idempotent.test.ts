@@ -61,19 +61,17 @@ describe('an Idempotency-Key', () => {
   test('can be used again after the lease of a request whose process died', async () => {
     const [key, body] = [randomUUID(), { phone: newPhone() }];
     await newUser(key, body);
-    await postern.database.everyone.query(testSql(`delete from identities where canonical = $1`, [body.phone]));
-    await postern.database.everyone.query(testSql('update idempotency_keys set status = null, sealed_body = null'));
+    await postern.database.query(testSql(`delete from identities where canonical = $1`, [body.phone]));
+    await postern.database.query(testSql('update idempotency_keys set status = null, sealed_body = null'));
     expect((await newUser(key, body)).status).toBe(409);
-    await postern.database.everyone.query(testSql('update idempotency_keys set lease_ends_at = db_now()'));
+    await postern.database.query(testSql('update idempotency_keys set lease_ends_at = db_now()'));
     expect((await newUser(key, body)).status).toBe(201);
   });
 
   test('expires after 24 hours', async () => {
     const key = randomUUID();
     const first = await newUser(key, { phone: newPhone() });
-    await postern.database.everyone.query(
-      testSql(`update idempotency_keys set created_at = created_at - interval '24 hours'`),
-    );
+    await postern.database.query(testSql(`update idempotency_keys set created_at = created_at - interval '24 hours'`));
     const second = await newUser(key, { phone: newPhone() });
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);
@@ -86,7 +84,7 @@ describe('an Idempotency-Key', () => {
       postern.api<IssuedApiKey>('POST', '/admin/v1/keys', { bearer: postern.adminKey, headers, body });
     const issued = await issue();
     expect((await issue()).body.token).toBe(issued.body.token);
-    const rows = await postern.database.everyone.query<{ row: string }>(
+    const rows = await postern.database.query<{ row: string }>(
       testSql('select k::text as row from idempotency_keys k'),
     );
     expect(rows.length).toBeGreaterThan(0);

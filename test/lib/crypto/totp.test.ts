@@ -20,11 +20,12 @@ describe('TOTP codes', () => {
     expect(totpCode(secret, step)).toBe(code.slice(2));
   });
 
-  test('are accepted for this step and the one before, never for a later one', () => {
+  test('are accepted for this step, the one before and the one after, and for no other', () => {
     expect(stepOfCode(secret, totpCode(secret, 1000), 1000)).toBe(1000);
     expect(stepOfCode(secret, totpCode(secret, 999), 1000)).toBe(999);
     expect(stepOfCode(secret, totpCode(secret, 998), 1000)).toBeUndefined();
-    expect(stepOfCode(secret, totpCode(secret, 1001), 1000)).toBeUndefined();
+    expect(stepOfCode(secret, totpCode(secret, 1001), 1000)).toBe(1001);
+    expect(stepOfCode(secret, totpCode(secret, 1002), 1000)).toBeUndefined();
     expect(stepOfCode(secret, '', 1000)).toBeUndefined();
   });
 });

@@ -44,7 +44,7 @@ beforeAll(async () => {
   notifications = createTestNotifications(test.database);
 });
 beforeEach(async () => {
-  await test.database.everyone.query(testSql('delete from images'));
+  await test.database.query(testSql('delete from images'));
   user = await createInbox(test.database);
 });
 afterAll(async () => {
@@ -54,18 +54,16 @@ afterAll(async () => {
 
 const clean = () => cleanUpImages({ database: test.database, storage });
 const upload = async (userId?: string) => {
-  const image = await images.add({ file: Buffer.from('x') }, userId, (insert) =>
-    test.database.everyone.transaction(insert),
-  );
+  const image = await images.add({ file: Buffer.from('x') }, userId, (insert) => test.database.transaction(insert));
   return image.id;
 };
 const publish = (imageId: string) =>
   publishAll({ database: test.database, notifications }, [input(user, { image_id: imageId })]);
 /** Lets this much time pass for all images. */
 const letPass = (interval: string) =>
-  test.database.everyone.query(testSql(`update images set check_after = check_after - $1::interval`, [interval]));
+  test.database.query(testSql(`update images set check_after = check_after - $1::interval`, [interval]));
 const rowOf = async (id: string) =>
-  (await test.database.everyone.query<{ id: string }>(testSql('select id from images where id = $1', [id])))[0]?.id;
+  (await test.database.query<{ id: string }>(testSql('select id from images where id = $1', [id])))[0]?.id;
 async function hasFiles(id: string): Promise<boolean> {
   const file = await images.open(id, 'card');
   file?.content.destroy();
@@ -89,7 +87,7 @@ describe('the cleanup', () => {
     const [notification] = await publish(id);
     await letPass('1 day');
     expect([await clean(), await hasFiles(id)]).toEqual([0, true]);
-    await test.database.everyone.transaction((tx) => notifications.remove(tx, notification?.id ?? ''));
+    await test.database.transaction((tx) => notifications.remove(tx, notification?.id ?? ''));
     await letPass('6 days');
     expect(await clean()).toBe(0);
     await letPass('1 day');
@@ -100,17 +98,17 @@ describe('the cleanup', () => {
     const urls = Array.from({ length: 250 }, (_, index) => `https://images.example.com/${index}`);
     const inputs = urls.map((image) => input(user, { image }));
     const [kept] = await publishAll({ database: test.database, notifications }, inputs);
-    await test.database.everyone.query(testSql('delete from notifications where id <> $1', [kept?.id]));
+    await test.database.query(testSql('delete from notifications where id <> $1', [kept?.id]));
     await letPass('1 day');
     expect(await clean()).toBe(249);
-    expect(await test.database.everyone.query(testSql('select id from images'))).toEqual([{ id: kept?.image?.id }]);
+    expect(await test.database.query(testSql('select id from images'))).toEqual([{ id: kept?.image?.id }]);
   });
 
   it('removes the files of an upload without a row, after its request must have ended', async () => {
     let id = '';
     const failure = new Error('the commit failed');
     const failing = images.add({ file: Buffer.from('x') }, undefined, (insert) =>
-      test.database.everyone.transaction(async (tx) => {
+      test.database.transaction(async (tx) => {
         id = (await insert(tx)).id;
         throw failure;
       }),
@@ -161,14 +159,14 @@ describe('the cleanup', () => {
         }
       }
       expect(acts.slice(ids.length).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
-      await test.database.everyone.query(testSql("update images set check_after = db_now() + interval '1 day'"));
+      await test.database.query(testSql("update images set check_after = db_now() + interval '1 day'"));
     }
   });
 
   it('skips an image that a publisher has locked, and does not wait for it', async () => {
     const id = await upload();
     await letPass('1 day');
-    await test.database.everyone.transaction(async (tx) => {
+    await test.database.transaction(async (tx) => {
       const [notification] = await notifications.publish(tx, [input(user, { image_id: id })]);
       expect(notification?.image?.id).toBe(id);
       expect(await clean()).toBe(0);
@@ -179,7 +177,7 @@ describe('the cleanup', () => {
   it('makes a publisher wait while it removes the image that the publisher names', async () => {
     const id = await upload();
     let publishing: Promise<unknown> | undefined;
-    await test.database.everyone.transaction(async (tx) => {
+    await test.database.transaction(async (tx) => {
       await tx.query(testSql('delete from images where id = $1', [id]));
       publishing = problemOf(publish(id));
     });
@@ -200,7 +198,7 @@ describe('the erasure of a user', () => {
 
   it('is refused while a backup runs, and the cleanup then removes nothing', async () => {
     const own = await upload(user);
-    await test.database.everyone.transaction(async (backup) => {
+    await test.database.transaction(async (backup) => {
       await backup.query(testSql(`select pg_advisory_xact_lock(${imageRemovalLock})`));
       await letPass('1 day');
       expect(await clean()).toBe(0);
@@ -232,9 +230,9 @@ describe('the erasure of a user', () => {
   });
 
   it('also prevents that an upload which is still running stores an image', async () => {
-    await test.database.everyone.query(testSql('delete from inboxes where user_id = $1', [user]));
+    await test.database.query(testSql('delete from inboxes where user_id = $1', [user]));
     await erase();
     expect((await problemOf(upload(user))).code).toBe('invalid_session_token');
-    expect(await test.database.everyone.query(testSql('select id from images where user_id = $1', [user]))).toEqual([]);
+    expect(await test.database.query(testSql('select id from images where user_id = $1', [user]))).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ const publish = (userId: string, fields: object) =>
   publishAll({ database: fresh.database, notifications }, [input(userId, fields)]);
 const listOf = async (userId: string) => (await notifications.list(userId, newestFirst))?.items ?? [];
 const changesOf = (userId: string) =>
-  fresh.database.everyone.query<{ id: string; change: number }>(
+  fresh.database.query<{ id: string; change: number }>(
     testSql('select id, change_sequence as change from notifications where user_id = $1 order by change_sequence', [
       userId,
     ]),
@@ -79,7 +79,7 @@ test('the name is removed from more notifications than fit into one transaction'
   );
   await blankActor(actor);
   const named = testSql('select 1 from notifications where actor_id = $1 and actor is not null', [actor]);
-  expect(await fresh.database.everyone.query(named)).toEqual([]);
+  expect(await fresh.database.query(named)).toEqual([]);
   expect(await headOf(fresh.database, user)).toMatchObject({ last_change_sequence: 2400, total: 1200 });
 });
 
@@ -87,7 +87,7 @@ test('a locked inbox does not block the others, and is left to the next attempt'
   const [locked = '', open = ''] = await createInboxes(fresh.database, 2);
   const actor = randomUUID();
   for (const user of [locked, open]) await publish(user, { actor_id: actor, actor: 'Grace' });
-  await fresh.database.everyone.transaction(async (tx) => {
+  await fresh.database.transaction(async (tx) => {
     await tx.query(testSql('select 1 from inboxes where user_id = $1 for update', [locked]));
     expect((await problemOf(blankActor(actor))).code).toBe('storage_unavailable');
   });
@@ -100,6 +100,6 @@ test('an inbox that is being erased itself is skipped', async () => {
   const user = await createInbox(fresh.database);
   const actor = randomUUID();
   await publish(user, { actor_id: actor, actor: 'Grace' });
-  await fresh.database.everyone.query(testSql('delete from inboxes where user_id = $1', [user]));
+  await fresh.database.query(testSql('delete from inboxes where user_id = $1', [user]));
   await blankActor(actor);
 });

@@ -40,7 +40,7 @@ const publishOne = (userId: string, nth = 0) =>
 
 /** Expects pages beyond a block, of all types and of one type, to be the same as slices of the whole list. */
 async function expectRightPages(userId: string) {
-  const rows = await db.database.everyone.query<{ id: string; notification_type: string }>(
+  const rows = await db.database.query<{ id: string; notification_type: string }>(
     testSql('select id, notification_type from notifications where user_id = $1 order by sequence desc', [userId]),
   );
   for (const type of [undefined, 'pool']) {
@@ -66,9 +66,7 @@ describe('a block of an inbox', () => {
     const user = await createInbox(db.database);
     await publishTo([user], 1000);
     await publishTo([user], 23);
-    expect(await db.database.everyone.query(testSql('select 1 from inbox_blocks where user_id = $1', [user]))).toEqual(
-      [],
-    );
+    expect(await db.database.query(testSql('select 1 from inbox_blocks where user_id = $1', [user]))).toEqual([]);
     await publishOne(user);
     expect(await countedBlocksOf(db.database, user)).toEqual({ counted: 1, wrong: 0 });
     await publishTo([user], 1000);
@@ -89,10 +87,8 @@ describe('a block of an inbox', () => {
         ...Array.from({ length: 10 }, (_, nth) => publishOne(user, nth)),
         publishTo([user], 7),
         publishTo([user], 8),
-        db.database.everyone.transaction((tx) => notifications.remove(tx, first?.id ?? '')),
-        db.database.everyone.transaction((tx) =>
-          notifications.change(tx, second?.id ?? '', { notification_type: 'request' }),
-        ),
+        db.database.transaction((tx) => notifications.remove(tx, first?.id ?? '')),
+        db.database.transaction((tx) => notifications.change(tx, second?.id ?? '', { notification_type: 'request' })),
       ]);
       published = published.slice(2);
     }
@@ -120,21 +116,21 @@ describe('a block of an inbox', () => {
   test('whose count an earlier release raised with each notification stays correct', async () => {
     const user = await createInbox(db.database);
     const published = [...(await publishTo([user], 1000)), ...(await publishTo([user], 1000))];
-    await db.database.everyone.query(testSql('delete from inbox_blocks where user_id = $1', [user]));
-    await db.database.everyone.query(
+    await db.database.query(testSql('delete from inbox_blocks where user_id = $1', [user]));
+    await db.database.query(
       testSql(
         `insert into inbox_blocks (user_id, block, notification_type, rows)
            select user_id, sequence / 1024, notification_type, count(*) from notifications where user_id = $1 group by 1, 2, 3`,
         [user],
       ),
     );
-    await db.database.everyone.query(testSql('update inboxes set counted_blocks = null where user_id = $1', [user]));
+    await db.database.query(testSql('update inboxes set counted_blocks = null where user_id = $1', [user]));
     const changeAndRemove = async (notificationsOfBlock: typeof published) => {
       for (const { id } of notificationsOfBlock.slice(0, 5)) {
-        await db.database.everyone.transaction((tx) => notifications.change(tx, id, { notification_type: 'request' }));
+        await db.database.transaction((tx) => notifications.change(tx, id, { notification_type: 'request' }));
       }
       for (const { id } of notificationsOfBlock.slice(3, 8))
-        await db.database.everyone.transaction((tx) => notifications.remove(tx, id));
+        await db.database.transaction((tx) => notifications.remove(tx, id));
     };
     await changeAndRemove(published.slice(0, 10));
     await changeAndRemove(published.slice(1500, 1510));

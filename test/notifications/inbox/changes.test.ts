@@ -29,14 +29,11 @@ const publish = (userId: string, count: number, fields: object = {}) =>
     { database: test.database, notifications },
     Array.from({ length: count }, () => input(userId, fields)),
   );
-const change = (id: string, body: object) =>
-  test.database.everyone.transaction((tx) => notifications.change(tx, id, body));
-const remove = (id: string) => test.database.everyone.transaction((tx) => notifications.remove(tx, id));
+const change = (id: string, body: object) => test.database.transaction((tx) => notifications.change(tx, id, body));
+const remove = (id: string) => test.database.transaction((tx) => notifications.remove(tx, id));
 /** Stores that the tombstones up to this change were removed. */
 const forget = (userId: string, upTo: number) =>
-  test.database.everyone.query(
-    testSql('update inboxes set forgotten_change_sequence = $2 where user_id = $1', [userId, upTo]),
-  );
+  test.database.query(testSql('update inboxes set forgotten_change_sequence = $2 where user_id = $1', [userId, upTo]));
 
 const changesOf = (userId: string, after = '0', limit = 100, filter = '') =>
   notifications.changes(userId, {
@@ -171,9 +168,7 @@ describe('changes', () => {
   it('advances past changes that left no trace', async () => {
     const user = await createInbox(test.database);
     const [, last] = await publish(user, 2);
-    await test.database.everyone.query(
-      testSql('delete from notifications where user_id = $1 and id = $2', [user, last?.id]),
-    );
+    await test.database.query(testSql('delete from notifications where user_id = $1 and id = $2', [user, last?.id]));
     expect(await changesOf(user)).toMatchObject({ after: '2', has_more: false });
   });
 
@@ -209,7 +204,7 @@ describe('changes', () => {
 
 /** Removes all tombstones, as the maintenance task does with old ones. */
 async function forgetEverything(user: string): Promise<void> {
-  await test.database.everyone.query(
+  await test.database.query(
     testSql(
       `with gone as (delete from notification_tombstones where user_id = $1 returning change_sequence)
          update inboxes set forgotten_change_sequence = greatest(forgotten_change_sequence, last)

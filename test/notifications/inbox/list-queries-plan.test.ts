@@ -23,7 +23,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
   users = await createInboxes(test.database, 50);
   // Rows of the users alternate, so that each user's rows are spread over the whole table.
-  await test.database.everyone.query(
+  await test.database.query(
     testSql(
       `insert into notifications (user_id, id, sequence, change_sequence, notification_type, description, created_at, updated_at)
       select user_id, gen_random_uuid(), n, n, 'payment', 'A payment of some length', time, time
@@ -33,10 +33,10 @@ beforeAll(async () => {
       [users],
     ),
   );
-  await test.database.everyone.query(
+  await test.database.query(
     testSql(`update inboxes set last_change_sequence = 100, total = 100, last_time = '2020-01-01 02:00Z'`),
   );
-  await test.database.everyone.query(testSql('analyze'));
+  await test.database.query(testSql('analyze'));
 });
 afterAll(() => test.drop());
 
@@ -68,7 +68,7 @@ describe('the plan of a list', () => {
 // The planner expects that a scan of the table finds a thousand rows of the user soon, but they may all be at its end.
 describe('the plan in an inbox that makes up most of the table', () => {
   beforeAll(async () => {
-    await test.database.everyone.query(
+    await test.database.query(
       testSql(
         `insert into notifications (user_id, id, sequence, change_sequence, notification_type, description, created_at, updated_at)
         select $1, gen_random_uuid(), n, n, 'payment', 'A payment of some length', now(), now()
@@ -76,7 +76,7 @@ describe('the plan in an inbox that makes up most of the table', () => {
         [users[8]],
       ),
     );
-    await test.database.everyone.query(testSql('analyze notifications'));
+    await test.database.query(testSql('analyze notifications'));
   });
 
   it.each(['notification_type:payment', 'description:like:some'])(
@@ -107,7 +107,7 @@ async function expectOwnRowsOnly(userId: string, query: NotificationQuery): Prom
 
 async function scansFor({ text, values = [] }: SentQuery): Promise<PlanNode[]> {
   const explain = testSql<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (format json) ${text}`, values);
-  const [row] = await test.database.everyone.query(explain);
+  const [row] = await test.database.query(explain);
   return row === undefined ? [] : scansOf(row['QUERY PLAN'][0].Plan);
 }
 

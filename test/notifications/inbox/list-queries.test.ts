@@ -45,14 +45,14 @@ type Row = Notification & { readonly change_sequence: number };
 async function createLivelyInbox(): Promise<{ user: string; rows: Row[] }> {
   const user = await createInbox(test.database);
   const created = [...(await publishTo(user, 30, { actor: 'ann' })), ...(await publishTo(user, 15, { actor: 'bob' }))];
-  await test.database.everyone.transaction(async (tx) => {
+  await test.database.transaction(async (tx) => {
     for (const index of [3, 17, 18, 44, 3]) {
       await notifications.change(tx, created[index]?.id ?? '', { notification_type: 'pool' });
     }
     for (const index of [0, 9, 10, 11, 25, 43]) await notifications.remove(tx, created[index]?.id ?? '');
   });
   const { items } = await list(user, { limit: 100 });
-  const numbers = await test.database.everyone.query<{ id: string; change_sequence: number }>(
+  const numbers = await test.database.query<{ id: string; change_sequence: number }>(
     testSql('select id, change_sequence from notifications where user_id = $1', [user]),
   );
   const changes = new Map(numbers.map((row) => [row.id, row.change_sequence]));
@@ -213,14 +213,14 @@ describe('a page far down that is asked for by number', () => {
     const created: Notification[] = [];
     for (const type of ['payment', 'pool', 'payment', 'request'])
       created.push(...(await publishTo(user, 1000, { notification_type: type })));
-    await test.database.everyone.transaction(async (tx) => {
+    await test.database.transaction(async (tx) => {
       // Long ranges, the first and the last row of a block, and changed types.
       const stretches = [...created.slice(1200, 2300), ...created.slice(0, 3), ...created.slice(1022, 1026)];
       for (const { id } of stretches) await notifications.remove(tx, id);
       for (const { id } of created.slice(3000, 3100)) await notifications.change(tx, id, { notification_type: 'pool' });
       for (const { id } of created.slice(3050, 3060)) await notifications.change(tx, id, { notification_type: 'pool' });
     });
-    const rows = await test.database.everyone.query<Row>(
+    const rows = await test.database.query<Row>(
       testSql(
         'select id, sequence, notification_type, created_at from notifications where user_id = $1 order by sequence',
         [user],
@@ -266,7 +266,7 @@ describe('change and remove', () => {
     const user = await createInbox(test.database);
     const [created, later] = await publishTo(user, 2, { actor: 'ann', object_data_number: 1, object_data_string: 'x' });
     const id = created?.id ?? '';
-    const change = (fields: object) => test.database.everyone.transaction((tx) => notifications.change(tx, id, fields));
+    const change = (fields: object) => test.database.transaction((tx) => notifications.change(tx, id, fields));
     const changed = await change({
       actor: null,
       description: 'new',
@@ -290,7 +290,7 @@ describe('change and remove', () => {
     const user = await createInbox(test.database);
     const [created] = await publishTo(user, 1);
     const change = (fields: object) =>
-      test.database.everyone.transaction((tx) => notifications.change(tx, created?.id ?? '', fields));
+      test.database.transaction((tx) => notifications.change(tx, created?.id ?? '', fields));
     const one = 'https://images.example.com/1.jpg';
     const byUrl = await change({ image: one });
     expect(byUrl.image).toMatchObject({ url: one, full_screen_url: one, thumbnail_url: one });

@@ -31,14 +31,14 @@ beforeAll(async () => {
     }));
     await publishAll({ database: db.database, notifications }, items);
   }
-  await db.database.everyone.query(testSql('update inboxes set counted_blocks = 0 where user_id = $1', [users[19]]));
-  await db.database.everyone.query(testSql('analyze'));
+  await db.database.query(testSql('update inboxes set counted_blocks = 0 where user_id = $1', [users[19]]));
+  await db.database.query(testSql('analyze'));
 });
 afterAll(() => db.drop());
 
 /** The nodes of a plan that read notifications. */
 async function nodesOf({ text, values = [] }: SentQuery): Promise<PlanNode[]> {
-  const [row] = await db.database.everyone.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+  const [row] = await db.database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     testSql(`explain (format json) ${text}`, values),
   );
   return row === undefined ? [] : readsOf(row['QUERY PLAN'][0].Plan);
@@ -54,14 +54,14 @@ function readsOf(node: PlanNode): PlanNode[] {
 }
 
 test('a notification whose id is known is found by the index on ids', async () => {
-  const [row] = await db.database.everyone.query<{ id: string; user_id: string }>(
+  const [row] = await db.database.query<{ id: string; user_id: string }>(
     testSql('select id, user_id from notifications where user_id = $1 order by sequence limit 1', [users[0]]),
   );
   const { id = '', user_id: userId = '' } = row ?? {};
   const sent = await queriesOf(async () => {
     await createReadPositions(db.database, () => undefined).move(userId, { last_read_id: id });
-    await db.database.everyone.transaction((tx) => notifications.change(tx, id, { notification_type: 'pool' }));
-    await db.database.everyone.transaction((tx) => notifications.remove(tx, id));
+    await db.database.transaction((tx) => notifications.change(tx, id, { notification_type: 'pool' }));
+    await db.database.transaction((tx) => notifications.remove(tx, id));
   });
   const byId = sent.filter(({ text }) => /notifications[^;]* id = \$/.test(text));
   expect(byId.length).toBeGreaterThanOrEqual(5);
@@ -76,7 +76,7 @@ test('a full block is counted by reading its part of one index only', async () =
     publishAll({ database: db.database, notifications }, [input(users[19] ?? '')]),
   );
   const query = counting.find(({ name }) => name === 'blocks_count');
-  await db.database.everyone.query(testSql('update inboxes set counted_blocks = 0 where user_id = $1', [users[19]]));
+  await db.database.query(testSql('update inboxes set counted_blocks = 0 where user_id = $1', [users[19]]));
   const nodes = query === undefined ? [] : await nodesOf(query);
   expect(nodes.length).toBeGreaterThan(0);
   for (const node of nodes) {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NotificationInput } from '../../../src/contract/notification.js';
 import type { Transaction } from '../../../src/database/database.js';
-import type { Scope } from '../../../src/database/sql.js';
 import { Problem } from '../../../src/lib/problem.js';
 import type { Notifications } from '../../../src/notifications/notifications.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -19,7 +18,7 @@ afterAll(() => test.drop());
 
 const rounds = Array.from({ length: 20 }, (_, round) => round);
 const publish = (request: NotificationInput | readonly NotificationInput[]) =>
-  test.database.everyone.transaction((tx) => notifications.publish(tx, request));
+  test.database.transaction((tx) => notifications.publish(tx, request));
 
 interface Numbered {
   sequence: number;
@@ -30,7 +29,7 @@ interface Numbered {
 
 async function rowsOf(userId: string, order: 'sequence' | 'change_sequence'): Promise<Numbered[]> {
   const columns = 'sequence, change_sequence, created_at, updated_at';
-  return test.database.everyone.query<Numbered>(
+  return test.database.query<Numbered>(
     testSql(`select ${columns} from notifications where user_id = $1 order by ${order}`, [userId]),
   );
 }
@@ -65,7 +64,7 @@ describe('parallel publishing', () => {
     const failure = new Problem('malformed_request');
     const acts = upTo(12).map(async (act) => {
       const item = { user_ids: rotated(act + round), notification_type: 'pool', description: `${act}` };
-      await test.database.everyone.transaction(async (tx) => {
+      await test.database.transaction(async (tx) => {
         await notifications.publish(tx, [item, input(users[act % 5] ?? '')]);
         if (act % 3 === 0) throw failure;
       });
@@ -91,7 +90,7 @@ describe('parallel publishing', () => {
     for (const [act, notifications] of published.entries()) {
       expect(notifications.map(({ user_id }) => user_id)).toEqual([...(items[act]?.user_ids ?? []), another, one]);
     }
-    const heads = await test.database.everyone.query(
+    const heads = await test.database.query(
       testSql(
         `select last_change_sequence, total, (select count(*) from notifications n where n.user_id = i.user_id) as rows,
              (select bool_and(earlier) from (select created_at < lead(created_at) over (order by sequence) as earlier
@@ -112,8 +111,7 @@ describe('parallel publishing', () => {
       (select last_change_sequence from inboxes where user_id = $1) as head, (select total from inboxes where user_id = $1)
       from notifications where user_id = $1`;
     const reading = (async () => {
-      while (isPublishing)
-        seen.push(...(await test.database.everyone.query<(typeof seen)[number]>(testSql(look, [user]))));
+      while (isPublishing) seen.push(...(await test.database.query<(typeof seen)[number]>(testSql(look, [user]))));
     })();
     await Promise.all(upTo(40).map((count) => publish(upTo(1 + (count % 3)).map(() => input(user)))));
     isPublishing = false;
@@ -130,7 +128,7 @@ describe('publishing, changing and deleting at once', () => {
     const [first] = old;
     await Promise.all([
       ...old.map(({ id }, index) =>
-        test.database.everyone.transaction<unknown>((tx) =>
+        test.database.transaction<unknown>((tx) =>
           index % 2 === 0 ? notifications.remove(tx, id) : notifications.change(tx, id, { description: 'changed' }),
         ),
       ),
@@ -149,9 +147,7 @@ describe('publishing, changing and deleting at once', () => {
     for (const _ of rounds) {
       const user = await createInbox(test.database);
       const [created] = await publish([input(user)]);
-      const acts = upTo(5).map(() =>
-        test.database.everyone.transaction((tx) => notifications.remove(tx, created?.id ?? '')),
-      );
+      const acts = upTo(5).map(() => test.database.transaction((tx) => notifications.remove(tx, created?.id ?? '')));
       const outcomes = await Promise.allSettled(acts);
       const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
       expect(refused.map(({ reason }) => reason.code)).toEqual(Array(4).fill('not_found'));
@@ -164,9 +160,9 @@ describe('publishing, changing and deleting at once', () => {
       const user = await createInbox(test.database);
       const [created] = await publish([input(user)]);
       const change = (fields: object) =>
-        test.database.everyone.transaction((tx) => notifications.change(tx, created?.id ?? '', fields));
+        test.database.transaction((tx) => notifications.change(tx, created?.id ?? '', fields));
       await Promise.all([change({ description: 'a' }), change({ actor: 'b' }), change({ object_data_number: 3 })]);
-      const [row] = await test.database.everyone.query(
+      const [row] = await test.database.query(
         testSql(
           'select description, actor, object_data_number, change_sequence from notifications where user_id = $1',
           [user],
@@ -180,13 +176,13 @@ describe('publishing, changing and deleting at once', () => {
     const user = await createInbox(test.database);
     const [created] = await publish([input(user)]);
     let waiting: Promise<Problem>[] = [];
-    await test.database.everyone.transaction(async (tx) => {
+    await test.database.transaction(async (tx) => {
       await tx.query(testSql('delete from inboxes where user_id = $1', [user]));
       const id = created?.id ?? '';
       waiting = [
         problemOf(publish(input(user))),
-        problemOf(test.database.everyone.transaction((other) => notifications.change(other, id, { actor: 'x' }))),
-        problemOf(test.database.everyone.transaction((other) => notifications.remove(other, id))),
+        problemOf(test.database.transaction((other) => notifications.change(other, id, { actor: 'x' }))),
+        problemOf(test.database.transaction((other) => notifications.remove(other, id))),
       ];
       await untilWaitingForLocks(3);
     });
@@ -197,7 +193,7 @@ describe('publishing, changing and deleting at once', () => {
 });
 
 describe('the time of a statement that waited for a lock', () => {
-  const acts: Readonly<Record<string, (tx: Transaction<Scope>, userId: string, id: string) => Promise<unknown>>> = {
+  const acts: Readonly<Record<string, (tx: Transaction, userId: string, id: string) => Promise<unknown>>> = {
     publish: (tx, userId) => notifications.publish(tx, input(userId)),
     change: (tx, _, id) => notifications.change(tx, id, { actor: 'x' }),
     remove: (tx, _, id) => notifications.remove(tx, id),
@@ -211,9 +207,9 @@ describe('the time of a statement that waited for a lock', () => {
       const failure = new Problem('malformed_request');
       let waiting: Promise<unknown> | undefined;
       let whileWaiting: string | undefined;
-      const before = test.database.everyone.transaction(async (tx) => {
+      const before = test.database.transaction(async (tx) => {
         await notifications.publish(tx, input(user));
-        waiting = test.database.everyone.transaction((other) => act(other, user, created?.id ?? ''));
+        waiting = test.database.transaction((other) => act(other, user, created?.id ?? ''));
         await untilWaitingForLocks(1);
         [{ now: whileWaiting } = { now: '' }] = await tx.query<{ now: string }>(testSql('select db_now() as now'));
         throw failure;
@@ -229,7 +225,6 @@ describe('the time of a statement that waited for a lock', () => {
 
 async function untilWaitingForLocks(number: number): Promise<void> {
   const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  const look = async () =>
-    (await test.database.everyone.query(testSql(waiting))).length === number ? true : undefined;
+  const look = async () => ((await test.database.query(testSql(waiting))).length === number ? true : undefined);
   await eventually(`${number} acts to wait for the lock`, look, 1500); // below the lock timeout
 }

@@ -26,7 +26,7 @@ test.each<[string, () => NotificationInput]>([
 ])('publishing one and publishing many refuse the same errors: %s', async (_, make) => {
   const input = make();
   const one = await errorsOf(notifications.publishOne(input));
-  const many = await errorsOf(db.database.spanning.transaction((tx) => notifications.publish(tx, input)));
+  const many = await errorsOf(db.database.transaction((tx) => notifications.publish(tx, input)));
   expect(one).not.toEqual([]);
   expect(one).toEqual(many);
 });

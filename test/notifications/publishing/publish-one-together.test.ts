@@ -22,7 +22,7 @@ const publishTo = (userId: string, description = 'A payment') =>
 
 /** The notifications and the head of a user, as the tables have them. */
 async function inboxOf(userId: string) {
-  const [found] = await db.database.everyone.query<{
+  const [found] = await db.database.query<{
     sequences: string[];
     in_order: boolean;
     head: number;
@@ -137,7 +137,7 @@ describe('single notifications that are published to one inbox at once', () => {
         const description = `number ${nth}`;
         const inOwnTransaction = nth % 16 === 0;
         const [found] = inOwnTransaction
-          ? await db.database.everyone.transaction((tx) => each.publish(tx, { ...input, description }))
+          ? await db.database.transaction((tx) => each.publish(tx, { ...input, description }))
           : [await each.publishOne({ ...input, description })];
         expect(found?.description).toBe(description);
         return found?.sequence ?? 0;
@@ -157,7 +157,7 @@ describe('single notifications that are published to one inbox at once', () => {
 
   test('count only once the block that they fill together', async () => {
     const [inbox = ''] = await createInboxes(db.database, 1);
-    await db.database.everyone.query(
+    await db.database.query(
       testSql('update inboxes set last_change_sequence = 1000, counted_blocks = 0 where user_id = $1', [inbox]),
     );
     const queries = await queriesOf(() => Promise.all(upTo(64).map(() => publishTo(inbox))));

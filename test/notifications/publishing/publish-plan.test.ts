@@ -78,7 +78,7 @@ function nodes(node: PlanNode): PlanNode[] {
 describe.each(['never analyzed', 'analyzed'])('the plan of publishing, with tables that were %s', (state) => {
   beforeAll(async () => {
     if (state !== 'analyzed') return;
-    for (const { db } of installations) await db.database.everyone.query(testSql('analyze'));
+    for (const { db } of installations) await db.database.query(testSql('analyze'));
   });
 
   test.each([1, 2, 1000])('reads the inboxes of %i users by their key, and nothing twice', async (count) => {

@@ -100,7 +100,7 @@ describe('publish', () => {
   it('puts the times of one inbox a microsecond apart, even when the clock is behind the last one', async () => {
     const user = await inboxOf();
     const future = '2999-12-31T23:59:59.999998Z';
-    await test.database.everyone.query(testSql('update inboxes set last_time = $2 where user_id = $1', [user, future]));
+    await test.database.query(testSql('update inboxes set last_time = $2 where user_id = $1', [user, future]));
     const created = await publish([input(user), input(user), input(user)]);
     expect(created.map(({ created_at }) => created_at)).toEqual([
       '2999-12-31T23:59:59.999999Z',
@@ -128,7 +128,7 @@ describe('publish', () => {
     const item = { user_ids: users, notification_type: 'request', description: 'x' };
     const created = await publish([item, item]);
     expect(created.map(({ user_id }) => user_id)).toEqual([...users, ...users]);
-    const [wrong] = await test.database.everyone.query<{ count: number }>(
+    const [wrong] = await test.database.query<{ count: number }>(
       testSql('select count(*) from inboxes where user_id = any ($1) and (total, last_change_sequence) <> (2, 2)', [
         users,
       ]),
@@ -142,16 +142,14 @@ describe('a publication whose onPart callback throws', () => {
     const users = await createInboxes(test.database, 2);
     await publish(Array.from({ length: 1100 }, () => input(users[0] ?? '')));
     // As an older release leaves it: full blocks are not counted.
-    await test.database.everyone.query(
-      testSql('update inboxes set counted_blocks = 0 where user_id = any ($1)', [users]),
-    );
+    await test.database.query(testSql('update inboxes set counted_blocks = 0 where user_id = any ($1)', [users]));
     const heads = () =>
-      test.database.everyone.query(
+      test.database.query(
         testSql('select to_jsonb(i) as head from inboxes i where user_id = any ($1) order by total', [users]),
       );
     const before = await heads();
     const request = users.map((user) => input(user));
-    const failing = test.database.everyone.transaction((tx) =>
+    const failing = test.database.transaction((tx) =>
       notifications.publish(tx, request, [], () => {
         throw new Error('the callback failed');
       }),
@@ -202,14 +200,12 @@ describe('a refused request', () => {
     ]);
     expect(await headOf(test.database, user)).toMatchObject({ last_change_sequence: 0, total: 0 });
     expect(await listOf(user)).toEqual([]);
-    expect(await test.database.everyone.query(testSql('select id from images where external_url = $1', [url]))).toEqual(
-      [],
-    );
+    expect(await test.database.query(testSql('select id from images where external_url = $1', [url]))).toEqual([]);
   });
 
   it('names fields without an index when the request is one object', async () => {
     const single = (request: NotificationInput) =>
-      errorsOf(test.database.everyone.transaction((tx) => notifications.publish(tx, request)));
+      errorsOf(test.database.transaction((tx) => notifications.publish(tx, request)));
     expect(await single(input(randomUUID()))).toEqual([{ field: 'user_id', code: 'unknown_user' }]);
     const user = await inboxOf();
     expect(await single({ user_ids: [user, randomUUID()], notification_type: 'pool', description: 'x' })).toEqual([

@@ -64,14 +64,14 @@ const options: FanOutOptions = {
 /** Creates users who are logged in on a device with a push token. */
 async function createReachable(count: number): Promise<string[]> {
   const ids = await createInboxes(database, count);
-  await database.everyone.query(
+  await database.query(
     testSql(
       `insert into devices (user_id, id, gcm_device_token, created_at, updated_at)
          select id, id, 'token of ' || id, now(), now() from unnest($1::uuid[]) id`,
       [ids],
     ),
   );
-  await database.everyone.query(
+  await database.query(
     testSql(
       `insert into authentications (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at)
          select id, id, id, 'password', 'approved', 0, now() + interval '1 day', now(), now() from unnest($1::uuid[]) id`,
@@ -82,13 +82,13 @@ async function createReachable(count: number): Promise<string[]> {
 }
 
 const publish = (userIds: readonly string[]) =>
-  database.everyone.transaction((tx) =>
+  database.transaction((tx) =>
     notifications.publish(tx, { user_ids: [...userIds], notification_type: 'pool', description: 'A new pool' }),
   );
 
 /** Publishes an item for each user. */
 const publishEach = (userIds: readonly string[]) =>
-  database.everyone.transaction((tx) =>
+  database.transaction((tx) =>
     notifications.publish(
       tx,
       userIds.map((userId) => ({
@@ -107,7 +107,7 @@ interface Counts {
 }
 
 async function counts(userIds: readonly string[]): Promise<Counts | undefined> {
-  const [row] = await database.everyone.query<Counts>(
+  const [row] = await database.query<Counts>(
     testSql(
       `select (select count(*) from push_deliveries where user_id = any ($1::uuid[])) as pushes,
                 (select count(distinct (user_id, device_id, notification_id)) from push_deliveries
@@ -165,9 +165,7 @@ describe('a publication', () => {
     const relays = [options, failing, options, failing].map((each) => startPushRelay(each));
     try {
       await eventually('the fan-out of all publications', async () => {
-        const [row] = await database.everyone.query<{ rows: number }>(
-          testSql('select count(*) as rows from publications'),
-        );
+        const [row] = await database.query<{ rows: number }>(testSql('select count(*) as rows from publications'));
         return row?.rows === 0 ? true : undefined;
       });
     } finally {
@@ -185,7 +183,7 @@ describe('a publication', () => {
 
   test('in a transaction that fails is not pushed', async () => {
     const users = await createReachable(1);
-    const failing = database.everyone.transaction(async (tx) => {
+    const failing = database.transaction(async (tx) => {
       await notifications.publish(tx, { user_id: users[0] ?? '', notification_type: 'pool', description: 'x' });
       throw new Error('rolled back');
     });
@@ -197,13 +195,9 @@ describe('a publication', () => {
 test('users without a login, deactivated users and users with a revoked login get no push', async () => {
   const users = await createReachable(4);
   const [ended, deactivated, revoked] = users;
-  await database.everyone.query(testSql('update authentications set ended_at = now() where user_id = $1', [ended]));
-  await database.everyone.query(testSql("update users set status = 'deactivated' where id = $1", [deactivated]));
-  await database.everyone.query(testSql('update users set epoch = epoch + 1 where id = $1', [revoked]));
-  const reachable = await findReachableDevices(
-    database.everyone,
-    [...users, randomUUID()],
-    ['apns', 'fcm', 'web_push'],
-  );
+  await database.query(testSql('update authentications set ended_at = now() where user_id = $1', [ended]));
+  await database.query(testSql("update users set status = 'deactivated' where id = $1", [deactivated]));
+  await database.query(testSql('update users set epoch = epoch + 1 where id = $1', [revoked]));
+  const reachable = await findReachableDevices(database, [...users, randomUUID()], ['apns', 'fcm', 'web_push']);
   expect(reachable.map(({ user_id }) => user_id)).toEqual([users[3]]);
 });

@@ -21,9 +21,7 @@ test('a start with NOTIFICATION_RETENTION removes old notifications, and lists n
       body: { user_id: user.id, notification_type: type, description: type },
     });
   }
-  await postern.database.everyone.query(
-    testSql(`update notifications set created_at = created_at - interval '40 days'`),
-  );
+  await postern.database.query(testSql(`update notifications set created_at = created_at - interval '40 days'`));
   expect((await list()).body).toHaveLength(3);
 
   const second = await postern.another({ NOTIFICATION_RETENTION: 'pool:90d,*:30d' });

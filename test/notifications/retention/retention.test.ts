@@ -36,7 +36,7 @@ async function fill(userId: string, contents: readonly (readonly [type: string, 
     { database: fresh.database, notifications },
     contents.map(([type, daysAgo]) => input(userId, { notification_type: type, description: `${type} ${daysAgo}` })),
   );
-  await fresh.database.everyone.query(
+  await fresh.database.query(
     testSql(
       `update notifications set created_at = created_at - split_part(description, ' ', 2)::float8 * interval '1 day'
          where user_id = $1`,
@@ -48,7 +48,7 @@ const listOf = async (userId: string) =>
   (await notifications.list(userId, { ...newestFirst, limit: 100 }))?.items.map(({ description }) => description);
 /** Blocks and heads whose counts are wrong. */
 const miscounted = () =>
-  fresh.database.everyone.query(
+  fresh.database.query(
     testSql(`select user_id, block, notification_type, rows from inbox_blocks
          except select user_id, sequence / 1024, notification_type, count(*) from notifications group by 1, 2, 3
          union all
@@ -73,7 +73,7 @@ describe('retention', () => {
     const after = await headOf(fresh.database, user);
     expect(after).toMatchObject({ total: 3, last_change_sequence: before.last_change_sequence + 1 });
     expect(after.last_time > before.last_time).toBe(true);
-    expect(await fresh.database.everyone.query(testSql('select 1 from notification_tombstones'))).toEqual([]);
+    expect(await fresh.database.query(testSql('select 1 from notification_tombstones'))).toEqual([]);
     expect(await miscounted()).toEqual([]);
     expect(await removeOld()).toBe(0);
     expect(await headOf(fresh.database, user)).toMatchObject({ last_change_sequence: before.last_change_sequence + 1 });
@@ -102,14 +102,14 @@ describe('retention', () => {
     expect(Math.max(...steps)).toBeGreaterThan(100);
     expect(await listOf(users[449] ?? '')).toHaveLength(10);
     expect(await miscounted()).toEqual([]);
-    expect(await fresh.database.everyone.query(testSql('select 1 from inbox_blocks where rows <= 0'))).toEqual([]);
+    expect(await fresh.database.query(testSql('select 1 from inbox_blocks where rows <= 0'))).toEqual([]);
   });
 
   test('skips a locked inbox until the next run, and does not wait for it', async () => {
     const [locked = '', other = ''] = await createInboxes(fresh.database, 2);
     await fill(locked, [['payment', 30]]);
     await fill(other, [['payment', 30]]);
-    await fresh.database.everyone.transaction(async (tx) => {
+    await fresh.database.transaction(async (tx) => {
       await tx.query(testSql('select 1 from inboxes where user_id = $1 for update', [locked]));
       expect(await removeOld()).toBe(1);
     });
@@ -123,10 +123,10 @@ describe('retention', () => {
       user,
       Array.from({ length: 40 }, () => ['payment', 30]),
     );
-    const old = await fresh.database.everyone.query<{ id: string }>(
+    const old = await fresh.database.query<{ id: string }>(
       testSql('select id from notifications where user_id = $1', [user]),
     );
-    const { transaction: tx } = fresh.database.everyone;
+    const { transaction: tx } = fresh.database;
     await Promise.allSettled([
       ...old.slice(0, 10).map(({ id }) => tx((handle) => notifications.remove(handle, id))),
       ...old
@@ -149,7 +149,7 @@ describe('retention', () => {
       ],
       () => undefined,
     );
-    const [clock] = await fresh.database.everyone.query<{ payment: string; pool: string }>(
+    const [clock] = await fresh.database.query<{ payment: string; pool: string }>(
       testSql(`select db_now() - interval '10 days' as payment, db_now() - interval '20 days' as pool`),
     );
     const { payment = '', pool = '', ...rest } = retention.retainedFrom();
@@ -177,13 +177,13 @@ describe('retention', () => {
 
 describe('tombstones', () => {
   const forgottenOf = async (userId: string) => {
-    const [head] = await fresh.database.everyone.query<{ forgotten: number }>(
+    const [head] = await fresh.database.query<{ forgotten: number }>(
       testSql('select forgotten_change_sequence as forgotten from inboxes where user_id = $1', [userId]),
     );
     return head?.forgotten;
   };
   const addTombstones = (userId: string, sequences: readonly number[], daysAgo: number) =>
-    fresh.database.everyone.query(
+    fresh.database.query(
       testSql(
         `insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
            select $1, n, gen_random_uuid(), n, db_now() - $3 * interval '1 day' from unnest($2::int[]) n`,
@@ -192,7 +192,7 @@ describe('tombstones', () => {
     );
   const tombstonesOf = async (userId: string) =>
     (
-      await fresh.database.everyone.query<{ n: number }>(
+      await fresh.database.query<{ n: number }>(
         testSql('select change_sequence as n from notification_tombstones where user_id = $1 order by n', [userId]),
       )
     ).map(({ n }) => n);
@@ -208,7 +208,7 @@ describe('tombstones', () => {
     );
     await addTombstones(cy, [5], 1);
     await addTombstones(gone, [1], 31);
-    await fresh.database.everyone.query(testSql('delete from inboxes where user_id = $1', [gone]));
+    await fresh.database.query(testSql('delete from inboxes where user_id = $1', [gone]));
     expect(await runMaintenanceOnce(fresh.database, [tombstoneTask])).toBe(2 + 1200 + 1);
     expect([
       await tombstonesOf(ann),
@@ -222,7 +222,7 @@ describe('tombstones', () => {
   test('of a locked inbox stay until it is unlocked', async () => {
     const user = await createInbox(fresh.database);
     await addTombstones(user, [4], 31);
-    await fresh.database.everyone.transaction(async (tx) => {
+    await fresh.database.transaction(async (tx) => {
       await tx.query(testSql('select 1 from inboxes where user_id = $1 for update', [user]));
       expect(await runMaintenanceOnce(fresh.database, [tombstoneTask])).toBe(0);
     });

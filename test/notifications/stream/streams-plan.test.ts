@@ -23,8 +23,7 @@ let users: string[];
 beforeAll(async () => {
   db = await createTestDatabase();
   users = await createInboxes(db.database, 5000);
-  const fill = (statement: string) =>
-    db.database.everyone.query(testSql(`${statement} from unnest($1::uuid[]) id`, [users]));
+  const fill = (statement: string) => db.database.query(testSql(`${statement} from unnest($1::uuid[]) id`, [users]));
   await fill(`insert into authentications
       (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at)
     select id, id, id, 'password', 'approved', 0, now() + '1 day', now(), now()`);
@@ -40,12 +39,12 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 /** The rows that the one statement of `work` reads, including rows that it discards. */
-async function rowsReadBy(work: (handle: Queryable<'user'>) => Promise<unknown>): Promise<number> {
+async function rowsReadBy(work: (handle: Queryable) => Promise<unknown>): Promise<number> {
   const plans: PlanNode[] = [];
   await work({
     async query({ text, values }) {
       const explain = `explain (analyze, timing off, format json) ${text}`;
-      const rows = await db.database.everyone.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(testSql(explain, values));
+      const rows = await db.database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(testSql(explain, values));
       plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
       return [];
     },
@@ -61,14 +60,14 @@ function rowsRead(node: PlanNode): number {
   return below + (read + removed) * node['Actual Loops'];
 }
 
-/** The database with this handle for the rows of several users. */
-function withUsers(handle: Queryable<'user'>): Database {
-  return { ...db.database, users: { ...db.database.users, ...handle } };
+/** The database, whose queries run on this handle. */
+function withUsers(handle: Queryable): Database {
+  return { ...db.database, ...handle };
 }
 
 describe.each(['never analyzed', 'analyzed'])('streams, with tables that were %s', (state) => {
   beforeAll(async () => {
-    if (state === 'analyzed') await db.database.everyone.query(testSql('analyze'));
+    if (state === 'analyzed') await db.database.query(testSql('analyze'));
   });
 
   // The session, its authentication, its user, the inbox, the read position, and the stream itself, which needs nothing.

@@ -278,7 +278,7 @@ describe('while the database is unavailable', () => {
     proxy.down();
     await publish(user, 3);
     streams.wake([user]);
-    expect((await problemOf(database.everyone.query(testSql('select 1')))).code).toBe('storage_unavailable');
+    expect((await problemOf(database.query(testSql('select 1')))).code).toBe('storage_unavailable');
     expect(sink.sequences).toEqual([]);
     proxy.up();
     await eventually('everything', async () => (sink.sequences.length === 3 ? true : undefined));

@@ -74,17 +74,17 @@ test.each([false, true])(
     try {
       const [userId, authenticationId, id] = [newId(), newId(), newId()];
       const { token, digest } = newToken('session', [userId, id]);
-      await database.everyone.query(
+      await database.query(
         testSql('insert into users (id, created_at, updated_at) select $1, now, now from db_now() now', [userId]),
       );
-      await database.everyone.query(
+      await database.query(
         testSql(
           `insert into authentications (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at)
            select $1, $2, $2, 'password', 'approved', 0, now + interval '1 day', now, now from db_now() now`,
           [userId, authenticationId],
         ),
       );
-      await database.everyone.query(
+      await database.query(
         testSql(
           `insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
            select $1, $2, $3, $3, $4, now, now + interval '1 hour' from db_now() now`,
@@ -96,7 +96,7 @@ test.each([false, true])(
       await crashAfterRollbacks(server.target, userId, () => verify(token));
 
       if (maintenanceFirst) await runMaintenanceOnce(database, [sessionChangesTask]);
-      await database.everyone.query(testSql('update users set epoch = epoch + 1 where id = $1', [userId]));
+      await database.query(testSql('update users set epoch = epoch + 1 where id = $1', [userId]));
       for (let count = 0; count < 3; count += 1) {
         await expect(verify(token)).rejects.toThrow('invalid_session_token');
       }

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const run = <Row extends object>(text: string, values: readonly unknown[] = []) =>
-  one.database.everyone.query<Row>(testSql(text, values));
+  one.database.query<Row>(testSql(text, values));
 const maintain = () => runMaintenanceOnce(one.database, [sessionChangesTask]);
 
 /** The run id of session_changes_floor. */
@@ -53,7 +53,7 @@ async function restoreFloor(empty: string): Promise<void> {
   const all = await columns();
   await run('drop table if exists dumped_floor');
   await run(`create table dumped_floor as select ${all} from session_changes_floor`);
-  await one.database.everyone.transaction(async (tx) => {
+  await one.database.transaction(async (tx) => {
     await tx.query(testSql(empty));
     await tx.query(testSql(`insert into session_changes_floor (${all}) select ${all} from dumped_floor`));
   });

@@ -56,7 +56,7 @@ async function createCases(): Promise<Case[]> {
       list.push({ token: live.token, answer: { status: 200, id: live.id, user_id: live.user_id } });
     }
     const expired = await newSession(token);
-    await one.database.everyone.query(testSql('update sessions set expires_at = db_now() where id = $1', [expired.id]));
+    await one.database.query(testSql('update sessions set expires_at = db_now() where id = $1', [expired.id]));
     addRefused(expired.token);
     const ended = await signIn(one, await createUser(one));
     await one.api('DELETE', '/v1/tokens', { basic: ended.token });
@@ -109,7 +109,7 @@ describe('parallel session checks', () => {
     for (let round = 0; round < rounds; round += 1) {
       const checked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? session.token : dead));
       const answers = checked.map((token) => verify(one, token));
-      await one.database.everyone.query(
+      await one.database.query(
         testSql(`select pg_terminate_backend(pid) from pg_stat_activity
              where datname = current_database() and application_name ~ '^postern( map|$)' and pid <> pg_backend_pid()`),
       );

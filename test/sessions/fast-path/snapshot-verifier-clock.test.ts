@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const setClockAhead = (interval: string) =>
-  one.database.everyone.query(
+  one.database.query(
     testSql(`create or replace function db_now() returns timestamptz language sql volatile
          as $$ select clock_timestamp() + interval '${interval}' $$`),
   );
@@ -104,7 +104,7 @@ describe('a session with a lifetime of 400 days in its row', () => {
   ])('%s is refused, cached or not', async (_, change) => {
     const { session } = await signInNewUser();
     expect(await statuses(session.token)).toEqual([200]);
-    await one.database.everyone.query(testSql(change, [session.id]));
+    await one.database.query(testSql(change, [session.id]));
     expect(await statuses(session.token)).toEqual([401]);
   });
 });

@@ -38,7 +38,7 @@ let db: TestDatabase;
 let client: pg.Client;
 beforeAll(async () => {
   db = await createTestDatabase();
-  const fill = (statement: string) => db.database.everyone.query(testSql(statement, [users]));
+  const fill = (statement: string) => db.database.query(testSql(statement, [users]));
   const userId = `md5('user' || n)::uuid`;
   await fill(`insert into users (id, created_at, updated_at)
     select ${userId}, now(), now() from generate_series(1, $1::int) n`);
@@ -46,7 +46,7 @@ beforeAll(async () => {
       (user_id, id, device_id, authenticator, status, epoch, token_digest, expires_at, created_at, updated_at, approved_at)
     select ${userId}, ${userId}, ${userId}, 'password', 'approved', 0, sha256(''), now() + '1 day', now(), now(), now()
     from generate_series(1, $1::int) n`);
-  await db.database.everyone.query(
+  await db.database.query(
     testSql(
       `insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
       select ${userId}, ${userId}, ${userId}, ${userId}, digest, now(), now() + '1 day'
@@ -115,7 +115,7 @@ const states = [
 
 describe.each(states)('the plan of a session check on tables that were $state', ({ state, authentications }) => {
   beforeAll(async () => {
-    if (state === 'analyzed') await db.database.everyone.query(testSql('analyze'));
+    if (state === 'analyzed') await db.database.query(testSql('analyze'));
   });
 
   const cases = ['force_generic_plan', 'force_custom_plan'].flatMap((mode) =>
@@ -145,11 +145,11 @@ describe.each(states)('the plan of a session check on tables that were $state', 
 
 describe('the plan of the look-up of changes', () => {
   test('reads only new rows, by the index, however many older ones there are', async () => {
-    await db.database.everyone.query(
+    await db.database.query(
       testSql(`insert into session_changes (user_id, xid)
       select gen_random_uuid(), (pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1)::text::xid8 from generate_series(1, 20000)`),
     );
-    await db.database.everyone.query(testSql('analyze session_changes'));
+    await db.database.query(testSql('analyze session_changes'));
     const { verify } = createSnapshotVerifier(db.database);
     const token = tokenOf(1);
     for (let count = 0; count < 2; count += 1) await verify(token);
@@ -161,14 +161,14 @@ describe('the plan of the look-up of changes', () => {
       expect(found.map((scan) => scan['Actual Rows'])).toEqual(found.map(() => 0));
     }
     expect(await plansOf(query, 20)).toBe(5);
-    await db.database.everyone.query(testSql('truncate session_changes'));
+    await db.database.query(testSql('truncate session_changes'));
   });
 });
 
 describe('the plan of session creation', () => {
   beforeAll(async () => {
-    await db.database.everyone.query(testSql('update authentications set first_used_at = approved_at'));
-    await db.database.everyone.query(testSql('analyze'));
+    await db.database.query(testSql('update authentications set first_used_at = approved_at'));
+    await db.database.query(testSql('analyze'));
   });
 
   /** An authentication token of this user. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Session } from '../../../src/contract/session.js';
 import type { User } from '../../../src/contract/user.js';
 import { openClient } from '../../../src/database/connections/open-client.js';
-import type { Database } from '../../../src/database/database.js';
+import type { Handle } from '../../../src/database/database.js';
 import { expiryTasks } from '../../../src/database/maintenance/expiry.js';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import type { Statement } from '../../../src/database/sql.js';
@@ -41,7 +41,7 @@ async function statuses(token: string): Promise<number[]> {
   return [...new Set([...first, ...second])];
 }
 
-const run = (text: string, values: readonly unknown[] = []) => one.database.everyone.query(testSql(text, values));
+const run = (text: string, values: readonly unknown[] = []) => one.database.query(testSql(text, values));
 
 interface SignedIn {
   readonly user: User;
@@ -178,16 +178,16 @@ test('checks during a logout never return 200 again after a 401, 20 times', asyn
 function createHeldVerifier() {
   const held: (() => void)[] = [];
   let holding = false;
-  const everyone: Database['everyone'] = {
-    ...one.database.everyone,
+  const database: Handle = {
+    ...one.database,
     async query(statement) {
       const wait = holding;
-      const rows = await one.database.everyone.query(statement);
+      const rows = await one.database.query(statement);
       if (wait) await new Promise<void>((resolve) => held.push(resolve));
       return rows;
     },
   };
-  const { verify } = createSnapshotVerifier({ everyone });
+  const { verify } = createSnapshotVerifier(database);
   return {
     verify: (token: string) => verify(token).then(({ id }) => id),
     /** Begins a check and holds its query result back until the returned function is called. */
@@ -286,7 +286,7 @@ describe('the session cache', () => {
         () => true,
       ),
     );
-    const [{ is_over } = { is_over: undefined }] = await one.database.everyone.query<{ is_over: boolean }>(
+    const [{ is_over } = { is_over: undefined }] = await one.database.query<{ is_over: boolean }>(
       testSql('select expires_at <= db_now() as is_over from sessions where id = $1', [session.id]),
     );
     expect(is_over).toBe(true);
@@ -307,10 +307,10 @@ describe('the session cache', () => {
   test('is cleared when another server answers, or the same one after a restart', async () => {
     const { user, session } = await signInNewUser();
     let server = 'one';
-    const everyone: Database['everyone'] = {
-      ...one.database.everyone,
+    const database: Handle = {
+      ...one.database,
       async query<Row extends object>(statement: Statement<Row>) {
-        const rows = await one.database.everyone.query(statement);
+        const rows = await one.database.query(statement);
         return rows.map((row) => {
           if (!('changes' in row) || !Array.isArray(row.changes)) return row;
           const [now, snapshot, , ...more] = row.changes;
@@ -318,7 +318,7 @@ describe('the session cache', () => {
         });
       },
     };
-    const { verify } = createSnapshotVerifier({ everyone });
+    const { verify } = createSnapshotVerifier(database);
     for (let count = 0; count < 3; count += 1) await verify(session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
     await run('delete from session_changes where user_id = $1', [user.id]);

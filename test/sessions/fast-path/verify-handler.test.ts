@@ -361,11 +361,11 @@ describe('a session check', () => {
       const { sendRaw } = createBadRequests(postern);
       let answer: ReturnType<typeof sendRaw> | undefined;
       let closed: Promise<void> | undefined;
-      await postern.database.everyone.transaction(async (tx) => {
+      await postern.database.transaction(async (tx) => {
         await tx.query(testSql('lock table session_changes in access exclusive mode'));
         answer = sendRaw(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${valid.token}\r\n\r\n`);
         await eventually('the check to wait', async () => {
-          const [waiting] = await postern.database.everyone.query(
+          const [waiting] = await postern.database.query(
             testSql(`select 1 from pg_stat_activity
               where datname = current_database() and wait_event_type = 'Lock' and query like '%session_changes%'`),
           );

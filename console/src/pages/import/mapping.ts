@@ -113,8 +113,8 @@ export function userOf(
     : user;
 }
 
-/** Removes the apostrophe that keeps spreadsheets from reading a formula, as in `'+34612345678`. */
-const withoutApostrophe = (cell: string) => cell.trim().replace(/^'(?=[=+\-@])/, '');
+/** Removes the apostrophes that keep spreadsheets from reading a formula, as in `'+34612345678` (see `csvLine`). */
+const withoutApostrophe = (cell: string) => cell.trim().replace(/(^|[;\t\r\n] *"?)'(?=[=+\-@])/g, '$1');
 
 function memberOf(target: Target, cell: string): unknown {
   switch (target) {

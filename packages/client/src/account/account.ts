@@ -1,7 +1,7 @@
 import { coreOf } from '../core.js';
 import { CancelledError, isProblem, UsageError } from '../errors.js';
 import { type List, type ListQuery, listOf } from '../lists.js';
-import type { Abortable } from '../platform.js';
+import { type Abortable, throwIfAborted } from '../platform.js';
 import type { OidcProvider } from '../registered.js';
 import type { Call } from '../transport.js';
 import type { Postern } from '../types.js';
@@ -163,7 +163,7 @@ export function createAccount(
     for (;;) {
       const choices = await choicesFor(core, operation, { signal });
       const candidate: unknown = await proof({ operation, choices, problem });
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       if (candidate === null) throw new CancelledError();
       try {
         return await send(candidate);

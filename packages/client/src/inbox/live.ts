@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { isPosternError, isProblem } from '../errors.js';
-import { wait } from '../platform.js';
+import { throwIfAborted, wait } from '../platform.js';
 import { readEvents, type ServerEvent } from './events.js';
 import { filterText } from './filter.js';
 import { poll } from './polling.js';
@@ -52,7 +52,8 @@ export async function* follow(
           streams: true,
         };
         const body = polls ? null : (await core.raw(request)).body;
-        if (body === null) {
+        // Answers of React Native's own `fetch` have no body.
+        if (!body) {
           yield* poll(core, progress, { filter, signal: ended.signal });
           await pauseFor(core, pollPauseMs, ended.signal);
           continue;
@@ -80,7 +81,7 @@ export async function* follow(
       const pause = Math.min(firstPauseMs * 2 ** failures, longestPauseMs) * (0.5 + Math.random());
       await pauseFor(core, pause, ended.signal);
     }
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
   } finally {
     removeCloseListener();
     signal?.removeEventListener('abort', end);

@@ -1,4 +1,4 @@
-import { wait } from '../platform.js';
+import { throwIfAborted, wait } from '../platform.js';
 import { loadPart } from '../transport.js';
 
 /** Loads the parts of the inbox that a page needs only when it first uses them: the stream, filters, mutes. */
@@ -12,7 +12,7 @@ export async function* whenLoaded(signal: AbortSignal | undefined) {
     } catch {
       yield { type: 'connection', connection: 'offline' } as const;
       await wait(5000, signal);
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
     }
   }
 }

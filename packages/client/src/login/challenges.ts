@@ -1,3 +1,4 @@
+import { anySignal } from '../any-signal.js';
 import type { Core } from '../core.js';
 import { isProblem } from '../errors.js';
 import type { Abortable } from '../platform.js';
@@ -98,7 +99,7 @@ export async function sendAssertion(
   { conditional = false, signal: callerSignal }: PasskeyInput,
   signal: AbortSignal,
 ): Promise<() => LoginState> {
-  const combinedSignal = callerSignal ? AbortSignal.any([signal, callerSignal]) : signal;
+  const combinedSignal = anySignal(signal, callerSignal);
   const assertion = await (core.passkeys ?? browserPasskeys).get(options, { conditional, signal: combinedSignal });
   return step2(answer, begin, JSON.stringify(assertion), undefined, signal);
 }

@@ -52,7 +52,8 @@ export function createDpopSigner(options: {
   readonly storage: PosternStorage;
 }): DpopSigner {
   const { base, transport, storage } = options;
-  const { subtle } = crypto as { readonly subtle?: Subtle };
+  // Pages without TLS have no `subtle`, and React Native has no `crypto`.
+  const { subtle } = (globalThis.crypto ?? {}) as { readonly subtle?: Subtle };
   let nonce: string | undefined;
 
   function storeNonce(headers: Headers): void {
@@ -84,7 +85,6 @@ export function createDpopSigner(options: {
   return {
     storeNonce,
     async publicKey() {
-      // Pages without TLS have no `subtle`.
       if (subtle === undefined || storage.addKey === undefined || storage.getKey === undefined) return undefined;
       const storedPair = await storage.getKey(keyName);
       const pair = storedPair ?? (await storage.addKey(keyName, await subtle.generateKey(algorithm, false, ['sign'])));

@@ -129,8 +129,8 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   let lastSecret: { readonly input: string; readonly key: string } | undefined;
   const step2: LoginTools['step2'] = async ({ id }, begin, secret, pin, signal) => {
     const input = `${id} ${secret} ${pin}`;
-    // Not `randomUUID`, which pages without TLS lack.
-    if (lastSecret?.input !== input) lastSecret = { input, key: crypto.getRandomValues(new Uint32Array(4)).join('-') };
+    // Not of `crypto`, which React Native lacks. The key tells the inputs of one login apart, and is no secret.
+    if (lastSecret?.input !== input) lastSecret = { input, key: `${Date.now()}-${Math.random()}` };
     const headers = { 'idempotency-key': lastSecret.key };
     const path = `/v1/tokens/${id}/secret`;
     const body = { secret, ...(pin && { pin }) };

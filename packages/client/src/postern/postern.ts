@@ -1,7 +1,7 @@
 import { type Core, coreKey, type StoredLogin } from '../core.js';
 import { isProblem, UsageError } from '../errors.js';
 import type { DpopSigner } from '../login/dpop-signer.js';
-import { type Abortable, forCaller, platform, stopwatch, type Unsubscribe } from '../platform.js';
+import { type Abortable, forCaller, platform, stopwatch, throwIfAborted, type Unsubscribe } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { createStore } from '../store.js';
 import { baseOf, type Call, createTransport, loadPart } from '../transport.js';
@@ -185,7 +185,7 @@ export function createPostern(options: PosternOptions): Postern {
   }
 
   async function getSession({ signal, fresh = false }: Abortable & { fresh?: boolean | undefined } = {}) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     await forCaller(load(), signal);
     if (!fresh && cached?.isFresh()) return cached.session;
     renewing ??= renew().finally(() => {

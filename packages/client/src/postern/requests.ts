@@ -1,5 +1,5 @@
 import { ForeignAnswerError, isProblem, NetworkError, SignedOutError, UsageError } from '../errors.js';
-import { type Abortable, platform, wait } from '../platform.js';
+import { type Abortable, partsOf, platform, throwIfAborted, wait } from '../platform.js';
 import type { Call } from '../transport.js';
 import type { HeldSession, PosternOptions } from '../types.js';
 
@@ -18,7 +18,7 @@ export async function withRetry<T>(
     const pause = pauseAfter(error);
     if (pause === undefined || isClosed()) throw error;
     await wait(pause, signal);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     return attempt();
   }
 }
@@ -83,13 +83,13 @@ export function createRequests(
   async function fetchWithSession(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const request = input instanceof Request ? input : undefined;
     const page = platform().location;
-    const { origin } = new URL(request?.url ?? `${input}`, page?.href ?? base);
-    if (![new URL(base).origin, page?.origin, ...trustedOrigins].includes(origin)) {
-      throw new UsageError(
-        `postern.fetch sends no session to ${origin}. Add it to \`trustedOrigins\` if you trust it.`,
-      );
+    const address = request?.url ?? `${input}`;
+    const origin = partsOf(address, page?.href)?.[1];
+    if (!origin || ![partsOf(base)?.[1], page?.origin, ...trustedOrigins].includes(origin)) {
+      throw new UsageError(`postern.fetch sends no session to ${origin || address}: add it to \`trustedOrigins\`.`);
     }
-    const canRepeat = !(init.body instanceof ReadableStream);
+    // React Native has no `ReadableStream` to compare with.
+    const canRepeat = !(init.body as { readonly getReader?: unknown } | undefined)?.getReader;
     const attempt = (authorization: string) => {
       const headers = new Headers(init.headers ?? request?.headers);
       headers.set('authorization', authorization);

@@ -85,7 +85,7 @@ describe('a client whose storage keeps keys', () => {
     const storage = memoryStorage();
     const { postern } = await signedIn(app, { storage });
     await postern.getSession();
-    await app.database.everyone.query(
+    await app.database.query(
       testSql(`update authentications set key_thumbprint = 'another' where key_thumbprint is not null`),
     );
     expect(await postern.getSession({ fresh: true })).toBeNull();

@@ -1,4 +1,5 @@
 import { isPosternError, type Proof, type ProofChoice, type ProofRequest } from '@postern/client';
+import { anySignal } from '@postern/client/internal';
 import { element } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, disableUntil, type Form } from '../base/form.js';
@@ -20,7 +21,7 @@ export function prove(
 ): Promise<Proof | null> {
   const { words, dialog, signal, report } = options;
   const formAbort = new AbortController();
-  const anyAbort = AbortSignal.any([signal, formAbort.signal]);
+  const anyAbort = anySignal(signal, formAbort.signal);
   const formOptions = { words, labelledBy: 'dialog-title' };
   return new Promise<Proof | null>((resolve) => {
     const finish = (proof: Proof | null) => {

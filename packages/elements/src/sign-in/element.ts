@@ -6,6 +6,7 @@ import {
   offeredLogins,
   type Postern,
 } from '@postern/client';
+import { anySignal } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { startView } from './start.js';
@@ -176,13 +177,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
       shownViewName = viewName;
       viewController.abort();
       viewController = new AbortController();
-      const context = this.#context(
-        postern,
-        login,
-        offered,
-        AbortSignal.any([signal, viewController.signal]),
-        showFlow,
-      );
+      const context = this.#context(postern, login, offered, anySignal(signal, viewController.signal), showFlow);
       view = this.#viewOf(viewName, context, state, nextNotice);
       nextNotice = undefined;
       replaceContent(container, view.node);

@@ -1,3 +1,4 @@
+import { UsageError } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 import type { Cookie } from './cookies.js';
 import { problemResponse } from './problems.js';
@@ -12,6 +13,9 @@ export interface Target {
   readonly path: string;
   readonly cookies: { readonly login: Cookie; readonly device: Cookie };
 }
+
+/** Postern counts these requests by the address of the client, unless they only read. */
+const limitedByAddress = /^\/v1\/(account|recoveries|recovery-cancellations|registrations|tokens)(\/|$)/;
 
 /** The handler forwards no other headers of the page. */
 const headersToPostern = [
@@ -45,17 +49,18 @@ export function createForwarder({
 }: {
   readonly connection: Pick<Connection, 'base' | 'fetch' | 'timeout'>;
   readonly basePath: string;
-  readonly addressOf: (request: Request, context: HandlerContext) => string | undefined;
+  /** Undefined if the app has no addresses of clients to give. */
+  readonly addressOf: ((request: Request, context: HandlerContext) => string | null | undefined) | undefined;
 }) {
   /** The time limit ends when the answer begins, because streams have no end. */
-  async function send(path: string, init: RequestInit & { duplex?: 'half' }, signal: AbortSignal): Promise<Response> {
+  async function send(url: string, init: RequestInit & { duplex?: 'half' }, signal: AbortSignal): Promise<Response> {
     const controller = new AbortController();
     const abort = () => controller.abort();
     signal.addEventListener('abort', abort);
     if (signal.aborted) abort();
     const timer = setTimeout(abort, timeout);
     try {
-      return await fetch(base + path, { ...init, signal: controller.signal, redirect: 'manual' });
+      return await fetch(url, { ...init, signal: controller.signal, redirect: 'manual' });
     } finally {
       clearTimeout(timer);
     }
@@ -84,8 +89,9 @@ export function createForwarder({
       const value = request.headers.get(name);
       if (value !== null) headers.set(name, value);
     }
-    const address = addressOf(request, context);
-    if (address !== undefined && address !== '') headers.set('x-forwarded-for', address);
+    const address = addressOf?.(request, context);
+    if (address) headers.set('x-forwarded-for', address);
+    else if (addressOf !== undefined && method !== 'GET' && method !== 'HEAD' && !usesCookie) requireAddressFor(route);
     const bearer = request.headers.get('authorization');
     if (login !== undefined) headers.set('authorization', `Basic ${btoa(`${login}:`)}`);
     else if (bearer !== null && /^bearer /i.test(bearer)) headers.set('authorization', bearer);
@@ -99,9 +105,10 @@ export function createForwarder({
       body = { body: request.body, duplex: 'half' };
     }
 
+    const url = base() + path;
     let answer: Response;
     try {
-      answer = await send(path, { method, headers, ...body }, request.signal);
+      answer = await send(url, { method, headers, ...body }, request.signal);
     } catch (error) {
       if (request.signal.aborted) throw error;
       const unavailable = problemResponse(503, 'storage_unavailable', 'Postern cannot be reached.', {
@@ -138,6 +145,24 @@ export function createForwarder({
     if (device !== undefined) pageHeaders.append('set-cookie', cookies.device.set(device, yearInSeconds));
     return new Response(text, { status: answer.status, headers: pageHeaders });
   };
+}
+
+/** Without addresses, all users of the app would share the limits of one client. @throws UsageError */
+function requireAddressFor(route: string): void {
+  if (!limitedByAddress.test(decoded(route))) return;
+  throw new UsageError(
+    'createBrowserSession does not know the address of the client, so all users would share one limit. Pass `clientAddress`: ' +
+      "'proxy' behind your own proxy, a function that returns the address, or 'none' to accept this.",
+  );
+}
+
+/** The path as the router of Postern reads it. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The body of a login. Undefined if it is too long. */

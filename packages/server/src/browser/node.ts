@@ -11,11 +11,12 @@ interface IncomingMessage extends AsyncIterable<unknown> {
 /** An answer of `node:http`. */
 interface ServerResponse {
   statusCode: number;
+  readonly headersSent: boolean;
   readonly destroyed: boolean;
   setHeader(name: string, value: string | readonly string[]): unknown;
   flushHeaders(): void;
   write(part: Uint8Array): boolean;
-  end(): unknown;
+  end(body?: string): unknown;
   destroy(): unknown;
   once(event: 'close' | 'drain', listener: () => void): unknown;
   off(event: 'close' | 'drain', listener: () => void): unknown;
@@ -57,7 +58,7 @@ interface FastifyLike {
     readonly url: string;
     readonly exposeHeadRoute: false;
     readonly handler: (
-      request: { readonly raw: IncomingMessage },
+      request: { readonly raw: IncomingMessage; readonly log: { error(error: unknown): void } },
       reply: { hijack(): unknown; readonly raw: ServerResponse },
     ) => Promise<unknown>;
   }): unknown;
@@ -86,7 +87,13 @@ export function fastifyHandler(session: BrowserSession): (app: FastifyLike) => P
       exposeHeadRoute: false,
       async handler(request, reply) {
         reply.hijack();
-        await answer(session, request.raw, reply.raw).catch(() => reply.raw.destroy());
+        // Fastify no longer answers this request, so its error handler does not see the error.
+        await answer(session, request.raw, reply.raw).catch((error: unknown) => {
+          request.log.error(error);
+          if (reply.raw.headersSent) return reply.raw.destroy();
+          reply.raw.statusCode = 500;
+          return reply.raw.end('Internal Server Error');
+        });
         return reply;
       },
     });

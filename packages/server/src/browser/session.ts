@@ -6,8 +6,8 @@ import {
   type Snapshot,
   type SnapshotParts,
 } from '@postern/client';
-import { type Call, createTransport, filterText, UsageError } from '@postern/client/internal';
-import { connectionOf } from '../connection.js';
+import { type Call, filterText, UsageError } from '@postern/client/internal';
+import { connectionOf, createLazyTransport } from '../connection.js';
 import type { PosternServer } from '../server.js';
 import { headersOf, type RequestLike } from '../sessions/tokens.js';
 import type { Session } from '../wire.js';
@@ -27,10 +27,12 @@ export interface BrowserSessionOptions {
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly cookie?: CookieOptions | undefined;
   /**
-   * The address of the client, which Postern limits and records. `socket`: of the connection, if the adapter knows it. `proxy`: the
-   * last one in `X-Forwarded-For`, behind a proxy of your own. Postern must trust your backend: name it in `TRUST_PROXY`.
+   * The address of the client, which Postern limits and records. `socket`, the default: of the connection, which `expressHandler`,
+   * `fastifyHandler` and `handler(request, { address })` know. `proxy`: the last one in `X-Forwarded-For`, behind a proxy of your own.
+   * Postern must trust your backend: name it in `TRUST_PROXY`. Without an address, the first request that Postern limits by address
+   * throws. `none`: all users share these limits.
    */
-  readonly clientAddress?: 'socket' | 'proxy' | ((request: Request) => string | undefined) | undefined;
+  readonly clientAddress?: 'socket' | 'proxy' | 'none' | ((request: Request) => string | null | undefined) | undefined;
 }
 
 export type RouteHandler = (request: Request, context?: HandlerContext) => Promise<Response>;
@@ -47,7 +49,7 @@ export interface BrowserSession {
     Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', (request: Request) => Promise<Response>>
   >;
   /**
-   * The session of a page's visitor, by the cookie. Null if there is none. Only to read: changes need a session token. If neither
+   * The session of a page's visitor, by the cookie. Null if there is none. Calls with the same request object share one session. Only to read: changes need a session token. If neither
    * `origin` nor the request shows https, a cookie of plain http counts too: another host of the same domain could have set it, and
    * the page then shows the account of somebody else. So set `origin`.
    */
@@ -82,6 +84,19 @@ export interface BrowserSession {
  * @throws UsageError for options that make no sense
  */
 export function createBrowserSession(postern: PosternServer, options: BrowserSessionOptions): BrowserSession {
+  return createBrowser(postern, options).session;
+}
+
+/** A browser session with what the adapters of frameworks need in addition. */
+export interface Browser {
+  readonly session: BrowserSession;
+  /** Sends a request to Postern for the visitor of a page, as the handler does. Only for requests that the app has checked. */
+  readonly send: (request: Request, path: string, context?: HandlerContext) => Promise<Response>;
+  /** The cookie of a login in the header `Cookie`. */
+  readonly loginIn: (request: RequestLike) => string | undefined;
+}
+
+export function createBrowser(postern: PosternServer, options: BrowserSessionOptions): Browser {
   const connection = connectionOf(postern);
   const { basePath, allowedOrigins = [], cookie = {} } = options;
   if (!/^(\/[\w.~-]+)+$/.test(basePath ?? '')) {
@@ -89,7 +104,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
   }
   const ownOrigin = options.origin === undefined ? undefined : originOf(options.origin);
   const allowed = allowedOrigins.map(originOf);
-  const transport = createTransport({ ...connection, locale: undefined, cookies: false });
+  const transport = createLazyTransport(connection);
   const cookiesOf = (isSecure: boolean) => ({
     login: createCookie(isSecure, 'login', cookie),
     device: createCookie(isSecure, 'device', cookie),
@@ -101,29 +116,49 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     basePath,
     addressOf: addressReader(options.clientAddress ?? 'socket'),
   });
+  const originFor = (url: string) => ownOrigin ?? new URL(url).origin;
 
-  const handler: RouteHandler = async (request, context = {}) => {
+  const send: Browser['send'] = (request, path, context = {}) =>
+    forward(request, context, {
+      path,
+      cookies: originFor(request.url).startsWith('https:') ? secureCookies : insecureCookies,
+    });
+
+  const handler: RouteHandler = async (request, context) => {
     const url = new URL(request.url);
-    const origin = ownOrigin ?? url.origin;
     const path = url.pathname.startsWith(`${basePath}/v1/`) ? url.pathname.slice(basePath.length) : undefined;
     if (path === undefined) return problemResponse(404, 'not_found', 'There is nothing here.');
-    if (!isFromOwnPage(request, [origin, ...allowed])) {
+    if (!isFromOwnPage(request, [originFor(request.url), ...allowed])) {
       return problemResponse(403, 'foreign_origin', 'This request came from another site.');
     }
-    return forward(request, context, {
-      path: path + url.search,
-      cookies: origin.startsWith('https:') ? secureCookies : insecureCookies,
-    });
+    return send(request, path + url.search, context);
   };
   const route = (request: Request) => handler(request);
 
-  /** Creates a session for the cookie of a request. Null without a valid cookie. */
-  async function createSessionOf(request: RequestLike): Promise<HeldSession | null> {
+  function loginIn(request: RequestLike): string | undefined {
     const header = headersOf(request)('cookie');
     const origin = ownOrigin ?? shownOrigin(request);
-    const token =
-      secureCookies.login.read(header) ?? (mayBeInsecure(origin) ? insecureCookies.login.read(header) : undefined);
+    return secureCookies.login.read(header) ?? (mayBeInsecure(origin) ? insecureCookies.login.read(header) : undefined);
+  }
+
+  /** The sessions that were created for a request, so that one page gets one session, however often it asks. */
+  const created = new WeakMap<object, { readonly token: string; readonly session: Promise<HeldSession | null> }>();
+
+  /** The session of the cookie of a request. Null without a valid cookie. */
+  async function sessionFor(request: RequestLike): Promise<HeldSession | null> {
+    const token = loginIn(request);
     if (token === undefined) return null;
+    const key = requestOf(request);
+    const former = created.get(key);
+    // The cookie of a request changes if the request itself logs in or out.
+    if (former?.token === token) return former.session;
+    const session = createSession(token);
+    created.set(key, { token, session });
+    session.catch(() => created.delete(key));
+    return session;
+  }
+
+  async function createSession(token: string): Promise<HeldSession | null> {
     try {
       const authorization = `Basic ${btoa(`${token}:`)}`;
       return await transport.json<HeldSession>({ method: 'POST', path: '/v1/sessions', authorization });
@@ -132,19 +167,20 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
       throw error;
     }
   }
-  return {
+
+  const session: BrowserSession = {
     basePath,
     origin: ownOrigin,
     handler,
     routes: { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route },
     async session(request) {
-      const newSession = await createSessionOf(request);
-      return newSession && withoutToken(newSession);
+      const found = await sessionFor(request);
+      return found && withoutToken(found);
     },
     async snapshot<Parts extends SnapshotParts>(request: RequestLike, { account, inbox, devices }: Parts) {
-      const newSession = await createSessionOf(request);
-      if (newSession === null) return { session: null };
-      const authorization = `Bearer ${newSession.token}`;
+      const found = await sessionFor(request);
+      if (found === null) return { session: null };
+      const authorization = `Bearer ${found.token}`;
       const read = <T>(path: string, query: NonNullable<Call['query']> = {}) =>
         transport.json<T>({ path, query, authorization });
       const { filter, limit } = inbox === true ? {} : (inbox ?? {});
@@ -155,7 +191,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
         devices && read<Page<Device>>('/v1/devices/page', { limit: 100 }),
       ]);
       const snapshot: object = {
-        session: withoutToken(newSession),
+        session: withoutToken(found),
         ...(account && { account: details }),
         ...(inbox && { inbox: { page, marker, ...(filter !== undefined && { filter }) } }),
         ...(deviceList && { devices: deviceList.data }),
@@ -163,6 +199,16 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
       return snapshot as Snapshot<Parts>;
     },
   };
+  return { session, send, loginIn };
+}
+
+/**
+ * The object that stands for a request. Frameworks without one, such as Next.js, have one object of headers for each request, around
+ * which each call may put another object.
+ */
+function requestOf(request: RequestLike): object {
+  const { headers } = 'headers' in request ? request : request.raw;
+  return typeof headers.get === 'function' ? headers : request;
 }
 
 const withoutToken = ({ token: _, ...session }: HeldSession): Session => session;
@@ -202,11 +248,10 @@ function isFromOwnPage({ method, headers }: Request, origins: readonly string[])
   return site === null ? origin !== null && origins.includes(origin) : site === 'same-origin';
 }
 
-function addressReader(
-  from: NonNullable<BrowserSessionOptions['clientAddress']>,
-): (request: Request, context: HandlerContext) => string | undefined {
+function addressReader(from: NonNullable<BrowserSessionOptions['clientAddress']>) {
   if (typeof from === 'function') return from;
-  if (from === 'socket') return (_, { address }) => address;
-  if (from === 'proxy') return ({ headers }) => headers.get('x-forwarded-for')?.split(',').at(-1)?.trim();
-  throw new UsageError("`clientAddress` must be 'socket', 'proxy' or a function.");
+  if (from === 'none') return undefined;
+  if (from === 'socket') return (_: Request, { address }: HandlerContext) => address;
+  if (from === 'proxy') return ({ headers }: Request) => headers.get('x-forwarded-for')?.split(',').at(-1)?.trim();
+  throw new UsageError("`clientAddress` must be 'socket', 'proxy', 'none' or a function.");
 }

@@ -42,10 +42,7 @@ export interface Publishing {
     readonly trace: (id: string, options?: Abortable) => Promise<DeliveryTrace>;
   };
   /** Stores an image: a JPEG, PNG, WebP, GIF or AVIF of up to 5 MiB, or the one at a public https URL. */
-  readonly uploadImage: (
-    image: Blob | Uint8Array<ArrayBuffer> | { readonly url: string },
-    options: OnceOptions,
-  ) => Promise<Image>;
+  readonly uploadImage: (image: Blob | Uint8Array | { readonly url: string }, options: OnceOptions) => Promise<Image>;
 }
 
 const notificationsPath = '/admin/v1/notifications';
@@ -94,7 +91,8 @@ export function createPublishing(connection: Connection): Publishing {
     },
     async uploadImage(image, options) {
       const form = new FormData();
-      if (!('url' in image)) form.append('file', image instanceof Blob ? image : new Blob([image]), 'image');
+      if (!('url' in image))
+        form.append('file', image instanceof Blob ? image : new Blob([new Uint8Array(image)]), 'image');
       return call<Image>({
         method: 'POST',
         path: '/admin/v1/images',

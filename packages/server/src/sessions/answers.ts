@@ -1,6 +1,6 @@
 import { isPosternError } from '@postern/client';
 
-/** The answer that a middleware sends instead of the route. */
+/** The answer to a request whose session is missing, or cannot be checked: `new Response(refusal.body, refusal)`. */
 export interface Refusal {
   readonly status: 401 | 503;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,19 +15,36 @@ const refusal = (status: Refusal['status'], code: string, title: string, header:
 });
 
 /** There is no valid session. The code is that of Postern, so `postern.fetch` of the client gets a new session and retries. */
-export const noSession = refusal(401, 'invalid_session_token', 'This needs a valid session.', [
-  'www-authenticate',
-  'Bearer',
-]);
+const noSession = refusal(401, 'invalid_session_token', 'This needs a valid session.', ['www-authenticate', 'Bearer']);
 
 const uncheckedSession = refusal(503, 'storage_unavailable', 'The session cannot be checked right now.', [
   'retry-after',
   '1',
 ]);
 
-/** The answer if Postern could not check the session. Undefined for other errors, which are bugs. */
+/**
+ * The answer that the middlewares of this package send for a result of `verify`: 401 for null, which is no session, and 503 for an
+ * error after which Postern could not check the session. Undefined for other errors, which are bugs: throw them again.
+ *
+ * @example
+ * ```ts
+ * import { createPosternServer, refusalOf } from '@postern/server';
+ *
+ * const postern = createPosternServer({ url: 'https://auth.example.com' });
+ * export async function me(request: Request): Promise<Response> {
+ *   try {
+ *     const session = await postern.verify(request);
+ *     if (session !== null) return Response.json({ user_id: session.user_id });
+ *     throw session;
+ *   } catch (error) {
+ *     const refusal = refusalOf(error);
+ *     if (refusal === undefined) throw error;
+ *     return new Response(refusal.body, refusal);
+ *   }
+ * }
+ * ```
+ */
 export function refusalOf(error: unknown): Refusal | undefined {
+  if (error === null) return noSession;
   return isPosternError(error) && error.kind !== 'usage' ? uncheckedSession : undefined;
 }
-
-export const toResponse = ({ status, headers, body }: Refusal): Response => new Response(body, { status, headers });

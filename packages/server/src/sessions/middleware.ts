@@ -2,7 +2,7 @@ import type { MaybePromise } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
 import type { PosternServer } from '../server.js';
 import type { Session } from '../wire.js';
-import { noSession, type Refusal, refusalOf, toResponse } from './answers.js';
+import { type Refusal, refusalOf } from './answers.js';
 import type { HeadersLike, RequestLike } from './tokens.js';
 import type { VerifyOptions } from './verify.js';
 
@@ -23,7 +23,7 @@ async function guard(
 ): Promise<Refusal | undefined> {
   try {
     const session = await verify(request, { maxAge });
-    if (session === null && !optional) return noSession;
+    if (session === null && !optional) return refusalOf(session);
     for (const key of keys) sessions.set(key, session);
     return undefined;
   } catch (error) {
@@ -128,7 +128,7 @@ export function honoSession(
   return async (context, next) => {
     const { req } = context;
     const refusal = await guard(postern, req.raw, [context, req, req.raw], options);
-    if (refusal !== undefined) return toResponse(refusal);
+    if (refusal !== undefined) return new Response(refusal.body, refusal);
     await next();
     return undefined;
   };
@@ -152,7 +152,8 @@ export function withSession<A extends readonly unknown[]>(
 ): (request: Request, ...rest: A) => Promise<Response> {
   return async (request, ...rest) => {
     const refusal = await guard(postern, request, [request], options);
-    return refusal === undefined ? handler(request, sessionOf(request), ...rest) : toResponse(refusal);
+    if (refusal !== undefined) return new Response(refusal.body, refusal);
+    return handler(request, sessionOf(request), ...rest);
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Abortable, isPosternError, isProblem } from '@postern/client';
-import { type Call, createTransport, forCaller, stopwatch, UsageError } from '@postern/client/internal';
+import { type Call, forCaller, stopwatch, UsageError } from '@postern/client/internal';
+import { createLazyTransport } from '../connection.js';
 import type { PosternServerOptions } from '../options.js';
 import type { Session } from '../wire.js';
 import { type RequestLike, sessionTokenOf } from './tokens.js';
@@ -37,9 +38,9 @@ const maxCached = 10_000;
  * Creates the function that checks sessions. Calls in the same turn of the event loop share one request. A later call must not get
  * the answer of a request that is already sent, because the session may have ended since: later calls share the next request.
  */
-export function createVerify(base: string, options: PosternServerOptions): Verify {
+export function createVerify(base: () => string, options: Omit<PosternServerOptions, 'url'>): Verify {
   const { fetch, timeout = defaultTimeoutMs } = options;
-  const transport = createTransport({ base, fetch, locale: undefined, timeout, cookies: false });
+  const transport = createLazyTransport({ base, fetch, timeout });
   const checks = new Map<string, Checks>();
   const cache = new Map<string, CachedSession>();
 
@@ -58,6 +59,8 @@ export function createVerify(base: string, options: PosternServerOptions): Verif
   }
 
   function check(token: string): Promise<Session | null> {
+    // Without `setImmediate` this is a worker, where a request must not wait for the promise of another one.
+    if (!hasTurns()) return requestCheck(token);
     const tokenChecks = checks.get(token) ?? { running: undefined, waiting: undefined };
     if (tokenChecks.waiting !== undefined) return tokenChecks.waiting;
     checks.set(token, tokenChecks);
@@ -96,8 +99,7 @@ export function createVerify(base: string, options: PosternServerOptions): Verif
   };
 }
 
+const hasTurns = () => typeof globalThis.setImmediate === 'function';
+
 /** Resolves when the requests that have arrived by now were read. */
-function endOfTurn(): Promise<void> {
-  const { setImmediate: schedule } = globalThis as { readonly setImmediate?: (callback: () => void) => unknown };
-  return schedule === undefined ? Promise.resolve() : new Promise((resolve) => schedule(() => resolve()));
-}
+const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => resolve()));

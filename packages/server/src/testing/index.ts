@@ -33,7 +33,7 @@ export interface TestPosternOptions {
 export type TestUser = User & { readonly password: string; readonly pin: string | undefined };
 
 /** A running Postern. */
-export interface TestPostern extends AsyncDisposable {
+export interface TestPostern {
   readonly url: string;
   /** An API key with every scope. */
   readonly apiKey: string;
@@ -56,6 +56,8 @@ export interface TestPostern extends AsyncDisposable {
   /** Moves the clock of Postern: sessions expire, locks end. The clock of your process does not change. */
   readonly advance: (milliseconds: number) => Promise<void>;
   readonly stop: () => Promise<void>;
+  /** Stops it at the end of a block that begins with `await using`. */
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 /** How long `codeFor` waits, in milliseconds. */

@@ -15,7 +15,13 @@ export async function webhookRequest(url: string | URL, event: TestEvent, secret
   const body = JSON.stringify({ id, type, timestamp, endpoint_id, data: { ...common, ...data } });
   const time = `${Math.floor(Date.now() / 1000)}`;
   const { subtle } = globalThis.crypto;
-  const key = await subtle.importKey('raw', secretBytes(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  const key = await subtle.importKey(
+    'raw',
+    new Uint8Array(secretBytes(secret)),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['sign'],
+  );
   const signature = await subtle.sign('HMAC', key, new TextEncoder().encode(`${id}.${time}.${body}`));
   return new Request(url, {
     method: 'POST',

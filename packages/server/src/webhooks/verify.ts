@@ -64,15 +64,22 @@ export interface WebhookMessage<T = WebhookEvent> {
 
 /** Takes a `Request`, or headers with the raw body. @throws WebhookError */
 export type WebhookVerifier = <T = WebhookEvent>(
-  request: Request | { readonly headers: HeadersLike; readonly body: string | Uint8Array<ArrayBuffer> },
+  request: Request | { readonly headers: HeadersLike; readonly body: string | Uint8Array },
 ) => Promise<WebhookMessage<T>>;
 
 /** The least time in milliseconds between two look-ups of the keys, however many messages with a wrong signature arrive. */
 const keysPauseMs = 30_000;
 
+/** How many signatures of a message are read. Postern sends one for each of its secrets, and one of its key: three at most. */
+const maxSignatures = 10;
+/** The bytes of a signature. Entries of another length cost no computation. */
+const signatureBytes = { v1: 32, v1a: 64 } as const;
+
 const utf8 = new TextEncoder();
-const subtle = globalThis.crypto.subtle;
-type PublicKey = Awaited<ReturnType<typeof subtle.importKey>>;
+// Not at import: the global object of Jest with jsdom has no `crypto`.
+const subtle = () => globalThis.crypto.subtle;
+type PublicKey = Awaited<ReturnType<ReturnType<typeof subtle>['importKey']>>;
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * Creates a function that checks the signature and the time of webhooks by Standard Webhooks: HMAC-SHA256 (`v1`) with
@@ -107,16 +114,15 @@ export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookV
   for (const key of hmacKeys) key.catch(() => undefined);
   const publicKeys = jwks === undefined ? undefined : createPublicKeys(jwks);
 
-  async function isSigned(
-    content: Uint8Array<ArrayBuffer>,
-    signatures: readonly (readonly [string, Uint8Array<ArrayBuffer>])[],
-  ) {
-    for (const [version, signature] of signatures) {
-      if (version === 'v1') {
-        for (const key of hmacKeys) if (await subtle.verify('HMAC', await key, signature, content)) return true;
+  /** The work does not depend on what a stranger claims: one HMAC for each secret, and ten signatures by public keys. */
+  async function isSigned(content: Bytes, { v1, v1a }: Signatures): Promise<boolean> {
+    if (v1.length > 0) {
+      for (const key of hmacKeys) {
+        const expected = new Uint8Array(await subtle().sign('HMAC', await key, content));
+        if (v1.some((signature) => isEqual(signature, expected))) return true;
       }
-      if (version === 'v1a' && (await publicKeys?.verify(signature, content))) return true;
     }
+    for (const signature of v1a) if (await publicKeys?.verify(signature, content)) return true;
     return false;
   }
 
@@ -130,11 +136,13 @@ export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookV
     if (!id || !time || !signatureHeader) {
       throw new WebhookError('missing_header', 'webhook-id, webhook-timestamp and webhook-signature are required.');
     }
+    const wrongSignature = new WebhookError('wrong_signature', 'No signature is valid for this message.');
+    const signatures = signaturesIn(signatureHeader);
+    const canBeRight =
+      (hmacKeys.length > 0 && signatures.v1.length > 0) || (publicKeys !== undefined && signatures.v1a.length > 0);
+    if (!/^\d{1,12}$/.test(time) || !canBeRight) throw wrongSignature;
     const body = await bodyOf(request);
-    const content = join(utf8.encode(`${id}.${time}.`), body);
-    if (!/^\d{1,12}$/.test(time) || !(await isSigned(content, signaturesIn(signatureHeader)))) {
-      throw new WebhookError('wrong_signature', 'No signature is valid for this message.');
-    }
+    if (!(await isSigned(join(utf8.encode(`${id}.${time}.`), body), signatures))) throw wrongSignature;
     // Checked after the signature, so that only Postern can learn the time of this clock.
     if (Math.abs(Date.now() / 1000 - Number(time)) > tolerance) {
       throw new WebhookError('too_old', `The message is more than ${tolerance} seconds from now.`);
@@ -176,7 +184,7 @@ export function createReplaySet(): ReplaySet {
 }
 
 /** The bytes of a secret `whsec_…`. @throws UsageError */
-export function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
+export function secretBytes(secret: string): Uint8Array {
   const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined;
   if (bytes === undefined || bytes.length === 0) {
     throw new UsageError('Each of `secrets` must be the secret of an endpoint: `whsec_` and base64.');
@@ -184,13 +192,18 @@ export function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-const importHmac = (bytes: Uint8Array<ArrayBuffer>) =>
-  subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+const importHmac = async (bytes: Uint8Array) =>
+  subtle().importKey('raw', new Uint8Array(bytes), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+
+/** Takes the same time wherever the signatures differ. */
+function isEqual(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.reduce((bits, byte, at) => bits | (byte ^ (right[at] ?? 0)), 0) === 0;
+}
 
 /** Fetches the keys of a Postern. They need no API key. */
 async function keysOf(server: object): Promise<WebhookKeys> {
   const { base, fetch, timeout } = connectionOf(server);
-  const answer = await fetch(`${base}/.well-known/jwks.json`, { signal: AbortSignal.timeout(timeout) });
+  const answer = await fetch(`${base()}/.well-known/jwks.json`, { signal: AbortSignal.timeout(timeout) });
   if (!answer.ok) throw new Error(`Postern answered ${answer.status} to the request for its keys.`);
   return (await answer.json()) as WebhookKeys;
 }
@@ -208,7 +221,7 @@ function createPublicKeys(jwks: NonNullable<WebhookVerifierOptions['jwks']>) {
       const usable = set.keys.filter(({ kty, crv, x }) => kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string');
       return Promise.all(
         usable.map(({ kty, crv, x }) =>
-          subtle.importKey('jwk', { kty, crv: `${crv}`, x: `${x}` }, { name: 'Ed25519' }, false, ['verify']),
+          subtle().importKey('jwk', { kty, crv: `${crv}`, x: `${x}` }, { name: 'Ed25519' }, false, ['verify']),
         ),
       );
     })();
@@ -218,16 +231,12 @@ function createPublicKeys(jwks: NonNullable<WebhookVerifierOptions['jwks']>) {
     keys = loading;
     return loading;
   }
-  const matchesAny = async (
-    candidates: readonly PublicKey[],
-    signature: Uint8Array<ArrayBuffer>,
-    content: Uint8Array<ArrayBuffer>,
-  ) => {
-    for (const key of candidates) if (await subtle.verify('Ed25519', key, signature, content)) return true;
+  const matchesAny = async (candidates: readonly PublicKey[], signature: Bytes, content: Bytes) => {
+    for (const key of candidates) if (await subtle().verify('Ed25519', key, signature, content)) return true;
     return false;
   };
   return {
-    async verify(signature: Uint8Array<ArrayBuffer>, content: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    async verify(signature: Bytes, content: Bytes): Promise<boolean> {
       if (await matchesAny(await (keys ?? loadKeys()), signature, content)) return true;
       // The sender may have a new key.
       if (typeof source !== 'function' || Date.now() - readAt < keysPauseMs) return false;
@@ -236,17 +245,25 @@ function createPublicKeys(jwks: NonNullable<WebhookVerifierOptions['jwks']>) {
   };
 }
 
-/** The signatures in a header such as `v1,… v1a,…`. Entries that are not base64 are skipped. */
-function signaturesIn(header: string): [string, Uint8Array<ArrayBuffer>][] {
-  return header.split(' ').flatMap((entry) => {
-    const [version = '', text = ''] = entry.split(',', 2);
-    const bytes = fromBase64(text);
-    return bytes === undefined ? [] : [[version, bytes]];
-  });
+interface Signatures {
+  readonly v1: readonly Bytes[];
+  readonly v1a: readonly Bytes[];
 }
 
-async function bodyOf(request: Parameters<WebhookVerifier>[0]): Promise<Uint8Array<ArrayBuffer>> {
-  if (request instanceof Request) return new Uint8Array(await request.arrayBuffer());
+/** The first signatures in a header such as `v1,… v1a,…`. Entries that are no signatures of a known kind are skipped. */
+function signaturesIn(header: string): Signatures {
+  const entries = header.split(' ', maxSignatures).map((entry) => entry.split(',', 2));
+  const ofVersion = (version: keyof typeof signatureBytes) =>
+    entries.flatMap(([name, text = '']) => {
+      const bytes = name === version ? fromBase64(text) : undefined;
+      return bytes?.length === signatureBytes[version] ? [bytes] : [];
+    });
+  return { v1: ofVersion('v1'), v1a: ofVersion('v1a') };
+}
+
+async function bodyOf(request: Parameters<WebhookVerifier>[0]): Promise<Uint8Array> {
+  // Not `instanceof`: tests and frameworks have other classes of requests than the global one.
+  if ('arrayBuffer' in request) return new Uint8Array(await request.arrayBuffer());
   const { body } = request;
   if (typeof body === 'string') return utf8.encode(body);
   if (body instanceof Uint8Array) return body;
@@ -261,7 +278,7 @@ function parse<T>(body: Uint8Array): T {
   }
 }
 
-function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+function fromBase64(text: string): Bytes | undefined {
   try {
     return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
   } catch {
@@ -269,7 +286,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+function join(first: Uint8Array, second: Uint8Array): Bytes {
   const all = new Uint8Array(first.length + second.length);
   all.set(first);
   all.set(second, first.length);

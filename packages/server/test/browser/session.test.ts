@@ -105,7 +105,7 @@ const frameworks: Record<string, (web: Web) => Promise<{ origin: string; handle:
   async 'fetch handler'({ auth }) {
     return {
       origin: 'https://app.example.com',
-      handle: (input, init) => auth.handler(new Request(input, init)),
+      handle: (input, init) => auth.handler(new Request(input, init), { address: '198.51.100.7' }),
     };
   },
 };
@@ -195,7 +195,8 @@ test('a request of an old browser without Sec-Fetch-Site is checked by its Origi
 /** A browser at an https origin that is logged in. */
 async function loggedIn(web: Web) {
   const origin = 'https://app.example.com';
-  const browser = browserOf(origin, (input, init) => web.auth.handler(new Request(input, init)));
+  const context = { address: '198.51.100.7' };
+  const browser = browserOf(origin, (input, init) => web.auth.handler(new Request(input, init), context));
   const user = await createUser(app);
   const page = browser.open();
   await logIn(page, user.username);
@@ -285,6 +286,109 @@ test.each<[string, BrowserSessionOptions['clientAddress'], string]>([
   expect(web.sent[0]?.headers.get('x-forwarded-for')).toBe(address);
 });
 
+describe('without the address of the client', () => {
+  const post = (path: string, method = 'POST') =>
+    new Request(`https://app.example.com/auth/v1${path}`, {
+      ...{ method, headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }, body: '{}' },
+    });
+  const limited = [
+    ...['/tokens', '/tokens/', '/%74okens', '/tokens/5b0f3c51-b0d4-4c42-8b2e-39ef2b1b2d2c/secret', '/registrations'],
+    ...['/recoveries', '/recoveries/x', '/recovery-cancellations', '/account/proofs', '/account/email'],
+  ];
+
+  test.each<[string, BrowserSessionOptions['clientAddress']]>([
+    ['the default', undefined],
+    ['a proxy that sends none', 'proxy'],
+    ['a function that finds none', () => null],
+    ['a function that finds an empty one', () => ''],
+  ])('the first request that Postern limits by address throws: %s', async (_, clientAddress) => {
+    const web = webOf({ clientAddress });
+    for (const path of limited) {
+      await expect(web.auth.handler(post(path)), path).rejects.toThrow("`clientAddress`: 'proxy'");
+    }
+    expect(web.sent).toEqual([]);
+    expect((await web.auth.handler(new Request('https://app.example.com/auth/v1/login-options'))).status).toBe(200);
+    expect((await web.auth.handler(post('/sessions'))).status).toBe(401);
+    expect((await web.auth.handler(post('/tokens', 'DELETE'))).status).toBe(401);
+    expect((await web.auth.handler(post('/notifications/marker', 'PUT'))).status).toBe(401);
+  });
+
+  test('`none` says that all users share the limits', async () => {
+    const web = webOf({ clientAddress: 'none' });
+    for (const path of limited) expect((await web.auth.handler(post(path))).status, path).toBeLessThan(500);
+    for (const { headers } of web.sent) expect(headers.get('x-forwarded-for')).toBeNull();
+  });
+
+  test('Express and Fastify answer 500, and the app gets the error', async () => {
+    const { auth } = webOf({ clientAddress: 'proxy' });
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+    const logIn = { method: 'POST', headers, body: '{}' };
+    const errors: unknown[] = [];
+    const web = express();
+    web.use(expressHandler(auth));
+    web.use((error: Error, _: unknown, response: express.Response, next: (error: Error) => void) => {
+      errors.push(error.message);
+      if (response.headersSent) next(error);
+      else response.status(500).end();
+    });
+    const server = createServer(web);
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect((await fetch(`http://127.0.0.1:${port}/auth/v1/tokens`, logIn)).status).toBe(500);
+
+    const lines: string[] = [];
+    const other = fastify({
+      forceCloseConnections: true,
+      logger: { stream: { write: (line) => void lines.push(line) } },
+    });
+    await other.register(fastifyHandler(auth));
+    closers.push(() => other.close());
+    const origin = await other.listen({ port: 0, host: '127.0.0.1' });
+    expect((await fetch(`${origin}/auth/v1/tokens`, logIn)).status).toBe(500);
+    errors.push(...lines.filter((line) => line.includes('clientAddress')));
+    expect(errors).toEqual([expect.stringContaining('clientAddress'), expect.stringContaining('clientAddress')]);
+  });
+});
+
+test('calls with one request object share a session, also if it stands in several wrappers', async () => {
+  const web = webOf();
+  const { browser, user } = await loggedIn(web);
+  const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ');
+  const rows = async () => (await web.server.users.sessions(user.id, { limit: 100 }).page()).data.length;
+  const before = await rows();
+  const { auth } = web;
+  const headers = new Headers({ cookie });
+  const request = new Request('https://app.example.com/', { headers: { cookie } });
+  const plain = { headers: { cookie } };
+  // As in Next.js, whose requests have only headers.
+  const found = await Promise.all([
+    auth.session({ headers }),
+    auth.session({ headers }),
+    auth.snapshot({ headers }, {}),
+  ]);
+  expect([await rows(), found[0]?.id]).toEqual([before + 1, found[1]?.id]);
+  await auth.session(request);
+  await auth.snapshot({ raw: request }, { account: true });
+  expect(await rows()).toBe(before + 2);
+  await auth.session(plain);
+  await auth.session(plain);
+  expect(await rows()).toBe(before + 3);
+  // Equal headers are not the same request.
+  expect(await auth.session({ headers: { cookie } })).not.toBeNull();
+  expect(await rows()).toBe(before + 4);
+});
+
+test('a failed look-up of the session of a request is not kept', async () => {
+  const web = webOf();
+  const { browser, user } = await loggedIn(web);
+  const request = { headers: { cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') } };
+  web.answer = lost;
+  await expect(web.auth.session(request)).rejects.toMatchObject({ kind: 'network' });
+  web.answer = undefined;
+  expect(await web.auth.session(request)).toMatchObject({ user_id: user.id });
+});
+
 test('while Postern is unavailable the user stays logged in, and a logout takes effect at once', async () => {
   const web = webOf();
   const { browser, user } = await loggedIn(web);
@@ -356,7 +460,7 @@ test('a login whose body is too long is refused', async () => {
   const request = new Request('https://app.example.com/auth/v1/tokens', {
     ...{ method: 'POST', headers: { 'sec-fetch-site': 'same-origin' }, body: 'x'.repeat(70_000) },
   });
-  const web = webOf();
+  const web = webOf({ clientAddress: 'none' });
   expect((await web.auth.handler(request)).status).toBe(413);
   expect(web.sent).toEqual([]);
 });

@@ -11,6 +11,7 @@ import {
   fastifySession,
   findSession,
   honoSession,
+  refusalOf,
   type SessionMiddlewareOptions,
   sessionOf,
   withSession,
@@ -120,6 +121,37 @@ test('a fetch handler gets the session and its other arguments', async () => {
   expect((await handler(new Request('http://app/'), { name: 'x' })).status).toBe(401);
 });
 
+test('`refusalOf` gives the answers of the middlewares to a route that calls `verify` itself', async () => {
+  const backend = backendOf(app);
+  const { user, headers } = await visitor(app);
+  const route = async (request: Request): Promise<Response> => {
+    try {
+      const session = await backend.server.verify(request);
+      if (session !== null) return Response.json(session.user_id);
+      throw session;
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal === undefined) throw error;
+      return new Response(refusal.body, refusal);
+    }
+  };
+  expect(await (await route(new Request('http://app/', { headers }))).json()).toBe(user.id);
+  const guarded = withSession(backend.server, () => new Response());
+  const same = async (request: Request) => {
+    const [own, theirs] = [await route(request.clone()), await guarded(request)];
+    expect([own.status, [...own.headers], await own.text()]).toEqual([
+      theirs.status,
+      [...theirs.headers],
+      await theirs.text(),
+    ]);
+    return own.status;
+  };
+  expect(await same(new Request('http://app/'))).toBe(401);
+  backend.network.answer = lost;
+  expect(await same(new Request('http://app/', { headers }))).toBe(503);
+  expect([refusalOf(new RangeError('a bug')), refusalOf(undefined)]).toEqual([undefined, undefined]);
+});
+
 test('a bug in a check is not hidden behind a 503', async () => {
   const bug = new RangeError('a bug');
   const broken = { verify: () => Promise.reject(bug) };
@@ -159,7 +191,7 @@ test('`postern.fetch` of the client gets a new session after the 401 of a backen
   const { user, postern } = await signedIn(app, { trustedOrigins: [origin] });
   const session = await postern.getSession();
   const end = testSql('update sessions set expires_at = db_now() where id = $1', [session?.id]);
-  await app.database.everyone.query(end);
+  await app.database.query(end);
   const answer = await postern.fetch(`${origin}/me`);
   expect([answer.status, await answer.json()]).toEqual([200, user.id]);
 });

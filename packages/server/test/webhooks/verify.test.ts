@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createReplaySet, createWebhookVerifier } from '../../src/index.js';
 
 const secret = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`;
@@ -66,6 +66,77 @@ test('a changed body, id, time or secret is refused', async () => {
       'wrong_signature',
     );
   }
+});
+
+describe('a stranger causes little work', () => {
+  const { subtle } = globalThis.crypto;
+  afterEach(() => vi.restoreAllMocks());
+
+  /** Runs a check, and counts how often it signs or verifies. */
+  async function work(check: () => Promise<unknown>) {
+    const [signed, verified] = [vi.spyOn(subtle, 'sign').mockClear(), vi.spyOn(subtle, 'verify').mockClear()];
+    const result = await code(check());
+    return { result, operations: signed.mock.calls.length + verified.mock.calls.length };
+  }
+  const wrongMac = (n: number) => `v1,${Buffer.alloc(32, n).toString('base64')}`;
+  const wrongKey = (n: number) => `v1a,${Buffer.alloc(64, n).toString('base64')}`;
+  const withSignatures = (id: string, signatures: readonly string[]) => {
+    const { headers } = message(id);
+    return { headers: { ...headers, 'webhook-signature': signatures.join(' ') }, body };
+  };
+  const many = Array.from({ length: 300 }, (_, index) => index);
+
+  test('any number of claimed signatures costs one HMAC for each secret', async () => {
+    const verify = createWebhookVerifier({ secrets: [other, secret] });
+    const claimed = await work(() => verify(withSignatures('msg_20', many.map(wrongMac))));
+    expect(claimed).toEqual({ result: 'wrong_signature', operations: 2 });
+    // Those that cannot be signatures of this kind cost nothing.
+    const text = Buffer.from('short').toString('base64');
+    for (const entry of ['v1,', `v1,${text}`, `v1a,${text}`, `v2,${text}`, wrongKey(1), ' ', ',', 'v1']) {
+      const useless = await work(() => verify(withSignatures('msg_21', Array(300).fill(entry))));
+      expect([entry, useless]).toEqual([entry, { result: 'wrong_signature', operations: 0 }]);
+    }
+  });
+
+  test('at most ten signatures are read, of any kind', async () => {
+    const right = message('msg_22').headers['webhook-signature'];
+    const verify = createWebhookVerifier({ secrets: [secret] });
+    for (const filler of [wrongMac, wrongKey, () => 'v2,x', () => '']) {
+      const before = (count: number) => [...many.slice(0, count).map(filler), right];
+      expect(await code(verify(withSignatures('msg_22', before(9))))).toBe('accepted');
+      expect(await code(verify(withSignatures('msg_22', before(10))))).toBe('wrong_signature');
+    }
+    const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as { kty: string };
+    const byKeys = createWebhookVerifier({ jwks: { keys: [jwk] } });
+    const claimed = await work(() => byKeys(withSignatures('msg_23', many.map(wrongKey))));
+    expect(claimed).toEqual({ result: 'wrong_signature', operations: 10 });
+  });
+
+  test('a body is not read without a signature that can be right', async () => {
+    const verify = createWebhookVerifier({ secrets: [secret] });
+    const { headers } = message('msg_24');
+    const changes = [
+      { 'webhook-signature': 'v1,x' },
+      { 'webhook-timestamp': 'x' },
+      { 'webhook-signature': wrongKey(1) },
+    ];
+    for (const change of changes) {
+      const request = new Request('http://app/hook', { method: 'POST', headers: { ...headers, ...change }, body });
+      expect(await code(verify(request))).toBe('wrong_signature');
+      expect(request.bodyUsed).toBe(false);
+    }
+  });
+
+  test('the package can be imported where there is no crypto, as in Jest with jsdom', async () => {
+    vi.stubGlobal('crypto', undefined);
+    vi.resetModules();
+    try {
+      await expect(import('../../src/index.js')).resolves.toHaveProperty('createWebhookVerifier');
+    } finally {
+      vi.unstubAllGlobals();
+      vi.resetModules();
+    }
+  });
 });
 
 test('missing headers are named', async () => {

@@ -60,7 +60,7 @@ async function allBlocks(database: Database): Promise<Block[]> {
 async function addBlock(io: Io, address: string, { reason, until, json }: AddOptions): Promise<void> {
   const input = { address, ...(reason !== undefined && { reason }), ...(until !== undefined && { ends_at: until }) };
   const block = await withBlocks(io, (blocks, database) =>
-    database.directory.transaction((tx) => blocks.create(tx, input, cliOrigin)),
+    database.transaction((tx) => blocks.create(tx, input, cliOrigin)),
   );
   if (json === true) return printJson(io.stdout, block);
   printLine(io.stdout, `Blocked ${block.address}${block.ends_at === null ? '' : ` until ${block.ends_at}`}.`);
@@ -75,7 +75,7 @@ async function removeBlock(io: Io, idOrAddress: string): Promise<void> {
         : (await allBlocks(database)).find(({ address }) => parseNetwork(address)?.text === network);
     const id = parseId(idOrAddress) ?? block?.id ?? nilId;
     try {
-      await database.directory.transaction((tx) => blocks.remove(tx, id, cliOrigin));
+      await database.transaction((tx) => blocks.remove(tx, id, cliOrigin));
     } catch (error) {
       const isUnknown = error instanceof Problem && error.code === 'not_found';
       throw isUnknown ? new CommandError(`There is no block ${idOrAddress}.`) : error;

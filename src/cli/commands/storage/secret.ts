@@ -60,7 +60,7 @@ async function removeOld(io: Io): Promise<void> {
 function readUses(io: Io): Promise<{ readonly ids: readonly string[]; readonly uses: readonly OldKeyUse[] }> {
   return withDatabase(io, async (database, config) => {
     const keys = createSecretKeys(await needSecretKeys(config));
-    return { ids: keys.ids, uses: keys.ids.length === 1 ? [] : await countOldKeyUses(database.everyone, keys) };
+    return { ids: keys.ids, uses: keys.ids.length === 1 ? [] : await countOldKeyUses(database, keys) };
   });
 }
 

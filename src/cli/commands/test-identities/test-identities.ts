@@ -71,7 +71,7 @@ async function createIdentity(io: Io, address: string, { until, code, json }: Cr
     expires_at: until,
   };
   const testIdentity: IssuedTestIdentity = await withIdentities(io, (identities, database) =>
-    database.spanning.transaction((tx) => identities.create(tx, input, cliOrigin)),
+    database.transaction((tx) => identities.create(tx, input, cliOrigin)),
   );
   if (json === true) return printJson(io.stdout, testIdentity);
   printLine(
@@ -87,7 +87,7 @@ async function deleteIdentity(io: Io, text: string): Promise<void> {
   if (id === undefined) throw notFoundError;
   try {
     await withIdentities(io, (identities, database) =>
-      database.spanning.transaction((tx) => identities.remove(tx, id, cliOrigin)),
+      database.transaction((tx) => identities.remove(tx, id, cliOrigin)),
     );
   } catch (error) {
     throw error instanceof Problem && error.code === 'not_found' ? notFoundError : error;

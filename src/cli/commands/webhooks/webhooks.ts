@@ -130,7 +130,7 @@ function describeState({ enabled, disabled_reason, failing_since }: Webhook): st
 
 async function create(io: Io, { json, ...input }: CreateOptions): Promise<void> {
   const webhook = await withWebhooks(io, ({ webhooks }, database) =>
-    database.directory.transaction((tx) => webhooks.create(tx, input, cliOrigin)),
+    database.transaction((tx) => webhooks.create(tx, input, cliOrigin)),
   );
   if (json === true) return printJson(io.stdout, webhook);
   printTable(io.stdout, [

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { Block, NewBlock } from '../../../contract/block.js';
-import type { Database } from '../../../database/database.js';
+import type { Handle } from '../../../database/database.js';
 import { type Blocks, blockFilterFields } from '../../../limits/admission/blocks.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
 import { type App, callerAddress, originOf } from '../../requests/route.js';
 
 /** Routes that block addresses. Within two seconds, all instances refuse requests from a blocked address. */
-export function adminBlockRoutes(app: App, services: { blocks: Blocks; database: Pick<Database, 'directory'> }): void {
+export function adminBlockRoutes(app: App, services: { blocks: Blocks; database: Handle }): void {
   const { blocks, database } = services;
   app.route({
     method: 'POST',
@@ -24,7 +24,7 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
     config: { access: { scope: 'admin' } },
     async handler(request, reply) {
       const caller = { ...originOf(request), callerAddress: callerAddress(request) };
-      const block = await database.directory.transaction((tx) => blocks.create(tx, request.body, caller));
+      const block = await database.transaction((tx) => blocks.create(tx, request.body, caller));
       await blocks.refresh();
       return reply.code(201).send(block);
     },
@@ -58,7 +58,7 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
     config: { access: { scope: 'admin' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      await database.directory.transaction((tx) => blocks.remove(tx, id, originOf(request)));
+      await database.transaction((tx) => blocks.remove(tx, id, originOf(request)));
       await blocks.refresh();
       return reply.code(204).send(null);
     },

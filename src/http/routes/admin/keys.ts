@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ApiKey, IssuedApiKey, NewApiKey } from '../../../contract/administration.js';
-import type { Database } from '../../../database/database.js';
+import type { Handle } from '../../../database/database.js';
 import { type ApiKeys, keyFilterFields } from '../../../sessions/api-keys.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
@@ -10,7 +10,7 @@ import { type App, callerOf, originOf, requireRecentProof } from '../../requests
 /** Routes for API keys. All need `admin`: a caller that can create keys can create one with any scope. */
 export function adminKeyRoutes(
   app: App,
-  services: { apiKeys: ApiKeys; idempotent: Idempotent; database: Pick<Database, 'directory'> },
+  services: { apiKeys: ApiKeys; idempotent: Idempotent; database: Handle },
 ): void {
   const { apiKeys, idempotent, database } = services;
   app.route({
@@ -62,7 +62,7 @@ export function adminKeyRoutes(
     config: { access: { scope: 'admin' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      await database.directory.transaction((tx) => apiKeys.revoke(tx, id, originOf(request)));
+      await database.transaction((tx) => apiKeys.revoke(tx, id, originOf(request)));
       return reply.code(204).send(null);
     },
   });

@@ -7,7 +7,7 @@ import {
   NotificationInput,
 } from '../../../contract/notification.js';
 import { DryRun } from '../../../contract/push.js';
-import type { Database } from '../../../database/database.js';
+import type { Handle } from '../../../database/database.js';
 import type { UserReferences } from '../../../identities/user-references.js';
 import type { Pacer } from '../../../lib/pacing.js';
 import { Problem, throwIfErrors } from '../../../lib/problem.js';
@@ -76,7 +76,7 @@ interface PublishServices {
   readonly push: Push;
   readonly userReferences: UserReferences;
   readonly idempotent: Idempotent;
-  readonly database: Pick<Database, 'spanning'>;
+  readonly database: Handle;
   readonly pacer: Pacer;
   readonly sendInbox: SendInbox;
 }
@@ -240,10 +240,7 @@ function repeatedBytes(item: unknown): number {
   return users < 2 ? 0 : users * Buffer.byteLength(JSON.stringify({ ...Object(item), user_ids: undefined }));
 }
 
-function changeRoutes(
-  app: App,
-  { notifications, database }: { notifications: Notifications; database: Pick<Database, 'spanning'> },
-): void {
+function changeRoutes(app: App, { notifications, database }: { notifications: Notifications; database: Handle }): void {
   app.route({
     method: 'PATCH',
     url: '/admin/v1/notifications/:id',
@@ -261,9 +258,7 @@ function changeRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       const numbers = exactNumbers(request.rawBody);
-      return reply.send(
-        await database.spanning.transaction((tx) => notifications.change(tx, id, request.body, numbers)),
-      );
+      return reply.send(await database.transaction((tx) => notifications.change(tx, id, request.body, numbers)));
     },
   });
 
@@ -280,7 +275,7 @@ function changeRoutes(
     config: { access: { scope: 'notifications:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      await database.spanning.transaction((tx) => notifications.remove(tx, id));
+      await database.transaction((tx) => notifications.remove(tx, id));
       return reply.code(204).send(null);
     },
   });

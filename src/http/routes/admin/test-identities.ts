@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { IssuedTestIdentity, NewTestIdentity, TestIdentity } from '../../../contract/users/test-identity.js';
 import { type TestIdentities, testIdentityFilterFields } from '../../../credentials/test-identities/test-identities.js';
-import type { Database } from '../../../database/database.js';
+import type { Handle } from '../../../database/database.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
@@ -13,7 +13,7 @@ import { type App, callerOf, originOf, requireRecentProof } from '../../requests
  */
 export function adminTestIdentityRoutes(
   app: App,
-  services: { testIdentities: TestIdentities; idempotent: Idempotent; database: Pick<Database, 'spanning'> },
+  services: { testIdentities: TestIdentities; idempotent: Idempotent; database: Handle },
 ): void {
   const { testIdentities, idempotent, database } = services;
   app.route({
@@ -86,7 +86,7 @@ export function adminTestIdentityRoutes(
     config: { access: { scope: 'admin' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      await database.spanning.transaction((tx) => testIdentities.remove(tx, id, originOf(request)));
+      await database.transaction((tx) => testIdentities.remove(tx, id, originOf(request)));
       return reply.code(204).send(null);
     },
   });

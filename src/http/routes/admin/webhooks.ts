@@ -11,7 +11,7 @@ import {
   WebhookTest,
   WebhookTestRequest,
 } from '../../../contract/webhooks.js';
-import type { Database } from '../../../database/database.js';
+import type { Handle } from '../../../database/database.js';
 import { deliveryFilterFields, type WebhookDeliveries } from '../../../webhooks/deliveries.js';
 import { type Webhooks, webhookListFields } from '../../../webhooks/endpoints.js';
 import type { TestWebhook } from '../../../webhooks/test-event.js';
@@ -33,7 +33,7 @@ const tags = ['Webhooks'];
 /** Routes for outgoing webhooks. A receiver learns what users do, so changes of an endpoint need a recent proof. */
 export function adminWebhookRoutes(
   app: App,
-  services: WebhookServices & { idempotent: Idempotent; database: Pick<Database, 'directory'> },
+  services: WebhookServices & { idempotent: Idempotent; database: Handle },
 ): void {
   const { webhooks, webhookDeliveries, testWebhook, idempotent, database } = services;
   app.route({
@@ -102,7 +102,7 @@ export function adminWebhookRoutes(
     async handler(request) {
       requireRecentProof(callerOf(request));
       const id = pathId(request.params);
-      await database.directory.transaction((tx) => webhooks.change(tx, id, request.body, originOf(request)));
+      await database.transaction((tx) => webhooks.change(tx, id, request.body, originOf(request)));
       return webhooks.get(id);
     },
   });
@@ -121,7 +121,7 @@ export function adminWebhookRoutes(
     config: { access, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      await database.directory.transaction((tx) => webhooks.remove(tx, id, originOf(request)));
+      await database.transaction((tx) => webhooks.remove(tx, id, originOf(request)));
       return reply.code(204).send(null);
     },
   });

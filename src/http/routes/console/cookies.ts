@@ -1,14 +1,19 @@
-import { parseCookie, stringifySetCookie } from 'cookie';
+import { stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseId } from '../../../lib/ids.js';
 
 /**
- * The cookies of the console. Scripts cannot read them. Browsers send them only to `/console`, and only with requests
- * from pages of the same site.
+ * The cookies of the console. Scripts cannot read them. Browsers send them only with requests from pages of the same
+ * site. Only the routes of the console's sign-in read them.
  */
 export interface ConsoleCookies {
-  /** The authentication token of this browser. */
+  /**
+   * The authentication token of this browser. Undefined also if the browser sends several: then another host of the
+   * domain has set one of them, and Postern cannot know which.
+   */
   token(request: FastifyRequest): string | undefined;
+  /** Every authentication token that the browser sends in a cookie of the console, also under its name of http or https. */
+  allTokens(request: FastifyRequest): string[];
   /** The device on which this browser last signed in. */
   device(request: FastifyRequest): string | undefined;
   /** Stores the token until the browser closes, and the device for 400 days. */
@@ -34,18 +39,22 @@ const deviceAge = 34_560_000;
 /** @param behindTls whether clients always use https */
 export function createConsoleCookies(behindTls: boolean): ConsoleCookies {
   const isSecure = (request: FastifyRequest) => behindTls || request.protocol === 'https';
-  // A page over plain http cannot set or replace a cookie whose name begins with `__Secure-`.
-  const nameOf = (request: FastifyRequest, name: string) => (isSecure(request) ? `__Secure-${name}` : name);
-  const read = (request: FastifyRequest, name: string) =>
-    parseCookie(request.headers.cookie ?? '')[nameOf(request, name)];
+  // Only this host, over https, can set a cookie whose name begins with `__Host-` (RFC 6265bis, 4.1.3.2). Another host of
+  // the domain could otherwise replace the operator's login with its own. The prefix requires `Path=/`.
+  const nameOf = (request: FastifyRequest, name: string) => (isSecure(request) ? `__Host-${name}` : name);
+  const read = (request: FastifyRequest, name: string) => {
+    const values = new Set(valuesOf(request, [nameOf(request, name)]));
+    return values.size === 1 ? [...values][0] : undefined;
+  };
   const write = (request: FastifyRequest, name: string, value: string, maxAge?: number) =>
     stringifySetCookie({
-      ...{ name: nameOf(request, name), value, path: '/console', httpOnly: true, sameSite: 'strict' },
+      ...{ name: nameOf(request, name), value, path: '/', httpOnly: true, sameSite: 'strict' },
       ...(isSecure(request) && { secure: true }),
       ...(maxAge !== undefined && { maxAge }),
     });
   return {
     token: (request) => read(request, tokenName),
+    allTokens: (request) => [...new Set(valuesOf(request, [tokenName, `__Host-${tokenName}`]))],
     device: (request) => parseId(read(request, deviceName) ?? ''),
     store(request, reply, { token, deviceId }) {
       reply.header('set-cookie', [write(request, tokenName, token), write(request, deviceName, deviceId, deviceAge)]);
@@ -54,4 +63,12 @@ export function createConsoleCookies(behindTls: boolean): ConsoleCookies {
       reply.header('set-cookie', write(request, tokenName, '', 0));
     },
   };
+}
+
+/** The values of all cookies with these names. A browser can send several cookies with one name. */
+function valuesOf({ headers: { cookie = '' } }: FastifyRequest, names: readonly string[]): string[] {
+  return cookie.split(';').flatMap((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return names.includes(name.trim()) ? [value.join('=').trim()] : [];
+  });
 }

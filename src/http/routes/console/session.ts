@@ -95,15 +95,17 @@ export function consoleSessionRoutes(
       operationId: 'deleteConsoleSession',
       summary: 'Sign out of the console',
       description:
-        'Ends the login of the cookie with its sessions, and removes the cookie. The answer is the same without a login. Only pages of this service may send it.',
+        'Ends the login of the cookie with its sessions, and removes the cookie. If the browser sends several such cookies, it ends the login of each. The answer is the same without a login. Only pages of this service may send it.',
       tags: ['Console'],
       response: { 204: { ...Type.Null({ description: 'Signed out.' }), headers: setCookie } },
     },
     config: { access: 'public', problems: ['cross_site_request', 'invalid_dpop_proof', 'use_dpop_nonce'] },
     onRequest,
     async handler(request, reply) {
-      const token = parseToken('authentication', cookies.token(request) ?? '');
-      if (token !== undefined) await tokens.removeHeld(token, tokenUseOf(request)).catch(ignoreEnded);
+      for (const text of cookies.allTokens(request)) {
+        const token = parseToken('authentication', text);
+        if (token !== undefined) await tokens.removeHeld(token, tokenUseOf(request)).catch(ignoreEnded);
+      }
       cookies.clear(request, reply);
       return reply.code(204).send(null);
     },

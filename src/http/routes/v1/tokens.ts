@@ -9,6 +9,7 @@ import {
 } from '../../../contract/authentication.js';
 import { authenticationErrors } from '../../../contract/errors/authentications.js';
 import { nonceHeader } from '../../../contract/session.js';
+import { parseToken } from '../../../lib/crypto/token-strings.js';
 import { formatText, preferredLanguage } from '../../../lib/language.js';
 import { Problem } from '../../../lib/problem.js';
 import type { LoginResult } from '../../../login/completion.js';
@@ -32,8 +33,8 @@ export interface TokenServices {
 export function tokenRoutes(app: App, { login, tokens, dpopVerifier, pinIsRequired }: TokenServices): void {
   /** Gives the client the nonce for its first DPoP proof. */
   function addNonce(reply: FastifyReply, { is_bound, token, updated_at }: LoginResult): void {
-    if (is_bound && token !== undefined)
-      reply.header('DPoP-Nonce', dpopVerifier.nonceAt(Date.parse(updated_at) / 1000));
+    const [userId] = (is_bound && token !== undefined && parseToken('authentication', token)?.ids) || [];
+    if (userId !== undefined) reply.header('DPoP-Nonce', dpopVerifier.nonceAt(userId, Date.parse(updated_at) / 1000));
   }
 
   app.route({

@@ -197,6 +197,21 @@ describe('postern backup', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('belong to another database')]);
   });
 
+  it('a key in the URL of a bucket is not printed', async () => {
+    for (const place of [
+      's3://AKIA:sesame@bucket/x',
+      's3://AKIA:sesame@bucket',
+      's3://bucket?secret=sesame',
+      's3://sesame:',
+    ]) {
+      for (const command of [`create --to ${place}`, `verify ${place}`, `restore ${place} --to ${pathOf('never')}`]) {
+        const { code, stdout, stderr } = await postern(`backup ${command}`);
+        expect([code, stderr]).toEqual([1, expect.stringContaining('must be s3://bucket or s3://bucket/prefix')]);
+        expect(stdout + stderr).not.toContain('sesame');
+      }
+    }
+  });
+
   it('a bucket can hold backups, and an error of the bucket is printed as a sentence', async () => {
     const store = await startStore();
     onTestFinished(() => store.close());

@@ -93,7 +93,7 @@ test('an endpoint without success for five days is disabled, and the doctor says
   receiver.answer = ({ path }) => (path === '/dead' ? 500 : 204);
   await createUser(postern);
   const stateOf = async () => {
-    const [row] = await postern.database.everyone.query<{ enabled: boolean; failing: boolean }>(
+    const [row] = await postern.database.query<{ enabled: boolean; failing: boolean }>(
       testSql(
         'select enabled, failing_since is not null as failing from webhook_endpoints left join webhook_health on id = endpoint_id where id = $1',
         [id],

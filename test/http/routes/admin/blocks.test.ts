@@ -136,7 +136,7 @@ describe('a block', () => {
 
   test('that is written by SQL takes effect too', async () => {
     const address = newAddress();
-    const write = (text: string, ...values: string[]) => postern.database.everyone.query(testSql(text, values));
+    const write = (text: string, ...values: string[]) => postern.database.query(testSql(text, values));
     await write(
       "insert into address_blocks (id, network, created_by, created_at) values (gen_random_uuid(), $1::cidr, 'sql', now())",
       address,

@@ -109,7 +109,7 @@ describe('an audit event', () => {
     expect((await eventOf(user.id, 'user.deactivated')).changes).toEqual([
       visibleChange('status', 'active', 'deactivated'),
     ]);
-    const rows = await postern.database.everyone.query<{ text: string }>(
+    const rows = await postern.database.query<{ text: string }>(
       testSql('select e::text as text from events e where user_id = $1', [user.id]),
     );
     const stored = rows.map(({ text }) => text).join('\n');
@@ -166,16 +166,16 @@ describe('an audit event', () => {
       ...before.map(({ id, type }) => [id, type]),
     ]);
     expect(after.find(({ type }) => type === 'user.locked')?.data).toEqual({ permanent: true, until: null });
-    const rows = await postern.database.everyone.query<{ text: string }>(
+    const rows = await postern.database.query<{ text: string }>(
       testSql('select e::text as text from events e where user_id = $1', [user.id]),
     );
     const stored = rows.map(({ text }) => text).join('\n');
     for (const personal of [email, 'Maiden Name', 'Ada Lovelace', 'called Ada at home']) {
       expect(stored).not.toContain(personal);
     }
-    expect(
-      await postern.database.everyone.query(testSql('select 1 from former_names where user_id = $1', [user.id])),
-    ).toEqual([]);
+    expect(await postern.database.query(testSql('select 1 from former_names where user_id = $1', [user.id]))).toEqual(
+      [],
+    );
   });
 
   test('that is about no user has no user name', async () => {

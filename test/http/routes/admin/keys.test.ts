@@ -37,7 +37,7 @@ describe('creating a key', () => {
       created_at: expect.stringMatching(/\.\d{6}Z$/),
       token: expect.stringMatching(/^psk_[A-Za-z0-9_-]{60}$/),
     });
-    const [row] = await postern.database.everyone.query<{ text: string }>(
+    const [row] = await postern.database.query<{ text: string }>(
       testSql('select k::text as text from api_keys k where id = $1', [body.id]),
     );
     expect(row?.text).not.toContain(body.token.slice(4, 40));
@@ -111,7 +111,7 @@ describe('a key', () => {
       expires_at: '2099-01-01T00:00:00Z',
     });
     expect(await statusWith(token)).toBe(200);
-    await postern.database.everyone.query(testSql('update api_keys set expires_at = db_now() where id = $1', [id]));
+    await postern.database.query(testSql('update api_keys set expires_at = db_now() where id = $1', [id]));
     expect(await statusWith(token)).toBe(401);
   });
 
@@ -133,7 +133,7 @@ describe('a key', () => {
     expect(first).toEqual(expect.any(String));
     await statusWith(token);
     expect(await lastUse()).toBe(first);
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`update api_keys set last_used_at = last_used_at - interval '61 seconds' where id = $1`, [id]),
     );
     await statusWith(token);
@@ -142,7 +142,7 @@ describe('a key', () => {
 
   test('does not wait for a transaction that locks its row', async () => {
     const { id, token } = await createKey({ name: 'held', scopes: ['users:read'] });
-    await postern.database.everyone.transaction(async (tx) => {
+    await postern.database.transaction(async (tx) => {
       await tx.query(testSql('select 1 from api_keys where id = $1 for update', [id]));
       expect(await statusWith(token)).toBe(200);
     });

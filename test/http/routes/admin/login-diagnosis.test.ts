@@ -114,7 +114,7 @@ describe('the diagnosis of a user', () => {
     // The queue sends the message. Afterwards nothing else changes it.
     await eventually('the message is sent', async () => {
       const read = testSql<{ state: string }>('select state from outbox where authentication_id = $1', [body.id]);
-      const [message] = await instances.base.database.everyone.query(read);
+      const [message] = await instances.base.database.query(read);
       return message?.state === 'sent' ? true : undefined;
     });
     const failed = `state = 'failed', last_error = 'unreachable handset', created_at = created_at - interval '2 minutes'`;

@@ -3,7 +3,6 @@ import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import type { Database, Transaction } from '../../../../src/database/database.js';
 import type { Idempotency } from '../../../../src/database/idempotency.js';
-import type { Scope } from '../../../../src/database/sql.js';
 import { handlerLimitPlugin } from '../../../../src/http/plugins/handler-limit.js';
 import { problemsPlugin } from '../../../../src/http/plugins/problems.js';
 import { createIdempotent } from '../../../../src/http/requests/idempotent.js';
@@ -36,12 +35,12 @@ test('a large publication that ends after the handler timeout is committed', asy
   const signals = new EventEmitter();
   const answered = once(signals, 'answered');
   const ended = once(signals, 'ended');
-  const transaction = (work: (tx: Transaction<Scope>) => Promise<unknown>) =>
-    work({} as Transaction<Scope>).then(
+  const transaction = (work: (tx: Transaction) => Promise<unknown>) =>
+    work({} as Transaction).then(
       () => signals.emit('ended', 'committed'),
       (error: Error) => signals.emit('ended', error.message),
     );
-  const database = { spanning: { transaction } } as unknown as Database;
+  const database = { transaction } as unknown as Database;
   const notifications = {
     async publish(_tx: unknown, _request: unknown, _numbers: unknown, onPart: (part: readonly object[]) => void) {
       await answered;

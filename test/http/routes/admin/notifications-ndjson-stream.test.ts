@@ -22,7 +22,7 @@ afterAll(() => postern.close());
 const line = (fields: object = {}) =>
   `${JSON.stringify({ user_id: user.id, notification_type: 'payment', description: 'A payment', ...fields })}\n`;
 const totalOf = async ({ id }: User) => {
-  const [head] = await postern.database.everyone.query<{ total: number }>(
+  const [head] = await postern.database.query<{ total: number }>(
     testSql('select total from inboxes where user_id = $1', [id]),
   );
   return head?.total ?? -1;
@@ -135,7 +135,7 @@ test('lines with a result stay published when the client disconnects, and no chu
   await closed;
   await eventually('the service to be idle', async () => {
     const open = await new Promise((resolve) => postern.app.server.getConnections((_, count) => resolve(count)));
-    const [busy] = await postern.database.everyone.query<{ busy: number }>(
+    const [busy] = await postern.database.query<{ busy: number }>(
       testSql(
         `select count(*) as busy from pg_stat_activity where datname = current_database() and state like 'idle in%'`,
       ),
@@ -151,7 +151,7 @@ test('a storage failure ends the response with a line that gives the position', 
   const stream = openLineStream(postern);
   await stream.send(line());
   expect(await stream.next()).toMatchObject({ line: 1, status: 201 });
-  await postern.database.everyone.transaction(async (tx) => {
+  await postern.database.transaction(async (tx) => {
     await tx.query(testSql('select 1 from inboxes where user_id = $1 for update', [locked.id]));
     await stream.send(`\n${line()}${line({ user_id: locked.id })}${line()}`);
     expect(await stream.rest()).toEqual([{ status: 503, code: 'storage_unavailable', committed_lines: 1 }]);

@@ -126,7 +126,7 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
       [3, 422, 'object_data_number'],
       [4, 422, 'object_data_number'],
     ]);
-    const rows = await postern.database.everyone.query(
+    const rows = await postern.database.query(
       testSql('select object_data_number from notifications where user_id = $1 order by sequence', [reader.id]),
     );
     expect(rows).toEqual([{ object_data_number: '123456789012.345' }, { object_data_number: '-0.1' }]);
@@ -177,7 +177,7 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
     ]);
     expect(await inboxOf(reader)).toEqual([]);
     const images = testSql(`select id from images where external_url like '%dry.jpg'`);
-    expect(await postern.database.everyone.query(images)).toEqual([]);
+    expect(await postern.database.query(images)).toEqual([]);
     const refused = await send(line(), { query: '?dry_run=yes' });
     expect([refused.status, refused.body.errors[0]?.field]).toEqual([422, 'dry_run']);
   });
@@ -193,7 +193,7 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
       Array.from({ length: 10 }, () => line({ user_id: undefined, user_ids: userIds })).join('\n'),
     );
     expect(outcomes(lines)).toEqual(Array.from({ length: 10 }, (_, index) => [index + 1, 201]));
-    const [row] = await postern.database.everyone.query(
+    const [row] = await postern.database.query(
       testSql('select count(*) as published from notifications where user_id = any ($1::uuid[])', [userIds]),
     );
     expect(row).toEqual({ published: 15_000 });
@@ -202,9 +202,7 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
   /** Creates inboxes of users that do not exist otherwise, and returns their user ids. */
   async function createInboxes(count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, () => randomUUID());
-    await postern.database.everyone.query(
-      testSql('insert into inboxes (user_id) select id from unnest($1::uuid[]) id', [ids]),
-    );
+    await postern.database.query(testSql('insert into inboxes (user_id) select id from unnest($1::uuid[]) id', [ids]));
     return ids;
   }
 });

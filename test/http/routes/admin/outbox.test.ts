@@ -50,7 +50,7 @@ describe('the outbox', () => {
     });
     expect(await list(`filter=id:${id}`, support.token)).toMatchObject([{ id, recipient: user.phone, code: null }]);
     expect(await list(`filter=id:${id}`)).toMatchObject([{ code: expect.any(String) }]);
-    await postern.database.everyone.query(testSql('update outbox set expires_at = db_now() where id = $1', [id]));
+    await postern.database.query(testSql('update outbox set expires_at = db_now() where id = $1', [id]));
     expect(await list(`filter=id:${id}`)).toMatchObject([{ id, code: null }]);
   });
 
@@ -160,13 +160,11 @@ describe('a retry', () => {
 
   test('is refused when the code has expired, or its login is over', async () => {
     const { message } = await createRefusedCode();
-    await failing.database.everyone.query(
-      testSql('update outbox set expires_at = db_now() where id = $1', [message.id]),
-    );
+    await failing.database.query(testSql('update outbox set expires_at = db_now() where id = $1', [message.id]));
     expect(statusAndCode(await retry(message.id))).toEqual([409, 'message_outdated']);
     const other = await createRefusedCode();
     await failing.api('POST', `/admin/v1/users/${other.user.id}/logout`, { bearer: failing.adminKey });
-    await failing.database.everyone.query(
+    await failing.database.query(
       testSql(`update authentications set status = 'rejected' where id = $1`, [other.authentication]),
     );
     expect(statusAndCode(await retry(other.message.id))).toEqual([409, 'message_outdated']);
@@ -175,7 +173,7 @@ describe('a retry', () => {
 
   test('is refused after twenty attempts', async () => {
     const { message } = await createRefusedCode();
-    await failing.database.everyone.query(testSql('update outbox set attempts = 20 where id = $1', [message.id]));
+    await failing.database.query(testSql('update outbox set attempts = 20 where id = $1', [message.id]));
     const answer = await retry(message.id);
     expect(statusAndCode(answer)).toEqual([409, 'message_tried_too_often']);
   });

@@ -74,7 +74,7 @@ describe('the state of the system', () => {
   });
 
   test('shows a process that was killed as lost', async () => {
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`insert into instances (id, host, process_id, worker, version, node, streams, flushes, started_at, seen_at)
                values (gen_random_uuid(), 'gone.example', 7, 2, '0.0.1', 'v20', 3, 1, db_now() - interval '1 hour',
                        db_now() - interval '100 seconds')`),
@@ -87,7 +87,7 @@ describe('the state of the system', () => {
       is_self: false,
       streams: 3,
     });
-    await postern.database.everyone.query(testSql(`delete from instances where host = 'gone.example'`));
+    await postern.database.query(testSql(`delete from instances where host = 'gone.example'`));
   });
 
   test('shows the database, its tables and all migrations', async () => {
@@ -100,15 +100,13 @@ describe('the state of the system', () => {
   });
 
   test('shows how long the oldest due job waits, and how many jobs are retried', async () => {
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`select graphile_worker.add_job('nobody.takes.this', run_at => now() - interval '1 hour')`),
     );
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`select graphile_worker.add_job('nobody.takes.this', run_at => now() + interval '1 hour')`),
     );
-    await postern.database.everyone.query(
-      testSql('update graphile_worker._private_jobs set attempts = 1 where run_at > now()'),
-    );
+    await postern.database.query(testSql('update graphile_worker._private_jobs set attempts = 1 where run_at > now()'));
     const { queue } = (await read()).body;
     expect(queue.due).toBe(1);
     expect(queue.oldest_seconds).toBeGreaterThanOrEqual(3600);

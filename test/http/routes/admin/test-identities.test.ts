@@ -41,7 +41,7 @@ describe('a test identity', () => {
     expect((await admin<TestIdentity>('GET', `/test-identities/${body.id}`)).body).toEqual(shown);
     const list = await admin<TestIdentity[]>('GET', `/test-identities?filter=user_id:${user.id}`);
     expect(list.body).toEqual([shown]);
-    const [row] = await postern.database.everyone.query(
+    const [row] = await postern.database.query(
       testSql<{ encrypted_code: Buffer }>('select encrypted_code from test_identities where id = $1', [body.id]),
     );
     expect(row?.encrypted_code.includes('424242')).toBe(false);
@@ -79,7 +79,7 @@ describe('a test identity', () => {
   test('that has ended is replaced', async () => {
     const number = newPhone();
     const { body: first } = await create(bodyForPhone(number));
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`update test_identities set expires_at = db_now() - interval '1 second' where id = $1`, [first.id]),
     );
     expect((await admin('GET', `/test-identities/${first.id}`)).status).toBe(200);

@@ -54,7 +54,7 @@ test('each connection is checked: tests and deliveries do not reach a name or a 
   });
   expect(delivery).toMatchObject({ state: 'pending', status: null, error });
   // Stores a URL that today's rules refuse, as if it was stored when other rules applied.
-  await postern.database.everyone.query(
+  await postern.database.query(
     testSql('update webhook_endpoints set url = $1', [`https://[::ffff:127.0.0.1]:${target.port}/`]),
   );
   expect((await sendTest()).body).toMatchObject({ ok: false, status: null, error: 'the address is not public' });

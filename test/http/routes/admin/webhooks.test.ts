@@ -66,7 +66,7 @@ describe('webhooks', () => {
     expect((await admin<Webhook>('GET', `/webhooks/${webhook.id}`)).body).toEqual(shown);
     const list = await admin<Webhook[]>('GET', `/webhooks?filter=id:${webhook.id}`);
     expect(list.body).toEqual([shown]);
-    const [row] = await postern.database.everyone.query<{ text: string }>(
+    const [row] = await postern.database.query<{ text: string }>(
       testSql('select e::text as text from webhook_endpoints e where id = $1', [webhook.id]),
     );
     expect(row?.text).not.toContain(Buffer.from(secret.slice(6)).toString('hex'));

@@ -3,7 +3,7 @@ import type { Authentication } from '../../../../src/contract/authentication.js'
 import type { ConsoleEntry } from '../../../../src/contract/console/session.js';
 import type { NewSession } from '../../../../src/contract/session.js';
 import { createAdministration } from '../../../support/administration.js';
-import { startTestApp, type TestApp } from '../../../support/app.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { createConsole } from '../../../support/console.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, password, passwordLogin, signIn } from '../../../support/users.js';
@@ -48,8 +48,8 @@ describe('signing in', () => {
     const answer = await client.send<NewSession>('POST', '/console/session', { body: { authentication_token: token } });
     expect(answer.status).toBe(201);
     expect(answer.setCookies).toEqual([
-      `postern_console=${token}; Path=/console; HttpOnly; SameSite=Strict`,
-      `postern_console_device=${answer.body.device_id}; Max-Age=34560000; Path=/console; HttpOnly; SameSite=Strict`,
+      `postern_console=${token}; Path=/; HttpOnly; SameSite=Strict`,
+      `postern_console_device=${answer.body.device_id}; Max-Age=34560000; Path=/; HttpOnly; SameSite=Strict`,
     ]);
     expect(answer.text).not.toContain('psa_');
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -69,12 +69,12 @@ describe('signing in', () => {
     expect(await isValid(session.token)).toBe(true);
   });
 
-  test('uses Secure cookies with the prefix __Secure- over https', async () => {
+  test('uses cookies over https that no other host and no page over http can set', async () => {
     const secure = await startTestApp({ PUBLIC_URL: 'https://auth.example.com' });
     try {
       const { browser: client } = await createConsole(() => secure).operator();
-      expect([...client.cookies.keys()]).toEqual([...['__Secure-postern_console', '__Secure-postern_console_device']]);
-      const token = client.cookies.get('__Secure-postern_console') ?? '';
+      expect([...client.cookies.keys()]).toEqual([...['__Host-postern_console', '__Host-postern_console_device']]);
+      const token = client.cookies.get('__Host-postern_console') ?? '';
       expect((await renew(client)).status).toBe(201);
       // A cookie of a page over plain http is not accepted.
       const headers = { cookie: `postern_console=${token}`, 'sec-fetch-site': 'same-origin' };
@@ -82,7 +82,7 @@ describe('signing in', () => {
       expect(forged.status).toBe(401);
       const body = { authentication_token: token };
       const { setCookies } = await secure.api('POST', '/console/session', { body });
-      expect(setCookies[0]).toBe(`__Secure-postern_console=${token}; Path=/console; HttpOnly; Secure; SameSite=Strict`);
+      expect(setCookies[0]).toBe(`__Host-postern_console=${token}; Path=/; HttpOnly; Secure; SameSite=Strict`);
     } finally {
       await secure.close();
     }
@@ -129,9 +129,7 @@ describe('signing in', () => {
     expect(await attempt()).toEqual([403, 'role_required']);
     await admin('PATCH', `/users/${user.id}`, { role: 'support' });
     expect(await attempt()).toEqual([403, 'role_not_active']);
-    await postern.database.everyone.query(
-      testSql('update users set role_active_since = db_now() where id = $1', [user.id]),
-    );
+    await postern.database.query(testSql('update users set role_active_since = db_now() where id = $1', [user.id]));
     expect(await attempt()).toEqual([403, 'second_factor_required']);
   });
 });
@@ -187,7 +185,7 @@ describe('a signed-in operator', () => {
     const token = client.cookies.get('postern_console') ?? '';
     const signedOut = await client.send('DELETE', '/console/session');
     expect(signedOut.status).toBe(204);
-    expect(signedOut.setCookies).toEqual(['postern_console=; Max-Age=0; Path=/console; HttpOnly; SameSite=Strict']);
+    expect(signedOut.setCookies).toEqual(['postern_console=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict']);
     expect(client.cookies.has('postern_console')).toBe(false);
     expect(await isValid(session.token)).toBe(false);
     expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
@@ -196,9 +194,39 @@ describe('a signed-in operator', () => {
     expect((await client.send('DELETE', '/console/session')).status).toBe(204);
   });
 
+  test('with a second token of another host ends every login that the browser sends, and renews none', async () => {
+    for (const PUBLIC_URL of ['https://auth.example.com', 'http://auth.example.com']) {
+      const app = await postern.another({ PUBLIC_URL });
+      try {
+        const people = createConsole(() => app);
+        const [victim, attacker] = [await people.operator(), await people.operator()];
+        const name = PUBLIC_URL.startsWith('https') ? '__Host-postern_console' : 'postern_console';
+        const [own = '', planted = ''] = [victim, attacker].map(({ browser: each }) => each.cookies.get(name));
+        const send = (method: 'POST' | 'DELETE', cookie: string) =>
+          app.api<NewSession & Pick<ProblemAnswer, 'errors'>>(method, '/console/session', {
+            headers: { cookie, 'sec-fetch-site': 'same-origin' },
+          });
+        for (const cookie of [`${name}=${planted}; ${name}=${own}`, `${name}=${own};${name}=${planted}`]) {
+          expect(codesOf(await send('POST', cookie))).toEqual([401, 'invalid_authentication_token']);
+        }
+        for (const other of ['__Secure-postern_console', 'Postern_console', 'x__Host-postern_console']) {
+          const renewed = await send('POST', `${other}=${planted}; ${name}=${own}`);
+          expect([renewed.status, renewed.body.user_id]).toEqual([201, victim.session.user_id]);
+        }
+        const all = `postern_console=${planted}; __Host-postern_console=${own}; ${name}=rubbish; ${name}=${planted}`;
+        expect((await send('DELETE', all)).status).toBe(204);
+        for (const basic of [own, planted]) {
+          expect((await app.api('POST', '/v1/sessions', { basic })).status).toBe(401);
+        }
+      } finally {
+        await app.close();
+      }
+    }
+  });
+
   test('needs a new proof for keys when the login is old', async () => {
     const { browser: client, session } = await operator();
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`update authentications set approved_at = approved_at - interval '1 hour' where user_id = $1`, [
         session.user_id,
       ]),

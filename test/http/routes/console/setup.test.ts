@@ -31,7 +31,7 @@ const describeLink = (secret: string, language = 'en') =>
 const usersNamed = async (username: string) =>
   (await admin<User[]>('GET', `/users?filter=username:eq:${username}`)).body;
 const expire = (secret: string) =>
-  postern.database.everyone.query(
+  postern.database.query(
     testSql(`update setup_links set expires_at = db_now() where digest = sha256($1::text::bytea)`, [secret]),
   );
 
@@ -75,7 +75,7 @@ describe('a set-up', () => {
     expect(events.map(({ type }) => type)).toEqual([
       ...['user.created', 'totp.enrolled', 'role.activated', 'login.approved'],
     ]);
-    const [linkEvent] = await postern.database.everyone.query(
+    const [linkEvent] = await postern.database.query(
       testSql<{ data: object }>(`select data from events where type = 'setup_link.created' and data->>'link_id' = $1`, [
         events.find(({ type }) => type === 'role.activated')?.data.link_id,
       ]),
@@ -287,7 +287,7 @@ test('requests of other sites are refused', async () => {
 test('no secret is stored as text or logged', async () => {
   const { browser: client, session } = await operator();
   const tokens = [...client.cookies.values()];
-  const rows = await postern.database.everyone.query(
+  const rows = await postern.database.query(
     testSql<{ row: string }>(`
       select s::text as row from setup_links s union all select c::text from challenges c
       union all select a::text from authentications a`),

@@ -259,7 +259,7 @@ describe('removing a device', () => {
     expect((await remove(kept.session.token, id)).status).toBe(404);
     expect((await listOf(kept.session.token)).body.map(({ current }) => current)).toEqual([true]);
     expect((await eventsOf(user))[0]).toMatchObject({ type: 'device.removed', actor: 'user', data: { device_id: id } });
-    const left = await postern.database.everyone.query(
+    const left = await postern.database.query(
       testSql(`select 1 from authentications where user_id = $1 and device::text like '%secret-apn-token%'`, [user.id]),
     );
     expect(left).toEqual([]);

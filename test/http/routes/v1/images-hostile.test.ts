@@ -26,7 +26,7 @@ const upload = (body: unknown, options: ApiOptions = {}) =>
 
 /** Checks that a request stores no image. @returns its status, error code and field */
 async function refusalOf(act: () => ReturnType<typeof upload>): Promise<[number, string | undefined, string?]> {
-  const count = async () => (await postern.database.everyone.query(testSql('select id from images'))).length;
+  const count = async () => (await postern.database.query(testSql('select id from images'))).length;
   const before = await count();
   const { status, body } = await act();
   expect(await count()).toBe(before);

@@ -27,7 +27,7 @@ const upload = async (key?: string) =>
     body: formOf(['file', await plain(60, 40).png().toBuffer(), 'lunch.png']),
     ...(key !== undefined && { headers: { 'idempotency-key': key } }),
   });
-const countImages = async () => (await postern.database.everyone.query(testSql('select id from images'))).length;
+const countImages = async () => (await postern.database.query(testSql('select id from images'))).length;
 
 /** Blocks all threads of the pool, as files that never finish decoding would: opening a FIFO waits for a writer. */
 async function blockThreads(): Promise<() => Promise<void>> {

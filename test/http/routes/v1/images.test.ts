@@ -61,7 +61,7 @@ async function sizesOf(image: Image) {
   return heads.map(({ width, height }) => `${width}x${height}`);
 }
 
-const countImages = async () => (await postern.database.everyone.query(testSql('select id from images'))).length;
+const countImages = async () => (await postern.database.query(testSql('select id from images'))).length;
 
 describe('an upload', () => {
   it('as a form is converted to a card, a full screen and a thumbnail with the documented sizes', async () => {
@@ -251,7 +251,7 @@ describe('a file of an image', () => {
 describe('the quota of a user', () => {
   /** Stores this number of images that were uploaded this number of minutes ago. */
   const insertImages = (userId: string, count: number, minutes: number) =>
-    postern.database.everyone.query(
+    postern.database.query(
       testSql(
         `insert into images (id, user_id, check_after, created_at, updated_at)
            select gen_random_uuid(), $1, db_now() + interval '1 day', at, at

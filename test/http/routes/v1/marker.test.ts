@@ -131,7 +131,7 @@ describe('a stream', () => {
     const reader = await createReader();
     await publish(reader, 3);
     const stream = await open(reader);
-    await postern.database.everyone.query(testSql('insert into markers values ($1, 2, db_now())', [reader.user.id]));
+    await postern.database.query(testSql('insert into markers values ($1, 2, db_now())', [reader.user.id]));
     expect(await eventsOf(stream, 'marker', 1)).toMatchObject([{ last_read_sequence: 2, unread_count: 1 }]);
   });
 });

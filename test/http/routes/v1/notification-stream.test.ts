@@ -206,7 +206,7 @@ describe('an id from which a stream cannot continue', () => {
   ])('resets the client if it %s', async (_why, lastEventId) => {
     const reader = await createReader();
     await publish(reader.user, some(5));
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql('update inboxes set forgotten_change_sequence = 4 where user_id = $1', [reader.user.id]),
     );
     const stream = await open(reader, { lastEventId: `${lastEventId}` });
@@ -220,7 +220,7 @@ describe('an id from which a stream cannot continue', () => {
     const reader = await createReader();
     await publish(reader.user, some(5));
     const stream = await open(reader);
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql('update inboxes set last_change_sequence = 3 where user_id = $1', [reader.user.id]),
     );
     expect(await eventsOf(stream, 'reset', 1)).toEqual([{ after: '3' }]);

@@ -53,7 +53,7 @@ describe('a push service that refuses a push', () => {
     fcm.behave({ status: 500 }, phone.token);
     const { id } = await publish(phone.user);
     await untilRetried(id, 1);
-    await app.database.everyone.query(
+    await app.database.query(
       testSql("update push_deliveries set created_at = created_at - interval '1 day' where notification_id = $1", [id]),
     );
     await makeJobsDue();
@@ -106,7 +106,7 @@ describe('a push service that refuses a push', () => {
     await messageOf(app, body.id);
     // The maximum number that one instance sends at once on one channel. All of them hang until now.
     expect(arrivals(fcm, hanging.token)).toHaveLength(16);
-    await app.database.everyone.query(
+    await app.database.query(
       testSql("update push_deliveries set state = 'dropped' where user_id = $1", [hanging.user.id]),
     );
   });
@@ -116,7 +116,7 @@ test('a leftover job of an attempt that was already counted sends nothing', asyn
   const phone = await newPhone('ios');
   const { id } = await publish(phone.user);
   await pushInState(id, 'sent');
-  await app.database.everyone.query(
+  await app.database.query(
     testSql(
       `select graphile_worker.add_job('push.send.apns', json_build_object('user_id', user_id, 'id', id, 'attempt', 0))
        from push_deliveries where notification_id = $1`,
@@ -124,7 +124,7 @@ test('a leftover job of an attempt that was already counted sends nothing', asyn
     ),
   );
   await eventually('the job to be done', async () => {
-    const rows = await app.database.everyone.query(
+    const rows = await app.database.query(
       testSql("select id from graphile_worker._private_jobs where payload->>'user_id' = $1", [phone.user.id]),
     );
     return rows.length === 0 ? true : undefined;

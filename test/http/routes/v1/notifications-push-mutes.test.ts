@@ -81,8 +81,8 @@ describe('a mute', () => {
     });
     await mute(session, 'notification_type:pool');
     fcm.behave({ status: 200 }, token);
-    await app.database.everyone.query(testSql('update graphile_worker._private_jobs set run_at = now()'));
-    await app.database.everyone.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
+    await app.database.query(testSql('update graphile_worker._private_jobs set run_at = now()'));
+    await app.database.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
     await pushIn(id, 'muted');
   });
 
@@ -96,7 +96,7 @@ describe('a mute', () => {
 
   test('with a type that the operator has removed has no effect', async () => {
     const { user } = await newPerson();
-    await app.database.everyone.query(
+    await app.database.query(
       testSql(
         "insert into mutes (user_id, id, filter, created_at) values ($1, gen_random_uuid(), 'notification_type:gone', now())",
         [user.id],
@@ -137,7 +137,7 @@ describe('mutes', () => {
 
   test('are limited to a hundred, also in parallel requests', async () => {
     const { user, session } = await newPerson();
-    await app.database.everyone.query(
+    await app.database.query(
       testSql(
         `insert into mutes (user_id, id, filter, created_at)
            select $1, gen_random_uuid(), 'actor:' || n, now() from generate_series(1, 95) n`,

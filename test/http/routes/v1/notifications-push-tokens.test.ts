@@ -69,6 +69,20 @@ describe('a token', () => {
     await pushInState(id, 'sent');
   });
 
+  test('stays if APNs refuses it since a time before its registration, and goes if since a later time', async () => {
+    const phone = await newPhone('ios');
+    const [row] = await app.database.query<{ now: number }>(
+      testSql('select extract(epoch from db_now())::float8 * 1000 as now'),
+    );
+    const now = row?.now ?? 0;
+    apns.behave({ status: 410, body: { reason: 'Unregistered', timestamp: Math.floor(now - 3_600_000) } }, phone.token);
+    const { id } = await publish(phone.user);
+    expect(await untilRetried(id, 1)).toMatchObject({ error: 'apns answered 410 Unregistered', reason: 'retrying' });
+    apns.behave({ status: 410, body: { reason: 'Unregistered', timestamp: Math.floor(now + 3_600_000) } }, phone.token);
+    await makeJobsDue();
+    expect(await pushInState(id, 'gone')).toMatchObject({ reason: 'token_gone' });
+  });
+
   test('that is registered while the service refuses the old one stays', async () => {
     const phone = await newPhone('ios');
     const newToken = hexToken();
@@ -114,9 +128,7 @@ describe('a token', () => {
     );
     const answers = await Promise.all(people.map(({ session }) => register(session, 'ios', token)));
     expect(answers.map(({ status }) => status)).toEqual(people.map(() => 201));
-    const rows = await app.database.everyone.query(
-      testSql('select id from devices where apn_device_token = $1', [token]),
-    );
+    const rows = await app.database.query(testSql('select id from devices where apn_device_token = $1', [token]));
     expect(rows).toHaveLength(1);
   });
 
@@ -154,5 +166,70 @@ describe('a token', () => {
   test('needs a session to be registered', async () => {
     const { status } = await app.api('POST', '/v1/devices/tokens', { body: { type: 'ios', token: hexToken() } });
     expect(status).toBe(401);
+  });
+});
+
+describe('one token in two spellings', () => {
+  const spelled = (token: string) => [
+    token.toUpperCase(),
+    `<${token.match(/.{8}/g)?.join(' ')}>`,
+    `${token.match(/../g)?.join('-')}\n`,
+    token.replace(/[a-f]/, (letter) => letter.toUpperCase()),
+  ];
+
+  test('of APNs belongs to the last phone alone, which gets one push', async () => {
+    const token = hexToken();
+    for (const spelling of spelled(token)) {
+      const first = await newPhone('ios', undefined, token);
+      const second = await newPhone('ios', undefined, spelling);
+      const lost = await publish(first.user);
+      expect(await pushInState(lost.id, 'none')).toMatchObject({ reason: 'no_token' });
+      await pushInState((await publish(second.user)).id, 'sent');
+    }
+    expect(arrivals(apns, token)).toHaveLength(spelled(token).length);
+  });
+
+  test('in the device of a login is one token too', async () => {
+    const token = hexToken();
+    for (const spelling of spelled(token)) {
+      const phone = await newPhone('ios', undefined, token);
+      const user = await createUser(app);
+      await signIn(app, user, { apn_device_token: spelling });
+      expect(await pushInState((await publish(phone.user)).id, 'none')).toMatchObject({ reason: 'no_token' });
+      await pushInState((await publish(user)).id, 'sent');
+    }
+    expect(arrivals(apns, token)).toHaveLength(4);
+  });
+
+  test('of FCM does not exist: upper and lower case are two tokens', async () => {
+    const token = `x:${hexToken()}`;
+    const first = await newPhone('android', undefined, token);
+    await newPhone('android', undefined, token.toUpperCase());
+    await pushInState((await publish(first.user)).id, 'sent');
+  });
+
+  test('of Web Push, with keys in another order and base64, belongs to the last browser alone', async () => {
+    const { subscription } = web.subscribe();
+    const { endpoint, keys } = subscription;
+    const standard = (text: string) => Buffer.from(text, 'base64url').toString('base64');
+    const { origin, host, pathname } = new URL(endpoint);
+    const spellings = [
+      { keys: { auth: standard(keys.auth), p256dh: standard(keys.p256dh) }, expirationTime: null, endpoint },
+      { ...subscription, endpoint: `${endpoint}#part` },
+      {
+        ...subscription,
+        endpoint: `${origin.replace(host, host.toUpperCase()).replace('http', 'HTTP')}/x/..${pathname}`,
+      },
+      JSON.stringify({ keys, endpoint: ` ${endpoint}\n` }),
+    ];
+    for (const spelling of spellings) {
+      const [first, second] = [await createUser(app), await createUser(app)];
+      const [before, after] = [await signIn(app, first), await signIn(app, second)];
+      expect((await register(before.session.token, 'web', subscription)).status).toBe(201);
+      expect((await register(after.session.token, 'web', spelling)).status).toBe(201);
+      expect(await pushInState((await publish(first)).id, 'none')).toMatchObject({ reason: 'no_token' });
+      await pushInState((await publish(second)).id, 'sent');
+      expect((await register(after.session.token, 'web', subscription)).status).toBe(200);
+    }
   });
 });

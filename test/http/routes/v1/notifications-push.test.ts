@@ -183,7 +183,7 @@ describe('a push is not sent', () => {
     expect(status).toBe(204);
     await makeJobsDue();
     await eventually('the push to be dropped', async () => {
-      const [row] = await app.database.everyone.query<{ reason: string }>(
+      const [row] = await app.database.query<{ reason: string }>(
         testSql('select reason from push_deliveries where notification_id = $1', [id]),
       );
       return row?.reason === 'notification_deleted' ? row : undefined;
@@ -195,7 +195,7 @@ describe('a push is not sent', () => {
     const { phone } = await waitingPush();
     await app.api('DELETE', `/admin/v1/users/${phone.user.id}`, { bearer: app.adminKey });
     await eventually('the pushes to be erased', async () => {
-      const rows = await app.database.everyone.query(
+      const rows = await app.database.query(
         testSql('select id from push_deliveries where user_id = $1', [phone.user.id]),
       );
       return rows.length === 0 ? true : undefined;

@@ -71,7 +71,7 @@ describe('a PIN that a code has recovered', () => {
   test('does not let a thief of the SIM log in, neither by SMS nor with a recovered password', async () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
-    await postern.database.everyone.query(testSql('delete from message_limits'));
+    await postern.database.query(testSql('delete from message_limits'));
     const { body: begun } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(who.user.phone) });
     const body = { secret: await codeOf(postern, begun.id), pin: '1357' };
     expect((await postern.api('POST', `/v1/tokens/${begun.id}/secret`, { body })).status).toBe(400);
@@ -103,7 +103,7 @@ describe('a PIN that a code has recovered', () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
     await setClockAhead('23 hours 59 minutes');
-    await postern.database.everyone.query(testSql('delete from message_limits'));
+    await postern.database.query(testSql('delete from message_limits'));
     const login = { ...smsLogin(who.user.phone), pin: '2468' };
     const { body: begun } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: login });
     const secret = await codeOf(postern, begun.id);
@@ -159,7 +159,7 @@ describe('a PIN that a code has recovered', () => {
     expect(await loginWith(who.user, '2468')).toBe('pending');
     await setClockAhead('24 hours 1 second');
     const login = { ...smsLogin(who.user.phone), pin: '1357' };
-    await postern.database.everyone.query(testSql('delete from message_limits'));
+    await postern.database.query(testSql('delete from message_limits'));
     const { body: begun } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: login });
     const first = { secret: await codeOf(postern, begun.id), pin: '1357' };
     const halfway = await postern.api<{ status: string }>('POST', `/v1/tokens/${begun.id}/secret`, { body: first });

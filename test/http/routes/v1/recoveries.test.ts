@@ -113,7 +113,7 @@ describe('a recovery', () => {
   test('is completed by the first of two valid codes, and the other becomes invalid', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     const one = await begin(user);
-    await postern.database.everyone.query(testSql('delete from message_limits'));
+    await postern.database.query(testSql('delete from message_limits'));
     const other = await begin(user);
     expect((await complete(other.path, { secret: other.secret, password })).status).toBe(200);
     expect(await refusal(one.path, { secret: one.secret, password: `${password}!` })).toEqual([400, 'code_rejected']);
@@ -123,7 +123,7 @@ describe('a recovery', () => {
     const user = await createUser(postern, { phone: newPhone() });
     for (let n = 0; n < 5; n += 1) await logIn(user, 'wrong');
     expect((await login(postern, user)).status).toBe(423);
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql('update guess_budgets set permanent = true, locked_until = null where user_id = $1', [user.id]),
     );
     expect((await login(postern, user)).status).toBe(403);
@@ -200,11 +200,11 @@ describe('a recovery', () => {
 describe('starting a recovery', () => {
   /** The traces of a request for an address: the kinds of rows, and the states of messages. */
   async function traces(challengeId: string) {
-    const [row] = await postern.database.everyone.query<{ user_id: string }>(
+    const [row] = await postern.database.query<{ user_id: string }>(
       testSql('select user_id from challenges where id = $1', [challengeId]),
     );
     const userId = row?.user_id ?? '';
-    const read = (text: string) => postern.database.everyone.query<{ shape: string }>(testSql(text, [userId]));
+    const read = (text: string) => postern.database.query<{ shape: string }>(testSql(text, [userId]));
     return eventually('the message to leave the queue', async () => {
       const messages = await read('select state as shape from outbox where user_id = $1');
       if (messages.some(({ shape }) => shape === 'queued')) return undefined;

@@ -97,7 +97,7 @@ test('a registration creates one account for 50 parallel requests', async () => 
 
 test('a registration is refused if an earlier one with the same address was completed', async () => {
   const one = await begin();
-  await postern.database.everyone.query(testSql('delete from message_limits'));
+  await postern.database.query(testSql('delete from message_limits'));
   const { body } = await start(one.phone);
   const secret = await codeTo(postern, one.phone, [one.secret]);
   expect((await complete(one.path, { secret: one.secret })).status).toBe(201);
@@ -138,7 +138,7 @@ test('for an existing address, the start returns the same response, and no code 
     return notices.length === 1 && notices[0]?.includes(owner.phone ?? '') ? true : undefined;
   });
   // The owner's guesses and events do not change.
-  const rows = await postern.database.everyone.query(
+  const rows = await postern.database.query(
     testSql('select 1 from guess_budgets where user_id = $1 union all select 1 from challenges where user_id = $1', [
       owner.id,
     ]),
@@ -167,7 +167,7 @@ test('codes are limited by dial prefix, and further codes are silently not sent'
     const phones = Array.from({ length: 4 }, (_, n) => `+4915511${String(randomInt(1e6)).padStart(6, '0')}${n}`);
     const answers = await Promise.all(phones.map((phone) => start(phone, limited)));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    const [row] = await postern.database.everyone.query<{ sent: number }>(
+    const [row] = await postern.database.query<{ sent: number }>(
       testSql('select count(*)::int as sent from outbox where recipient = any($1)', [phones]),
     );
     expect(row?.sent).toBe(2);

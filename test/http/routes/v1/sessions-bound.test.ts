@@ -284,8 +284,12 @@ describe('a bound token', () => {
 });
 
 describe('behind a proxy', () => {
-  test('htu is the public URL, or the URL by which the client called', async () => {
-    const named = await postern.another({ PUBLIC_URL: 'https://api.example/auth' });
+  test('htu is the public URL or a listed one, whatever host the request names', async () => {
+    const PUBLIC_URL = 'https://api.example/auth';
+    const named = await postern.another({ PUBLIC_URL, TRUST_PROXY: '127.0.0.1' });
+    const listing = await postern.another({ PUBLIC_URL, DPOP_ORIGINS: 'http://api.internal:8080,https://b.example' });
+
+    // Without PUBLIC_URL: the URL by which the client called.
     const trusting = await postern.another({ TRUST_PROXY: '127.0.0.1' });
     try {
       const boundLogin = await newBoundLogin();
@@ -296,7 +300,16 @@ describe('behind a proxy', () => {
         ).status;
       };
       expect(await statusOf(named, 'https://api.example/auth/v1/sessions')).toBe(201);
-      expect(await statusOf(named, `${named.url}/v1/sessions`)).toBe(201);
+      const other = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-host': 'evil.example', host: 'evil.example' };
+      for (const htu of [`${named.url}/v1/sessions`, 'https://evil.example/v1/sessions']) {
+        expect(await statusOf(named, htu)).toBe(401);
+        expect(await statusOf(named, htu, other)).toBe(401);
+      }
+      expect(await statusOf(named, 'https://api.example/auth/v1/sessions', other)).toBe(201);
+      expect(await statusOf(listing, 'http://api.internal:8080/v1/sessions')).toBe(201);
+      expect(await statusOf(listing, 'https://b.example/v1/sessions')).toBe(201);
+      expect(await statusOf(listing, 'https://api.internal:8080/v1/sessions')).toBe(401);
+      expect(await statusOf(listing, 'https://api.example/auth/v1/sessions')).toBe(201);
       expect(await statusOf(named, 'http://api.example/auth/v1/sessions')).toBe(401);
       expect(await statusOf(named, 'https://api.example/v1/sessions')).toBe(401);
       // A proxy that speaks TLS and keeps the Host header.
@@ -310,8 +323,7 @@ describe('behind a proxy', () => {
       expect(await statusOf(trusting, `${trusting.url}/v1/sessions`, forwarded)).toBe(401);
       expect(await statusOf(postern, 'https://app.example/v1/sessions', forwarded)).toBe(401);
     } finally {
-      await named.close();
-      await trusting.close();
+      for (const app of [named, listing, trusting]) await app.close();
     }
   });
 });

@@ -31,7 +31,7 @@ describe('a session', () => {
 
   test('never outlives its authentication token', async () => {
     const { body: authentication } = await login(postern, await createUser(postern));
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`update authentications set expires_at = db_now() + interval '1 minute' where id = $1`, [
         authentication.id,
       ]),
@@ -49,9 +49,7 @@ describe('a session', () => {
 
   test('gets 401 when it has expired', async () => {
     const { session } = await signIn(postern, await createUser(postern));
-    await postern.database.everyone.query(
-      testSql('update sessions set expires_at = db_now() where id = $1', [session.id]),
-    );
+    await postern.database.query(testSql('update sessions set expires_at = db_now() where id = $1', [session.id]));
     const refused = await verify(session.token);
     expect(refused.status).toBe(401);
     expect(refused.body.errors[0]?.code).toBe('invalid_session_token');
@@ -60,7 +58,7 @@ describe('a session', () => {
 
   test('is refused with 401 and a Basic challenge for an expired, unknown or malformed authentication token', async () => {
     const { body: authentication } = await login(postern, await createUser(postern));
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql('update authentications set expires_at = db_now() where id = $1', [authentication.id]),
     );
     const { session } = await signIn(postern, await createUser(postern));

@@ -40,15 +40,11 @@ const codeIn = (text: string) => /^ {4}(\d{6})$/m.exec(text)?.[1] ?? '';
 /** Makes the next attempt due now. */
 async function hurry(database: Database): Promise<void> {
   await eventually('the next attempt to wait', async () => {
-    const [waiting] = await database.everyone.query(
-      testSql('select 1 from graphile_worker._private_jobs where run_at > now()'),
-    );
+    const [waiting] = await database.query(testSql('select 1 from graphile_worker._private_jobs where run_at > now()'));
     return waiting;
   });
-  await database.everyone.query(
-    testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'),
-  );
-  await database.everyone.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
+  await database.query(testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'));
+  await database.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
 }
 
 describe('a login by mail', () => {
@@ -83,9 +79,7 @@ describe('a login by mail', () => {
     const code = codeIn((await mailTo(server, user.email)).text);
     const message = await messageOf(postern, body.id);
     expect(message).toMatchObject({ channel: 'email', kind: 'email.code', recipient: user.email, code: null });
-    const stored = await postern.database.everyone.query<{ row: string }>(
-      testSql('select o::text as row from outbox o'),
-    );
+    const stored = await postern.database.query<{ row: string }>(testSql('select o::text as row from outbox o'));
     const places = [...postern.logged, ...postern.printed, ...stored.map(({ row }) => row), JSON.stringify(message)];
     for (const secret of [code, 'a relay password', 'a%20relay%20password']) {
       expect(places.filter((text) => new RegExp(`(?<![0-9a-f.])${secret}(?![0-9a-f])`).test(text))).toEqual([]);
@@ -117,7 +111,7 @@ describe('a mail server', () => {
     const message = await messageOf(postern, body.id, ['failed']);
     expect(message).toMatchObject({ attempts: 1, last_error: 'the mail server answered 550 to RCPT TO' });
     await eventually('an empty queue', async () => {
-      const jobs = await postern.database.everyone.query(testSql('select 1 from graphile_worker._private_jobs'));
+      const jobs = await postern.database.query(testSql('select 1 from graphile_worker._private_jobs'));
       return jobs.length === 0 ? true : undefined;
     });
     expect((await postern.api('GET', `/v1/tokens/${body.id}`)).body).toMatchObject({ status: 'pending' });
@@ -159,7 +153,7 @@ describe('a mail server', () => {
     const { phone } = await createUser(postern, { phone: newPhone() });
     const { body } = await start(postern, smsLogin(phone));
     expect(await messageOf(postern, body.id)).toMatchObject({ state: 'sent', attempts: 1 });
-    const mails = await postern.database.everyone.query<{ state: string }>(
+    const mails = await postern.database.query<{ state: string }>(
       testSql(`select distinct state from outbox where channel = 'email'`),
     );
     expect(mails).toEqual([{ state: 'queued' }]);

@@ -44,7 +44,7 @@ test('the masked destination of a code comes from the request, so that it shows 
   const byUsername = (value: string | null, authenticator: string) =>
     start({ identity: { type: 'username', value }, authenticator, device: {} });
   for (const authenticator of ['sms', 'email']) {
-    await postern.database.everyone.query(testSql('delete from message_limits'));
+    await postern.database.query(testSql('delete from message_limits'));
     const known = await byUsername(user.username, authenticator);
     const unknown = await byUsername(`nobody${user.username}`, authenticator);
     expect(known.body).toMatchObject({ destination: null });
@@ -66,7 +66,7 @@ describe.each(codeLogins)('when another code may be requested after one by $auth
       const { status, body } = await start(login.loginOf(address));
       expect(status).toBe(201);
       waits.push(minutesToResend(body));
-      await postern.database.everyone.query(
+      await postern.database.query(
         testSql(`update message_limits set sent_at = array(
           select t - interval '61 s' from unnest(sent_at) with ordinality u (t, at) order by at)`),
       );
@@ -80,6 +80,18 @@ describe.each(codeLogins)('when another code may be requested after one by $auth
 });
 
 describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAddress, loginOf }) => {
+  test.each([
+    ['a space and a line end', (code: string) => ` ${code.slice(0, 3)} ${code.slice(3)}\n`],
+    ['a hyphen', (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`],
+    ['Arabic digits', (code: string) => code.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit)))],
+  ])('accepts the code with %s', async (_what, typed) => {
+    const address = newAddress();
+    await createUser(postern, { [field]: address });
+    const { body } = await start(loginOf(address));
+    const approved = await answer(body.id, { secret: typed(await codeOf(postern, body.id)), pin: '2468' });
+    expect([approved.status, approved.body.status]).toEqual([201, 'approved']);
+  });
+
   const newUser = (fields: object = {}) => createUser(postern, { [field]: newAddress(), ...fields });
 
   async function begin(fields: object = {}) {
@@ -212,7 +224,7 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
   test('accepts a code only for its own authentication', async () => {
     const user = await newUser();
     const one = (await start(loginOf(user[field]))).body;
-    await postern.database.everyone.query(testSql('delete from message_limits'));
+    await postern.database.query(testSql('delete from message_limits'));
     const other = (await start(loginOf(user[field]))).body;
     const [code, otherCode] = [await codeOf(postern, one.id), await codeOf(postern, other.id)];
     if (code !== otherCode) expect((await answer(other.id, { secret: code, pin: '2468' })).status).toBe(400);
@@ -223,7 +235,7 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
   test('expires: the code after five minutes, the authentication after ten', async () => {
     const { body, code } = await begin();
     const age = (minutes: number) =>
-      postern.database.everyone.query(
+      postern.database.query(
         testSql(
           `update authentications set challenge_ends_at = challenge_ends_at - $2 * interval '1 minute',
              expires_at = expires_at - $2 * interval '1 minute' where id = $1`,

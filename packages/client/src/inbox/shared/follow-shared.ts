@@ -1,6 +1,6 @@
 import type { Core } from '../../core.js';
 import { isPosternError, isProblem, problemFrom } from '../../errors.js';
-import { platform, stopwatch, wait } from '../../platform.js';
+import { platform, stopwatch, throwIfAborted, wait } from '../../platform.js';
 import type { Postern } from '../../types.js';
 import { filterText } from '../filter.js';
 import { follow } from '../live.js';
@@ -35,7 +35,7 @@ export async function* followShared(
     if (tab === undefined) break;
     try {
       const outcome = yield* receive(core, query, progress, tab.take);
-      query.signal?.throwIfAborted();
+      throwIfAborted(query.signal);
       if (outcome === 'end') return;
       // The file of the worker cannot be loaded, or the worker does not run.
       if (!tab.hasAnswered()) break;
@@ -162,7 +162,7 @@ async function* receive(
           }
         }
       } catch (error) {
-        signal?.throwIfAborted();
+        throwIfAborted(signal);
         if (!isPosternError(error) || (isProblem(error) && error.status < 500 && error.status !== 429)) throw error;
         yield { type: 'connection', connection: 'offline' };
         await wait(1000 + Math.random() * 1000, signal);

@@ -18,7 +18,7 @@ const accessMembers = ['role', 'password', 'pin', 'second_factor', 'email', 'pho
 /** Routes that read, change and delete a user. */
 export function adminUserRoutes(
   app: App,
-  { users, database }: { users: Users; database: Pick<Database, 'spanningFor'> },
+  { users, database }: { users: Users; database: Pick<Database, 'user'> },
 ): void {
   app.route({
     method: 'GET',
@@ -52,11 +52,14 @@ export function adminUserRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken', 'fresh_proof_required'] },
     async handler(request, reply) {
       const id = pathId(request.params);
+      // A change of nothing only reads.
+      if (Object.values(request.body).every((value) => value === undefined))
+        requireScope(callerOf(request), 'users:read');
       const grantsAccess =
         accessMembers.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
       if (grantsAccess) requireRecentProof(callerOf(request));
       const prepared = await users.prepareChange(id, request.body);
-      const changedUser = await database.spanningFor(id).transaction(async (tx) => {
+      const changedUser = await database.user(id).transaction(async (tx) => {
         const user = await users.change(tx, id, prepared, originOf(request));
         // A caller that can change an operator's account can log in as that operator. If the caller may not, the
         // transaction rolls back.
@@ -83,7 +86,7 @@ export function adminUserRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      await database.spanningFor(id).transaction(async (tx) => {
+      await database.user(id).transaction(async (tx) => {
         requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
         await users.remove(tx, id, originOf(request));
       });

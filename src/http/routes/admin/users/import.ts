@@ -4,7 +4,7 @@ import type { Pacer } from '../../../../lib/pacing.js';
 import { Problem } from '../../../../lib/problem.js';
 import type { UserImport } from '../../../../users/import.js';
 import { createNdjsonHandler } from '../../../ndjson/exchange.js';
-import { importChunk, importEntries, importWeight } from '../../../ndjson/import-items.js';
+import { importChunk, importEntries, importWeight, withoutNulls } from '../../../ndjson/import-items.js';
 import { isNdjson } from '../../../plugins/ndjson-body.js';
 import { dryRunQuery, readDryRun } from '../../../requests/parameters.js';
 import { type App, callerOf, originOf, requireRecentProof } from '../../../requests/route.js';
@@ -23,6 +23,7 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
     const language = preferredLanguage(request.headers['accept-language']);
     return {
       chunk: importChunk,
+      checkWith: withoutNulls,
       toItem: (input) => input as UserToImport,
       weightOf: importWeight,
       process(entries, pace) {

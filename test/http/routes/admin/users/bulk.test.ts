@@ -115,7 +115,7 @@ describe('a bulk action', () => {
 
   test('takes all users of a search and filter, however many, and no others', async () => {
     const family = `Family ${randomUUID()}`;
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         `insert into users (id, username, name, status, created_at, updated_at)
          select gen_random_uuid(), gen_random_uuid(), $1 || case when n % 2 = 0 then ' even' else ' odd' end,
@@ -130,7 +130,7 @@ describe('a bulk action', () => {
     expect(summaryOf(dry)).toEqual({ ...emptySummary, valid: 120 });
     const lines = await bulk({ action: 'lock', lock, ...selection });
     expect([new Set(lines.map(({ id }) => id)).size, summaryOf(lines)]).toEqual([121, { ...emptySummary, done: 120 }]);
-    const [row] = await postern.database.everyone.query<{ locked: number }>(
+    const [row] = await postern.database.query<{ locked: number }>(
       testSql(`select count(*)::int as locked from users where name like $1 and lock_kind is not null`, [`${family}%`]),
     );
     expect(row?.locked).toBe(120);
@@ -218,7 +218,7 @@ describe('a bulk action is refused', () => {
 describe('a bulk action that is interrupted', () => {
   async function createCrowd(count: number): Promise<string> {
     const name = `Crowd ${randomUUID()}`;
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(
         `insert into users (id, username, name, created_at, updated_at)
          select gen_random_uuid(), gen_random_uuid(), $1, now() - n * interval '1 second', now() from generate_series(1, $2) n`,
@@ -228,7 +228,7 @@ describe('a bulk action that is interrupted', () => {
     return name;
   }
   const deactivatedUsers = async (name: string) => {
-    const rows = await postern.database.everyone.query<{ id: string }>(
+    const rows = await postern.database.query<{ id: string }>(
       testSql(`select id::text as id from users where name = $1 and status = 'deactivated'`, [name]),
     );
     return rows.map(({ id }) => id).sort();
@@ -274,7 +274,7 @@ describe('a bulk action that is interrupted', () => {
   test('by a locked row reports the other users, and a repeat finishes the work', async () => {
     const users = await createUsers(3);
     const ids = users.map(({ id }) => id);
-    await postern.database.everyone.transaction(async (tx) => {
+    await postern.database.transaction(async (tx) => {
       await tx.query(testSql('select 1 as one from users where id = $1 for update', [ids[1]]));
       const lines = await bulk({ action: 'deactivate', ids });
       expect(lines.at(-1)).toEqual({

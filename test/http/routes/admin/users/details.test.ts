@@ -52,7 +52,7 @@ describe('the lists of a user', () => {
   test('show an expired authentication as rejected, also in filters', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     await postern.api('POST', '/v1/tokens', { body: smsLogin(user.phone) });
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`update authentications set expires_at = db_now() where user_id = $1`, [user.id]),
     );
     const { body } = await admin<{ status: string }[]>('GET', `/users/${user.id}/tokens?filter=status:rejected`);

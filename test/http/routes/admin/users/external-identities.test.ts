@@ -74,7 +74,7 @@ describe('operators', () => {
     expect((await link(next, account)).status).toBe(200);
     expect((await link(user, account)).status).toBe(404);
     const left = testSql('select 1 from external_identities where user_id = $1', [user.id]);
-    expect(await postern.database.everyone.query(left)).toEqual([]);
+    expect(await postern.database.query(left)).toEqual([]);
   });
 
   test('leave no link behind when the user is deleted in parallel', async () => {
@@ -86,7 +86,7 @@ describe('operators', () => {
       expect([200, 404]).toContain(linked.status);
       const left = testSql('select 1 from external_identities where user_id = $1', [user.id]);
       await eventually('no link to be left', async () =>
-        (await postern.database.everyone.query(left)).length === 0 ? true : undefined,
+        (await postern.database.query(left)).length === 0 ? true : undefined,
       );
     }
   });

@@ -19,6 +19,18 @@ const { admin, refused, isValid, eventsOf } = createAdministration(() => postern
 const newName = () => `name-${randomUUID()}`;
 
 describe('changing a user', () => {
+  test('of nothing needs the right to read users', async () => {
+    const { id } = await createUser(postern);
+    const keyOf = async (...scopes: string[]) =>
+      (await admin<{ token: string }>('POST', '/keys', { name: 'a key', scopes })).body.token;
+    const change = async (bearer: string, body: object) =>
+      (await postern.api('PATCH', `/admin/v1/users/${id}`, { bearer, body })).status;
+    const [writes, both] = [await keyOf('users:write'), await keyOf('users:write', 'users:read')];
+    expect(await change(writes, {})).toBe(403);
+    expect(await change(writes, { name: 'Ada' })).toBe(200);
+    expect(await change(both, {})).toBe(200);
+  });
+
   test('changes only the members of the request', async () => {
     const user = await createUser(postern, { name: 'Ada', locale: 'en', metadata: { plan: 'free' } });
     const { status, body } = await admin('PATCH', `/users/${user.id}`, {
@@ -161,7 +173,7 @@ describe('deleting a user', () => {
       [user.id],
     );
     await eventually('the erasure', async () => {
-      const rows = await postern.database.everyone.query(left);
+      const rows = await postern.database.query(left);
       return rows.length === 0 ? true : undefined;
     });
     const { body: events } = await admin<Event[]>('GET', `/events?filter=user_id:${user.id}`);

@@ -5,7 +5,7 @@ import type { User } from '../../../../../src/contract/user.js';
 import type { ImportedLine } from '../../../../../src/contract/user-import.js';
 import { dummyHashFor } from '../../../../../src/credentials/hashes/registry.js';
 import { unusedSchemesTask } from '../../../../../src/credentials/password-schemes.js';
-import { schemeOf } from '../../../../../src/credentials/passwords.js';
+import { schemeOf, storedForm } from '../../../../../src/credentials/passwords.js';
 import { runMaintenanceOnce } from '../../../../../src/database/maintenance/tasks.js';
 import { identityDigest } from '../../../../../src/identities/identity.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
@@ -26,8 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 beforeEach(async () => {
-  await postern.database.everyone.query(testSql('delete from users'));
-  await postern.database.everyone.query(testSql('delete from password_schemes'));
+  await postern.database.query(testSql('delete from users'));
+  await postern.database.query(testSql('delete from password_schemes'));
 });
 
 const secret = 'an imported password';
@@ -68,12 +68,10 @@ const importUsers = async (
 };
 const recordedSchemes = async () =>
   (
-    await postern.database.everyone.query<{ scheme: string }>(
-      testSql('select scheme from password_schemes order by scheme'),
-    )
+    await postern.database.query<{ scheme: string }>(testSql('select scheme from password_schemes order by scheme'))
   ).map((row) => row.scheme);
 const usersWithImportedHash = async () =>
-  (await postern.database.everyone.query<{ user_id: string }>(testSql('select user_id from imported_hashes'))).map(
+  (await postern.database.query<{ user_id: string }>(testSql('select user_id from imported_hashes'))).map(
     (row) => row.user_id,
   );
 const dropUnused = () => runMaintenanceOnce(postern.database, [unusedSchemesTask]);
@@ -128,8 +126,8 @@ describe('a new scheme', () => {
     const other = await postern.another();
     try {
       for (let round = 0; round < 5; round += 1) {
-        await postern.database.everyone.query(testSql('delete from users'));
-        await postern.database.everyone.query(testSql('delete from password_schemes'));
+        await postern.database.query(testSql('delete from users'));
+        await postern.database.query(testSql('delete from password_schemes'));
         const hashes = [...expensive, '$pbkdf2$1300000'].map((name) => dummyHashFor(name));
         const answers = await Promise.all(
           hashes.flatMap((hash) => [createInTurn(hash), createInTurn(hash, undefined, other), createInTurn(hash)]),
@@ -155,7 +153,7 @@ describe('a new scheme', () => {
 
   it('cannot be added when the existing schemes exceed the limit, and the existing ones keep working', async () => {
     for (const name of expensive) {
-      await postern.database.everyone.query(testSql('insert into password_schemes (scheme) values ($1)', [name]));
+      await postern.database.query(testSql('insert into password_schemes (scheme) values ($1)', [name]));
     }
     expect((await create(hashOf(1000))).status).toBe(422);
     expect((await create(dummyHashFor(expensive[3] ?? ''), writer)).status).toBe(201);
@@ -207,7 +205,7 @@ describe('a scheme that no user has any longer', () => {
     const phone = newPhone();
     const gaveUp = new Error('gave up');
     let storing: Promise<unknown> | undefined;
-    const blocking = postern.database.everyone.transaction(async (tx) => {
+    const blocking = postern.database.transaction(async (tx) => {
       const digest = identityDigest({ type: 'phone', canonical: phone });
       await tx.query(
         testSql('insert into identities (digest, user_id, type, canonical) values ($1, $2, $3, $4)', [
@@ -219,13 +217,13 @@ describe('a scheme that no user has any longer', () => {
       );
       storing = store(phone);
       await eventually('the other transaction to wait for the identity', async () => {
-        const [row] = await postern.database.everyone.query(
+        const [row] = await postern.database.query(
           testSql(`select 1 from pg_stat_activity
                    where datname = current_database() and wait_event_type = 'Lock' and query like '%identities%'`),
         );
         return row;
       });
-      await postern.database.everyone.query(testSql('delete from users where id = $1', [body.id]));
+      await postern.database.query(testSql('delete from users where id = $1', [body.id]));
       expect(await dropUnused()).toBe(0);
       throw gaveUp;
     });
@@ -253,7 +251,7 @@ describe('a scheme that no user has any longer', () => {
         [scheme(1000)],
         [expect.anything(), expect.anything()],
       ]);
-      await postern.database.everyone.query(testSql('delete from users'));
+      await postern.database.query(testSql('delete from users'));
     }
   });
 });
@@ -274,10 +272,10 @@ it('the database and the code use the same name for every scheme', async () => {
   const texts = [
     ...dummyHashes,
     ...['$2a', '$2y'].map((prefix) => prefix + bcrypt.slice(3)),
-    `pbkdf2_sha256$1200000$sea_salt%$${output(32)}`,
-    `pbkdf2_sha1$1300000$sea salt$${output(20)}`.replace('sea salt', 'sea.salt'),
+    ...[`pbkdf2_sha256$1200000$sea_salt%$${output(32)}`, `pbkdf2_sha512$1000$sea.salt$${output(64)}`].map(storedForm),
+    ...['$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0', `$5$salt$${'a'.repeat(42)}.`, `{SSHA}${output(28)}`].map(storedForm),
   ];
-  const rows = await postern.database.everyone.query<{ scheme: string }>(
+  const rows = await postern.database.query<{ scheme: string }>(
     testSql(
       'select imported_scheme(hash) as scheme from unnest($1::text[]) with ordinality as given (hash, place) order by place',
       [texts],
@@ -285,7 +283,7 @@ it('the database and the code use the same name for every scheme', async () => {
   );
   expect(rows.map((row) => row.scheme)).toEqual(texts.map(schemeOf));
   const own = dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1');
-  expect(await postern.database.everyone.query(testSql('select imported_scheme($1) as scheme', [own]))).toEqual([
+  expect(await postern.database.query(testSql('select imported_scheme($1) as scheme', [own]))).toEqual([
     { scheme: null },
   ]);
 });

@@ -15,8 +15,8 @@ const path = '/admin/v1/users/import';
 const line = (username: string) => `${JSON.stringify({ username })}\n`;
 const name = () => `stream${randomInt(1e12)}`;
 const exists = async (username: string) =>
-  (await postern.database.everyone.query(testSql('select 1 as one from identities where canonical = $1', [username])))
-    .length === 1;
+  (await postern.database.query(testSql('select 1 as one from identities where canonical = $1', [username]))).length ===
+  1;
 
 test('a slow sender gets the results of committed lines before it sends more lines', async () => {
   const stream = openLineStream(postern, { path });
@@ -51,7 +51,7 @@ test('a storage failure ends the response with the position, and nothing of the 
   await stream.send(line(name()));
   expect(await stream.next()).toMatchObject({ line: 1, result: 'created' });
   const [locked, other] = [name(), name()];
-  await postern.database.everyone.transaction(async (tx) => {
+  await postern.database.transaction(async (tx) => {
     // The import of the same identity waits for this transaction until its timeout.
     await tx.query(
       testSql(

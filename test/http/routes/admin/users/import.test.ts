@@ -15,7 +15,7 @@ beforeAll(async () => {
   postern = await startTestApp();
 });
 afterAll(() => postern.close());
-beforeEach(() => postern.database.everyone.query(testSql('delete from password_schemes')));
+beforeEach(() => postern.database.query(testSql('delete from password_schemes')));
 
 interface SendOptions {
   readonly query?: string;
@@ -45,9 +45,7 @@ const getUser = (id = '') => admin<User>(`/${id}`);
 const newName = () => `import${randomInt(1e12)}`;
 const hashWithOwnParameters = () => dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1');
 const countUsers = async () => {
-  const [row] = await postern.database.everyone.query<{ count: number }>(
-    testSql('select count(*) as count from users'),
-  );
+  const [row] = await postern.database.query<{ count: number }>(testSql('select count(*) as count from users'));
   return row?.count;
 };
 
@@ -167,6 +165,28 @@ describe('POST /admin/v1/users/import', () => {
     expect(lines[7]?.errors?.[0]?.code).toBe('time_in_future');
   });
 
+  it('reads a file with a byte order mark, and takes null as a missing value', async () => {
+    const [first, second] = [newName(), newName()];
+    const nulls = {
+      email: null,
+      phone: null,
+      external_id: null,
+      name: null,
+      password_hash: null,
+      pin: null,
+      created_at: null,
+    };
+    const lines = await importLines([
+      `\ufeff${JSON.stringify({ username: first, ...nulls, metadata: { kept: null } })}`,
+      { id: null, username: second, metadata: null, locale: null, role: null },
+      { username: null, email: null },
+      `\ufeff${JSON.stringify({ username: newName() })}`,
+    ]);
+    expect(lines.map(({ result }) => result)).toEqual(['created', 'created', 'failed', 'failed']);
+    expect(await getUser(lines[0]?.id)).toMatchObject({ username: first, email: null, metadata: { kept: null } });
+    expect(await getUser(lines[1]?.id)).toMatchObject({ username: second, name: '', role: 'user', metadata: {} });
+  });
+
   it('reports errors in the language of the client', async () => {
     const line = [{ username: 'a b' }];
     const [english, spanish] = [
@@ -236,7 +256,7 @@ describe('POST /admin/v1/users/import', () => {
     expect(lines.map(({ result }) => result)).toEqual(expected);
     expect(forecast.map(({ result }) => result)).toEqual(expected.map((result) => result.replace('created', 'valid')));
     expect(lines[8]?.errors).toMatchObject([{ field: 'password_hash', code: 'too_many_schemes' }]);
-    const recorded = await postern.database.everyone.query(testSql('select scheme from password_schemes'));
+    const recorded = await postern.database.query(testSql('select scheme from password_schemes'));
     expect(recorded).toHaveLength(8);
   });
 
@@ -272,7 +292,7 @@ describe('POST /admin/v1/users/import', () => {
     expect(results.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1));
     expect(results.map(({ result }) => result)).toEqual(lines.map((_, index) => (index < 1234 ? 'exists' : 'created')));
     const count = testSql('select count(*) as made from users where username like $1', [`${prefix}-%`]);
-    expect(await postern.database.everyone.query(count)).toEqual([{ made: 2500 }]);
+    expect(await postern.database.query(count)).toEqual([{ made: 2500 }]);
   });
 
   it('creates each user once when the same file is sent several times in parallel', async () => {
@@ -293,7 +313,7 @@ describe('POST /admin/v1/users/import', () => {
         'select user_id from identities where canonical like $1 group by user_id having count(*) = 2',
         [`${prefix}-%`],
       );
-      expect(await postern.database.everyone.query(ids)).toHaveLength(40);
+      expect(await postern.database.query(ids)).toHaveLength(40);
     }
   });
 

@@ -27,7 +27,7 @@ describe('locking a user', () => {
       type: 'user.locked',
       data: { permanent: false, until, reason: 'Stolen' },
     });
-    await postern.database.everyone.query(testSql(`update users set locked_until = db_now() where id = $1`, [user.id]));
+    await postern.database.query(testSql(`update users set locked_until = db_now() where id = $1`, [user.id]));
     expect((await admin('GET', `/users/${user.id}`)).body.lock).toBeNull();
   });
 

@@ -84,7 +84,7 @@ describe('searching users', () => {
 
 describe('a long list of users', () => {
   beforeAll(async () => {
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`insert into users (id, name, created_at, updated_at)
                select gen_random_uuid(), case when n % 100 = 0 then 'Seldom ' else 'Frequent ' end || n,
                       now() - n * interval '1 second', now() from generate_series(1, 12000) n`),
@@ -116,7 +116,7 @@ describe('a long list of users', () => {
   });
 
   test('is searched completely without the index, if there is time to read all of it', async () => {
-    await postern.database.everyone.query(testSql('drop index users_by_search_text'));
+    await postern.database.query(testSql('drop index users_by_search_text'));
     const { body, headers } = await admin<UserPage>('GET', '/users/page?search=seldom 12000');
     expect(body.data.map(({ name }) => name)).toEqual(['Seldom 12000']);
     expect([body.page.total, headers['x-partial']]).toEqual([1, undefined]);

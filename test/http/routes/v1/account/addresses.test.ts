@@ -106,7 +106,7 @@ describe.each(kinds)('a user’s own $type', ({ type, next, faulty }) => {
       const value = next();
       const first = await begin(one, value);
       // Resets the limit of one code a minute for an address.
-      await postern.database.everyone.query(testSql('delete from message_limits'));
+      await postern.database.query(testSql('delete from message_limits'));
       const second = await begin(other, value);
       const answers = await Promise.all([
         ask<ProblemAnswer>(one, 'POST', first.path, { secret: first.secret }),
@@ -149,6 +149,6 @@ test('a code to the old number is a valid proof, and starting the change uses it
   const proof = await byCode(who);
   const value = newPhone();
   expect((await ask(who, 'POST', '/phone', { phone: value, proof })).status).toBe(201);
-  await postern.database.everyone.query(testSql('delete from message_limits'));
+  await postern.database.query(testSql('delete from message_limits'));
   expect(await refused(who, 'POST', '/phone', { phone: value, proof })).toEqual([400, 'proof_rejected']);
 });

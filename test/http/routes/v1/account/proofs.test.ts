@@ -105,7 +105,7 @@ describe('the proofs that GET /v1/account lists', () => {
   test('for a change of the PIN are the PIN alone, during the delay after a code has set the password', async () => {
     const who = await person({ pin: '2468' });
     await enrolPasskey(who);
-    await postern.database.everyone.query(
+    await postern.database.query(
       testSql(`update users set pin_guarded_until = db_now() + interval '1 hour' where id = $1`, [who.user.id]),
     );
     expect(await summaryOf(who)).toEqual([

@@ -68,7 +68,7 @@ async function publish(userId: string): Promise<void> {
 
 /** Fills an inbox beyond its most recent rows, directly in the database. */
 async function fill(userId: string, count: number, size: number): Promise<void> {
-  await postern.database.everyone.query(
+  await postern.database.query(
     testSql(
       `insert into notifications (user_id, id, sequence, change_sequence, notification_type, description,
                                         created_at, updated_at)
@@ -88,9 +88,9 @@ describe('the export', () => {
     await admin('POST', `/users/${who.user.id}/lock`, { until: '2999-01-01T00:00:00Z', reason: 'suspected fraud' });
     await admin('POST', `/users/${who.user.id}/unlock`);
     const linked = `insert into external_identities values (sha256('x'), $1, gen_random_uuid(), 'google', 'https://x.example', 'subject-1', db_now())`;
-    await postern.database.everyone.query(testSql(linked, [who.user.id]));
+    await postern.database.query(testSql(linked, [who.user.id]));
     const enrolled = `insert into passkeys values ($1, gen_random_uuid(), 'credential', 'public key', 0, '{usb}', 'Key ring', false, db_now())`;
-    await postern.database.everyone.query(testSql(enrolled, [who.user.id]));
+    await postern.database.query(testSql(enrolled, [who.user.id]));
     const answer = await ask<Export>(who, 'GET', '/export');
     const { body, headers, text } = answer;
     expect(headers['content-disposition']).toBe(`attachment; filename="account-${who.user.id}.json"`);
@@ -152,7 +152,7 @@ describe('the export', () => {
       }),
     );
     const isWaiting = async () => {
-      const [row] = await postern.database.everyone.query<{ calls: number }>(
+      const [row] = await postern.database.query<{ calls: number }>(
         testSql(`select count(*)::int as calls from pg_stat_activity where datname = current_database()
           and query like '%keyset_position%' and state = 'active' and pid <> pg_backend_pid()`),
       );

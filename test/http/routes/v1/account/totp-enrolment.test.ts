@@ -226,7 +226,7 @@ describe('recovery codes', () => {
   test('are stored as digests only, and the secret of the app is stored encrypted', async () => {
     const who = await person();
     const { recoveryCodes, secret } = await enrolTotp(who);
-    const rows = await postern.database.everyone.query<{ text: string }>(
+    const rows = await postern.database.query<{ text: string }>(
       testSql(
         `select encode(digest, 'escape') || encode(digest, 'base64') as text from recovery_codes where user_id = $1
            union all select encode(secret, 'escape') || encode(secret, 'hex') || encode(secret, 'base64') from totp where user_id = $1

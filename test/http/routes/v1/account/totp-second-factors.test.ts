@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NewTotp } from '../../../../../src/contract/account/factors.js';
 import type { Event } from '../../../../../src/contract/administration.js';
 import type { User } from '../../../../../src/contract/user.js';
 import type { Person } from '../../../../support/account.js';
@@ -18,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { person, ask, enrolTotp, enrolPasskey, startWithPassword, startWithPasskey, answer } = createFactors(
+const { person, ask, enrolTotp, appOf, enrolPasskey, startWithPassword, startWithPasskey, answer } = createFactors(
   () => postern,
 );
 const userOf = async ({ user }: Person) =>
@@ -65,7 +66,7 @@ describe('a login with an authenticator app', () => {
     expect(answers.every((one) => 'status' in one && one.status === 'rejected')).toBe(true);
   });
 
-  test('accepts the code of the current or previous step, but no older, future or out-of-order code', async () => {
+  test('accepts the code of the current step or of one beside it, but no other and no out-of-order code', async () => {
     const who = await person();
     const { app } = await enrolTotp(who);
     const { body } = await startWithPassword(who);
@@ -75,6 +76,32 @@ describe('a login with an authenticator app', () => {
     expect((await answer(next.body.id, await app.code(-1))).status).toBe(400);
     await app.rewind();
     expect((await answer(next.body.id, await app.code(-1))).status).toBe(201);
+    // The app of a phone whose clock is fast.
+    const fast = await startWithPassword(who);
+    expect((await answer(fast.body.id, await app.code(1))).status).toBe(201);
+    const older = await startWithPassword(who);
+    expect((await answer(older.body.id, await app.code())).status).toBe(400);
+  });
+
+  test.each([
+    ['a space', (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`],
+    ['a line end', (code: string) => `${code}\r\n`],
+    ['a hyphen', (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`],
+    [
+      'full-width digits',
+      (code: string) => code.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit))),
+    ],
+  ])('accepts a code with %s, in a login, a proof and the confirmation of an app', async (_what, typed) => {
+    const who = await person();
+    const { app } = await enrolTotp(who);
+    const { body } = await startWithPassword(who);
+    expect((await answer(body.id, typed(await app.code()))).status).toBe(201);
+    await app.rewind();
+    const { body: begun, status } = await ask<NewTotp>(who, 'POST', '/totp', { proof: byApp(typed(await app.code())) });
+    expect(status).toBe(201);
+    const replaced = appOf(who.user.id, begun.secret);
+    const confirmed = await ask(who, 'POST', `/totp/${begun.id}`, { secret: typed(await replaced.code()) });
+    expect(confirmed.status).toBe(200);
   });
 
   test('does not accept a code of a login for a proof, nor the reverse', async () => {

@@ -1,1 +1,0 @@
-function e(e){return e.map(e=>{let t=e==null?``:typeof e==`string`?e:JSON.stringify(e),n=/^[=+\-@\t\r]/.test(t)?`'${t}`:t;return/[",\r\n]/.test(n)?`"${n.replaceAll(`"`,`""`)}"`:n}).join(`,`)}export{e as t};
