@@ -1,14 +1,16 @@
 -- Users, what identifies them, what they prove at a login, and the logins.
 --
 -- Rules of the whole schema:
--- - The keys of a user's rows begin with user_id: every frequent statement names one user. Tables without a user, such as
---   api_keys, have keys of their own. Where a request has only an id, an index on the id finds the user.
+-- - The keys and unique constraints of a user's rows begin with user_id: every frequent statement names one user. Tables
+--   without a user, such as api_keys, have keys of their own. Where a request has only an id, an index on the id finds the
+--   row.
 -- - There are no foreign keys and no sequences. The statements that write rows keep the rules, and rows of a deleted user
 --   are removed in small batches (job `user.erase`).
 -- - A trigger only records what every change must record, also a change that somebody makes by hand in SQL.
--- - A rule that reads, decides and writes under one lock is a function. Its limits are parameters.
+-- - A rule that reads, decides and writes under one lock is a function.
 -- - Statements read the time with db_now(). A statement that decides about rights reads it after it has its locks.
--- - A row stores its state. Whether it has expired is computed at each read.
+-- - A row stores its state, such as used or rejected. Only whether it has expired is computed at each read. So if the clock
+--   is set back, a used or rejected row does not become valid again.
 -- - Secrets are stored as digests (tokens), slow hashes (passwords, PINs) or ciphertext (codes).
 --
 -- Storage parameters: a table whose rows come and go or change all the time is vacuumed earlier than by default. Room on
@@ -24,7 +26,7 @@ create function db_now() returns timestamptz language sql volatile as $$ select 
 create table users (
   -- Events and webhook events that concern no user have the id of all zeros, so no user has it.
   id            uuid primary key constraint users_id_is_not_reserved check (id <> '00000000-0000-0000-0000-000000000000'),
-  -- The four values that answers show. A login finds the user in `identities`, never here.
+  -- What answers show. A login finds the user in `identities`, never by these columns.
   username      text,
   email         text,
   phone         text,
@@ -244,7 +246,7 @@ create table authentications (
   id                uuid not null,
   device_id         uuid not null,
   authenticator     text not null,
-  -- 'created' and 'pending' (its code was dispatched) are open. A row keeps its state after it has expired.
+  -- 'created': its code is not dispatched yet. 'pending': it waits for an answer. A row keeps its status when it expires.
   status            text not null check (status in ('created', 'pending', 'approved', 'rejected')),
   error_code        text not null default '',
   -- users.epoch when the login began.

@@ -15,7 +15,7 @@ create table outbox (
   state             text not null check (state in ('queued', 'sent', 'failed', 'expired', 'dropped', 'delivered', 'undelivered')),
   attempts          smallint not null default 0,
   last_error        text,
-  -- Encrypted until the message is sent.
+  -- The code, encrypted. Null: the message has none.
   sealed_code       bytea,
   expires_at        timestamptz not null,
   created_at        timestamptz not null,
