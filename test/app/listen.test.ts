@@ -68,7 +68,5 @@ test('cookies of the console do not need https on a port of its own', async () =
     headers: { origin: administrationUrl },
   });
   expect(answer.status).toBe(204);
-  expect(answer.headers.getSetCookie()).toEqual([
-    'postern_console=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict',
-  ]);
+  expect(answer.headers.getSetCookie()).toEqual(['postern_console=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict']);
 });

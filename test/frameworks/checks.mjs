@@ -99,7 +99,7 @@ export async function checkForms({ postern, origin, page, action, signOut }) {
   const submit = async (path, target, values) => {
     const html = await browser.read(path);
     const body = new FormData();
-    const forms = html.match(/<form[^]*?<\/form>/g) ?? [];
+    const forms = html.match(/<form[\s\S]*?<\/form>/g) ?? [];
     const form = forms.find((text) => text.includes('name="identity"') === 'identity' in values) ?? '';
     for (const [input] of form.matchAll(/<input [^>]*type="hidden"[^>]*>/g)) {
       const attribute = (/** @type {string} */ name) => new RegExp(`${name}="([^"]*)"`).exec(input)?.[1] ?? '';

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 5f6ad810114835b75d35e06d7daffcf423fca3dcf2a6feaf2812f6cbe2287d29
+// sha256 of the document: 2e8ac72b76b5b5ecd4f230cd9eb01cf8b8004363db9a0056d3819ab633b7b71c
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1494,7 +1494,7 @@ export type NewUser = {
     locale?: string | null;
     password?: string;
     /**
-     * A hash from another system, instead of password: argon2, bcrypt, scrypt or PBKDF2.
+     * A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it.
      */
     password_hash?: string;
     pin?: string;
@@ -2503,7 +2503,7 @@ export type UserToImport = {
     locale?: string | null;
     password?: string;
     /**
-     * A hash from another system, instead of password: argon2, bcrypt, scrypt or PBKDF2.
+     * A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it.
      */
     password_hash?: string;
     pin?: string;

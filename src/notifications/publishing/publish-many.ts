@@ -13,7 +13,8 @@ import {
   movedColumns,
   newRowColumns,
   newRowValues,
-  withAndWithoutPush,
+  type PushChoice,
+  recordPublication,
 } from './publish-queries.js';
 
 /** Deliveries to insert, as columns. A delivery is one notification for one user. */
@@ -101,15 +102,15 @@ interface RowKeys {
  * For requests in which each delivery has its own content. The rows are inserted in the order of the users, so that
  * they are adjacent in most indexes.
  */
-const insertOwnContents = withAndWithoutPush<RowKeys & ContentArrays, Record<never, never>>(
+const insertOwnContents = statement<RowKeys & ContentArrays & PushChoice>(
   'notifications_publish_own_rows',
-  (p, publication) => sql`
+  (p) => sql`
     with delivery as materialized (
       select * from unnest(${array(p.userIds, 'uuid')}, ${array(p.ids, 'uuid')}, ${array(p.sequences, 'bigint')},
                            ${array(p.times, 'timestamptz')}, ${contentParameters(p)})
         as delivery (user_id, id, sequence, time, ${contentNames})
       order by user_id, sequence
-    )${publication(sql`delivery`)}
+    ),${recordPublication(sql`delivery`, p)}
     insert into notifications (${newRowColumns})
     select ${newRowValues} from delivery`,
 );
@@ -118,15 +119,15 @@ const insertOwnContents = withAndWithoutPush<RowKeys & ContentArrays, Record<nev
  * For requests in which several deliveries have the same content. Each content is sent to the database once, however
  * many users get it.
  */
-const insertSharedContents = withAndWithoutPush<RowKeys & { items: Buffer } & ContentArrays, Record<never, never>>(
+const insertSharedContents = statement<RowKeys & { items: Buffer } & ContentArrays & PushChoice>(
   'notifications_publish_rows',
-  (p, publication) => sql`
+  (p) => sql`
     with delivery as materialized (
       select * from unnest(${array(p.userIds, 'uuid')}, ${array(p.ids, 'uuid')}, ${array(p.sequences, 'bigint')},
                            ${array(p.times, 'timestamptz')}, ${array(p.items, 'bigint')})
         as delivery (user_id, id, sequence, time, item)
       order by user_id, sequence
-    )${publication(sql`delivery`)}
+    ),${recordPublication(sql`delivery`, p)}
     insert into notifications (${newRowColumns})
     select ${newRowValues}
     from delivery join (
@@ -170,11 +171,12 @@ export async function insertMany(
     sequences: bigintArray(sequences),
     times: timeArray(times),
     ...contents,
+    pushes,
   };
   const inserted =
     deliveries.contents.length === userIds.length
-      ? tx.query(insertOwnContents(pushes)(values))
-      : tx.query(insertSharedContents(pushes)({ ...values, items: bigintArray(deliveries.items) }));
+      ? tx.query(insertOwnContents(values))
+      : tx.query(insertSharedContents({ ...values, items: bigintArray(deliveries.items) }));
   return { deliveries, sequences, times, inserted: inserted.then(() => countFullBlocks(tx, moved.full)) };
 }
 

@@ -1,15 +1,6 @@
 import { arrayText, textArrayText } from '../../database/arrays/array-text.js';
 import type { Queryable } from '../../database/database.js';
-import {
-  identifier,
-  join,
-  type Parameters,
-  type Sql,
-  type SqlPart,
-  type StatementWith,
-  sql,
-  statement,
-} from '../../database/sql.js';
+import { identifier, join, type Parameters, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import { instantFromPg } from '../../lib/times.js';
 import { blockRows, hasFullBlocks } from '../inbox/blocks.js';
 import type { Content } from '../inbox/row.js';
@@ -96,36 +87,28 @@ export function contentParameters(p: Parameters<ContentArrays>): Sql {
   );
 }
 
+/** Whether a publishing statement also adds a row for the push relay. */
+export interface PushChoice {
+  readonly pushes: boolean;
+}
+
 /**
- * Defines a publishing statement in two versions: with and without a row for the push relay. This is one row, however
- * many notifications the statement inserts. The relay computes the pushes later (decision 28). Both versions record the
- * events for webhooks.
+ * SQL: the CTEs of a publishing statement that record its notifications for webhooks and, if the parameter `pushes` is
+ * true, for the push relay: one row, however many notifications the statement inserts. The relay computes the pushes
+ * later (decision 28).
  *
- * @param build `publication(from)` returns CTEs that read `user_id`, `id`, `sequence` and `time` of the new
- *   notifications
- * @returns a function that returns one of the two statements: whether the installation sends pushes decides
+ * @param from what follows `from`: rows with `user_id`, `id`, `sequence` and `time` of the new notifications
  */
-export function withAndWithoutPush<Values extends object, Row extends object>(
-  name: string,
-  build: (p: Parameters<Values>, publication: (from: Sql) => Sql) => Sql,
-): (pushes: boolean) => StatementWith<Values, Row> {
-  const events = (from: Sql) => sql`,
+export const recordPublication = (from: Sql, { pushes }: Parameters<PushChoice>): Sql => sql`
     webhook as (${recordInboxEvents(sql`'notification.created'`, from)}
-    )`;
-  const silent = statement<Values, Row>(name, (p) => build(p, events));
-  const pushed = statement<Values, Row>(`${name}_for_push`, (p) =>
-    build(
-      p,
-      (from) => sql`${events(from)},
+    ),
     publication as (
       insert into publications (id, user_ids, notification_ids, size, created_at)
       select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(time)
-      from ${from} having count(*) > 0
-    )`,
-    ),
-  );
-  return (pushes) => (pushes ? pushed : silent);
-}
+      from (select user_id, id, time from ${from}) published
+      where ${pushes}::boolean
+      having count(*) > 0
+    )`;
 
 /** The rows that a statement inserts, and the heads that it locks. */
 interface Source {
@@ -142,7 +125,7 @@ interface Source {
  * inserted for them.
  */
 const insertStatement = <Values extends object>(name: string, source: (p: Parameters<Values>) => Source) =>
-  withAndWithoutPush<Values, CreatedTogether>(name, (p, publication) => {
+  statement<Values & PushChoice, CreatedTogether>(name, (p) => {
     const { deliveries, lockedHeads } = source(p);
     return sql`
     with
@@ -172,7 +155,7 @@ const insertStatement = <Values extends object>(name: string, source: (p: Parame
       insert into notifications (${newRowColumns})
       select ${newRowValues}
       from numbered where sequence is not null
-    )${publication(sql`numbered where sequence is not null`)}
+    ),${recordPublication(sql`numbered where sequence is not null`, p)}
     select string_agg(coalesce(sequence::text, ''), ',' order by place) as sequences,
            string_agg(coalesce(time::text, ''), ',' order by place) as times,
            array(select user_id from moved where is_full) as full
@@ -214,7 +197,7 @@ const insertUnlockedRows = insertStatement<RowArrays>('notifications_publish_tog
 /** @returns undefined when the inbox does not exist; then nothing is inserted */
 export async function insertOne(tx: Queryable, row: NewRow, pushes: boolean): Promise<Created | undefined> {
   const { id, userId, content } = row;
-  const statement = insertOneRow(pushes)({ id, userId, ...content });
+  const statement = insertOneRow({ id, userId, ...content, pushes });
   return read(await tx.query(statement), [row])[0];
 }
 
@@ -227,7 +210,7 @@ export async function insertTogether(
   rows: readonly NewRow[],
   pushes: boolean,
 ): Promise<(Created | undefined)[]> {
-  return read(await database.query(insertUnlockedRows(pushes)(rowArrays(rows))), rows);
+  return read(await database.query(insertUnlockedRows({ ...rowArrays(rows), pushes })), rows);
 }
 
 /**
@@ -239,7 +222,7 @@ export async function insertIntoInbox(
   rows: readonly NewRow[],
   pushes: boolean,
 ): Promise<(Created | undefined)[]> {
-  return read(await tx.query(insertInboxRows(pushes)(rowArrays(rows))), rows);
+  return read(await tx.query(insertInboxRows({ ...rowArrays(rows), pushes })), rows);
 }
 
 function rowArrays(rows: readonly NewRow[]): RowArrays {
