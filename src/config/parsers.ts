@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { domainToASCII } from 'node:url';
 import { inspect } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { type NoticeChannel, noticeChannels } from '../contract/administration.js';
 import { roles, secondFactorPolicies } from '../contract/user.js';
+import { asciiLabels } from '../lib/domain-labels.js';
 import { looksLikeHashList } from '../lib/hash-list.js';
 import { availableCores } from '../lib/machine.js';
 import { hostsError } from '../lib/postgres/hosts.js';
@@ -301,12 +301,12 @@ export function mailFrom(text: string) {
     /^(?:(?:"((?:[^\p{Cc}"\\]|\\[^\p{Cc}])*)"\s*|([^\p{Cc}<>"]*))<([^<>]*)>|([^<>]*))$/u.exec(text.trim()) ?? [];
   const [, local, domain = ''] =
     /^([^\s\p{Cc}@,;:"()[\]\\]{1,64})@([\p{L}\p{M}\p{N}.-]{1,253})$/u.exec((inBrackets ?? alone ?? '').trim()) ?? [];
-  const asciiDomain = domainToASCII(domain);
-  if (local === undefined || asciiDomain === '') {
+  const labels = asciiLabels(domain);
+  if (local === undefined || labels === undefined) {
     return invalid('must be an address such as no-reply@example.com, or Example <no-reply@example.com>');
   }
   const name = quoted === undefined ? plain.trim() : quoted.replaceAll(/\\(.)/gu, '$1');
-  return ok({ name, address: `${local}@${asciiDomain}` });
+  return ok({ name, address: `${local}@${labels.join('.')}` });
 }
 
 /** A public key on P-256: 65 bytes in base64url. */

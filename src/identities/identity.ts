@@ -1,8 +1,8 @@
-import { domainToASCII, domainToUnicode } from 'node:url';
 import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js';
 import type { identityTypes } from '../contract/authentication.js';
 import { maxExternalIdLength } from '../contract/common.js';
 import { sha256 } from '../lib/crypto/digests.js';
+import { asciiLabels } from '../lib/domain-labels.js';
 import { isConfusable } from './confusables.js';
 import { withAsciiDigits } from './digits.js';
 
@@ -138,18 +138,10 @@ function canonicalEmail(value: string): string | undefined {
 
 /** At least two ASCII labels of letters, digits and inner hyphens. The last one starts with a letter: no IP addresses. */
 function canonicalDomain(value: string): string | undefined {
-  // domainToASCII parses like a URL parser: it decodes % and silently cuts the text at /.
+  // A URL parser decodes % and silently cuts the text at /.
   if (/[^\P{ASCII}A-Za-z0-9.-]/u.test(value)) return undefined;
-  const labels = domainToASCII(value).split('.');
-  const wellFormed = labels.every(
-    (label) => /^[a-z0-9-]{1,63}$/.test(label) && !/^-|-$/.test(label) && isDecodable(label),
-  );
-  return wellFormed && labels.length > 1 && /^[a-z]/.test(labels.at(-1) ?? '') ? labels.join('.') : undefined;
-}
-
-/** Whether a punycode label is valid. Some versions of Node decode broken punycode to nothing, others do not change it. */
-function isDecodable(label: string): boolean {
-  return !label.startsWith('xn--') || /[^\0-\x7f]/.test(domainToUnicode(label));
+  const labels = asciiLabels(value);
+  return labels !== undefined && labels.length > 1 && /^[a-z]/.test(labels.at(-1) ?? '') ? labels.join('.') : undefined;
 }
 
 /**
