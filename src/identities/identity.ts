@@ -42,8 +42,12 @@ const maxPhoneLength = 16;
  */
 const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}]/u;
 
-/** White space and invisible marks around a text, as they are copied with it: byte order marks, marks of direction. */
-const surroundings = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}]+|[\s\p{Cf}\p{Default_Ignorable_Code_Point}]+$/gu;
+/**
+ * White space and invisible marks around a text, as they are copied with it: byte order marks, marks of direction. Not the
+ * right-to-left override: the text after it is shown backwards, so it means something else than it shows.
+ */
+const surroundings =
+  /^(?:(?!\u202e)[\s\p{Cf}\p{Default_Ignorable_Code_Point}])+|(?:(?!\u202e)[\s\p{Cf}\p{Default_Ignorable_Code_Point}])+$/gu;
 
 /**
  * Brings an identity into its canonical form, so that every spelling finds the same user. Usernames are NFKC and
@@ -149,7 +153,7 @@ function canonicalDomain(value: string): string | undefined {
  * numbers (+1 555 …) are useful for tests and app-store reviews. Letters and extensions are refused.
  */
 function canonicalPhone(value: string, defaultRegion: string | undefined): string | undefined {
-  const text = withAsciiDigits(value.replaceAll(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')).trim();
+  const text = withAsciiDigits(value.replaceAll(/(?!\u202e)[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')).trim();
   if (!/^\+?[0-9 ()./\u2010-\u2015\u2212-]+$/u.test(text)) return undefined;
   const hasRegion = defaultRegion !== undefined && isSupportedCountry(defaultRegion);
   const number = parsePhoneNumberFromString(text, {

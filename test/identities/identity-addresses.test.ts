@@ -47,6 +47,7 @@ describe('mail addresses', () => {
     ['zero-width space', 'ad\u200ba@example.com'],
     ['soft hyphen in the domain', 'ada@exa\u00admple.com'],
     ['right-to-left override', 'ada\u202e@example.com'],
+    ['right-to-left override before it', '\u202eada@example.com'],
     ['a leading dot', '.ada@example.com'],
     ['a trailing dot', 'ada.@example.com'],
     ['two dots', 'a..da@example.com'],
