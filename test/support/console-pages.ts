@@ -47,7 +47,7 @@ export function createConsolePages(current: () => TestApp, browser: () => Browse
     const cookies = [...(as?.browser.cookies ?? [])];
     const { hostname: domain } = new URL(current().url);
     await context.addCookies(
-      cookies.map(([name, value]) => ({ name, value, domain, path: '/console', httpOnly: true, sameSite: 'Strict' })),
+      cookies.map(([name, value]) => ({ name, value, domain, path: '/', httpOnly: true, sameSite: 'Strict' })),
     );
     const page = await context.newPage();
     const faults = watch(page);

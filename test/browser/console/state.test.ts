@@ -49,7 +49,7 @@ async function signInAs(role: 'operator' | 'support', width = 1280): Promise<voi
     name,
     value,
     domain: '127.0.0.1',
-    path: '/console',
+    path: '/',
   }));
   await context.addCookies(cookies);
   page = await context.newPage();
