@@ -72,7 +72,7 @@ export function createNextPostern(options: NextPosternOptions): NextPostern {
     requests.set(received, request);
     return { request, store, received };
   }
-  /** By the headers of Next.js, of which each request has one object. */
+  /** By the headers of Next.js. Each request has one object of headers. */
   const requests = new WeakMap<object, RequestLike>();
 
   async function visit(): Promise<Visit> {
