@@ -23,6 +23,12 @@ export const accountSettings = {
     fallback: '365d',
     about: 'Lifetime of an authentication token.',
   },
+  MAX_DEVICES: {
+    parse: integer(1, 10_000),
+    fallback: '100',
+    about:
+      'The number of devices on which a user can be logged in. At the first session of a login on a further device, Postern logs out and removes the device that was unused for longest, and notifies the user.',
+  },
   REGISTRATION: {
     parse: choice('off', 'on'),
     fallback: 'off',

@@ -31,6 +31,12 @@ const lateIndexes: readonly LateIndex[] = [
     definition: `users using gin ((${searchText.texts.join('').replaceAll('u.', '')}) {trigrams})
       with (gin_pending_list_limit = 512)`,
   },
+  {
+    // How many pushes wait for a user, and for one device.
+    name: 'push_deliveries_queued',
+    table: 'push_deliveries',
+    definition: "push_deliveries (user_id, device_id) where state = 'queued'",
+  },
 ];
 
 /** A table with at most this many rows gets its indexes at once: writes wait for less than a second. */

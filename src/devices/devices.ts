@@ -51,8 +51,9 @@ const devicesOf = (userId: string): ListSource => ({
 });
 
 /** The members of a device whose changes audit events show. The screen and the push tokens are left out. */
-const auditedMembers = ['make', 'model', 'os_name', 'os_version', 'sdk_version'] as const;
-const removedDevice = { make: null, model: null, os_name: null, os_version: null, sdk_version: null };
+export const auditedMembers = ['make', 'model', 'os_name', 'os_version', 'sdk_version'] as const;
+/** What a device becomes when it is removed, for audit events. */
+export const removedDevice = { make: null, model: null, os_name: null, os_version: null, sdk_version: null };
 
 /** Creates the list, the description and the removal of devices. */
 export function createDevices(database: Database): Devices {

@@ -3,6 +3,7 @@ import { arrayText, byteaText } from '../database/arrays/array-text.js';
 import { createWriteCoalescer } from '../database/batching/write-coalescer.js';
 import type { Database } from '../database/database.js';
 import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
+import type { DeviceLimit } from '../devices/device-limit.js';
 import { lockHolds } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
@@ -95,16 +96,27 @@ export interface SessionOptions {
   readonly counters: Counters;
   readonly dpopVerifier: DpopVerifier;
   readonly report: ReportToken;
+  readonly deviceLimit: Pick<DeviceLimit, 'max' | 'removeOldest'>;
 }
 
 /** Creates the service that creates sessions. */
 export function createSessions(
   database: Database,
-  { lifetime, batching, counters, dpopVerifier, report }: SessionOptions,
+  { lifetime, batching, counters, dpopVerifier, report, deviceLimit }: SessionOptions,
 ): Sessions {
   const valuesOf = ({ token, id, digest, agent, network }: RequestedSession): CreateValues => {
     const [userId = '', authenticationId = ''] = token.ids;
-    return { userId, authenticationId, authenticationDigest: token.digest, id, digest, lifetime, agent, network };
+    return {
+      userId,
+      authenticationId,
+      authenticationDigest: token.digest,
+      id,
+      digest,
+      lifetime,
+      agent,
+      network,
+      maxDevices: deviceLimit.max,
+    };
   };
   const createAlone = async (requested: RequestedSession) => {
     const values = valuesOf(requested);
@@ -145,6 +157,10 @@ export function createSessions(
         const data = { other_network: row.client_network };
         await report(authenticationToken, use.origin, { type: 'token.shared', data, isNotified: true });
       }
+      if (row.has_more_devices === true) {
+        const login = { userId: row.user_id, deviceId: row.device_id, origin: use.origin };
+        await deviceLimit.removeOldest(login);
+      }
       counters.add('sessions.created');
       const nonce = row.key_thumbprint === null ? undefined : dpopVerifier.nonceAt(row.user_id, row.now);
       return { session: { ...toSession(row), token }, nonce };
@@ -154,7 +170,7 @@ export function createSessions(
 
 /** The columns of `CreatedRow` that `createFurtherSessions` does not return. They are the same for all its sessions. */
 const furtherSession = {
-  ...{ current: true, active: true, locked: false },
+  ...{ current: true, active: true, locked: false, has_more_devices: null },
   ...{ key_thumbprint: null, key_fits: false, nonce_fits: false, time_fits: false, is_used: false, is_proven: false },
   now: 0,
   ...{ is_shared: false, client_network: null },
