@@ -105,7 +105,7 @@ export async function createServices(
     backups: backups.backups,
     readiness: { check: () => checkReadiness(base) },
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
-    devices: createDevices(database),
+    devices: createDevices(database, limits),
     outbox: messaging.outbox,
     receipts: messaging.receipts,
     push: push.push,

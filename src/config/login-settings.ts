@@ -145,7 +145,7 @@ export const limitSettings = {
     parse: integer(0, 1_000_000),
     fallback: '100',
     about:
-      'An account is locked permanently (403) after this number of wrong secrets without a correct one between them. 0: never.',
+      'An account is locked permanently (403) after this number of wrong secrets without a correct one between them. The lock ends 90 days after the last of them. 0: never.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,

@@ -1,4 +1,4 @@
-import { type Parameters, type Sql, sql, statement } from '../database/sql.js';
+import { literal, type Parameters, type Sql, sql, statement } from '../database/sql.js';
 import { hasMoreDevices } from '../devices/device-limit.js';
 import { lockHolds } from '../identities/accounts.js';
 import type { ProofValues } from './dpop/presented-proof.js';
@@ -123,6 +123,19 @@ const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => s
          ${isShared(p)} as is_shared,
          case when exists (select from first_use) then ${hasMoreDevices(p.userId, p.maxDevices)} end as has_more_devices, session.*
   from token left join session on true`;
+
+/** The number of sessions that are stored for one login. */
+const maxSessions = 10_000;
+
+/** Deletes the oldest sessions of a login beyond `maxSessions`. The limit is far more than an app needs. */
+export const deleteOldestSessions = statement<{ userId: string; authenticationId: string }>(
+  'session_delete_oldest',
+  (p) => sql`
+  delete from sessions s
+  where s.user_id = ${p.userId} and s.id in (
+    select id from sessions where user_id = ${p.userId} and authentication_id = ${p.authenticationId}
+    order by created_at desc, id desc offset ${literal(maxSessions)})`,
+);
 
 /** Creates a session of a token that is not bound to a key, in one round trip. */
 export const createSession = statement<CreateValues, CreatedRow>(

@@ -19,6 +19,7 @@ import {
   type CreateValues,
   createBoundSession,
   createSession,
+  deleteOldestSessions,
   type SessionRow,
 } from './session-queries.js';
 import { validSessions } from './verifier.js';
@@ -130,6 +131,8 @@ export function createSessions(
     const [row] = await database.user(values.userId).query(createBoundSession({ ...values, ...read.values }));
     return row?.key_thumbprint === null ? createAlone(requested) : row;
   };
+  const deleteOldest = ({ ids: [userId = '', authenticationId = ''] }: ParsedToken) =>
+    database.user(userId).query(deleteOldestSessions({ userId, authenticationId }));
   const createOne = batching
     ? createWriteCoalescer({
         alone: createAlone,
@@ -141,6 +144,7 @@ export function createSessions(
       const id = newId();
       const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
       const requested = { token: authenticationToken, id, digest, ...clientOf(use) };
+      if (isTurn(id)) await deleteOldest(authenticationToken);
       const read = dpopVerifier.read(authenticationToken, use.proof);
       const hasProof = use.proof.headers.length > 0;
       const row = await (hasProof ? createWithProof(requested, read) : createOne(requested));
@@ -196,6 +200,12 @@ async function createMany(
   const createdById = new Map(rows.map((row) => [row.id, { ...row, ...furtherSession }]));
   return requests.map(({ id }) => createdById.get(id));
 }
+
+/**
+ * Whether the oldest sessions of the login are deleted before this one is created: before one in 256, chosen by the random end
+ * of its id. To count the sessions each time would make their creation slower.
+ */
+const isTurn = (id: string) => id.endsWith('00');
 
 /** A session to create: its authentication token, its own id, and the digest of its own token. */
 interface RequestedSession {

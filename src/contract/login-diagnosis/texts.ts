@@ -36,6 +36,10 @@ export const loginReasons = {
     'The account has used up its logins per minute[ until {until}].',
     'La cuenta ha agotado sus inicios de sesión por minuto[ hasta {until}].',
   ),
+  address_blocked: text(
+    'An operator blocked this network address ({network})[ until {until}][: {reason}]. Postern refuses all its requests. The page "Blocked addresses" of the console ends the block.',
+    'Un operador bloqueó esta dirección de red ({network})[ hasta {until}][: {reason}]. Postern rechaza todas sus peticiones. La página "Direcciones bloqueadas" de la consola quita el bloqueo.',
+  ),
   address_limit: text(
     'This network address has used up its logins per minute[ until {until}].',
     'Esta dirección de red ha agotado sus inicios de sesión por minuto[ hasta {until}].',

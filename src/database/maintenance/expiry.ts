@@ -16,6 +16,8 @@ interface AgedRows {
 
 /** The rows of a table that have expired. */
 interface ExpiredRows {
+  /** The name of the task, if another one removes rows of the same table. */
+  readonly name?: string;
   readonly table: string;
   /** The columns of its primary key. */
   readonly key: readonly string[];
@@ -75,6 +77,13 @@ const hasNewerUnused = sql`(
  * each further index would make the requests slower. A login that did not complete can be read for 24 hours.
  */
 const unindexed: readonly ExpiredRows[] = [
+  // A permanent lock ends 90 days after the last wrong secret, whether or not a user has the identity.
+  {
+    name: 'expire permanent locks',
+    table: 'guess_budgets',
+    key: ['user_id', 'bucket'],
+    isExpired: sql`permanent and updated_at < db_now() - interval '90 days'`,
+  },
   // A notice is removed when it is sent. The rows left here could not be sent.
   { table: 'notices', key: ['user_id', 'id'], isExpired: sql`created_at < db_now() - interval '7 days'` },
   // The queues of deleted webhook endpoints.
@@ -180,7 +189,7 @@ interface IteratedRow {
 }
 
 /** The keys of these tables are one or two ids. A step that finds nothing to remove is one read, without locks. */
-function iteratingTask({ table, key, isExpired, afterRemoval }: ExpiredRows): MaintenanceTask {
+function iteratingTask({ name, table, key, isExpired, afterRemoval }: ExpiredRows): MaintenanceTask {
   const [first, second = first] = key.map((column) => identifier(`${table}.${column}`));
   if (first === undefined || second === undefined) throw new Error(`the key of ${table} has no columns`);
   const read = (condition: Sql) =>
@@ -200,7 +209,7 @@ function iteratingTask({ table, key, isExpired, afterRemoval }: ExpiredRows): Ma
           select 1 as removed from removed`,
     );
   return {
-    name: `expire ${table}`,
+    name: name ?? `expire ${table}`,
     pauseMs: pauseMs.unindexed,
     async step(tx, position) {
       const condition =
