@@ -33,7 +33,7 @@ export const accountSettings = {
     parse: choice('off', 'on'),
     fallback: 'off',
     about:
-      'on: people can create accounts themselves, with a code to their mail address or phone. Also set SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL then.',
+      'on: people can create accounts themselves, with a code to their mail address or phone. SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL then have limits, unless you set them.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -175,14 +175,12 @@ export const limitSettings = {
   },
   SMS_LIMIT_PER_PREFIX: {
     parse: integer(0, 1_000_000),
-    fallback: '0',
     about:
-      'SMS codes per hour to phone numbers with the same first six digits, whether or not a user has the number. All requests that name a username or a mail address instead of a number are counted together, with the same limit. Further codes are silently not sent. 0: no limit.',
+      'SMS codes per hour to phone numbers with the same first six digits, whether or not a user has the number. All requests that name a username or a mail address instead of a number are counted together, with the same limit. Further codes are silently not sent. 0: no limit. When unset, 60 with REGISTRATION=on, and otherwise no limit.',
   },
   SMS_LIMIT_TOTAL: {
     parse: integer(0, 1_000_000),
-    fallback: '0',
     about:
-      'SMS codes per hour in total, including those to numbers that no user has. Further codes are silently not sent. 0: no limit.',
+      'SMS codes per hour in total, including those to numbers that no user has. Further codes are silently not sent. 0: no limit. When unset, 600 with REGISTRATION=on, and otherwise no limit.',
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -32,6 +32,12 @@ const lateIndexes: readonly LateIndex[] = [
       with (gin_pending_list_limit = 512)`,
   },
   {
+    // How many codes went to numbers of a prefix.
+    name: 'outbox_sms_codes',
+    table: 'outbox',
+    definition: "outbox (left(recipient, 7), created_at) where channel = 'sms' and sealed_code is not null",
+  },
+  {
     // How many pushes wait for a user, and for one device.
     name: 'push_deliveries_queued',
     table: 'push_deliveries',

@@ -62,7 +62,7 @@ export function createLoginServices(
   });
   return {
     login,
-    loginDiagnoses: createLoginDiagnoses({ ...rules, testCodes }),
+    loginDiagnoses: createLoginDiagnoses({ ...rules, testCodes, smsAdmission: messaging.smsAdmission }),
     loginOptions: loginOptions({
       authenticators,
       channels: messaging.channels,

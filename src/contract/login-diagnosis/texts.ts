@@ -76,6 +76,14 @@ export const loginReasons = {
     'This installation sends no more SMS until {until}: its limit is reached. Postern answers as usual and sends nothing.',
     'Esta instalación no envía más SMS hasta {until}: ha llegado a su límite. Postern responde como siempre y no envía nada.',
   ),
+  sms_country_off: text(
+    'Codes do not go to the country of this number. Postern answers as usual and sends nothing.',
+    'Los códigos no se envían al país de este número. Postern responde como siempre y no envía nada.',
+  ),
+  sms_prefix_paused: text(
+    'Codes to numbers with this prefix are paused[ until {until}]: few of the last ones were used. Postern answers as usual and sends nothing.',
+    'Los códigos a números con este prefijo se han detenido[ hasta {until}]: se usaron pocos de los últimos. Postern responde como siempre y no envía nada.',
+  ),
   last_message_failed: text(
     'The last code to this address was not sent[: {error}].',
     'El último código a esta dirección no se envió[: {error}].',
