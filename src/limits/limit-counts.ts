@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { MessageChannel } from '../contract/administration.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { smsPrefix } from '../messages/sms-admission.js';
 
 /** The recipient of a message. */
 export interface Recipient {
@@ -98,7 +99,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
  * (decision 6). All requests without a phone number are counted together.
  */
 function prefixOf({ type, canonical }: Recipient['identity']): string {
-  return type === 'phone' ? canonical.slice(0, 7) : 'no number';
+  return type === 'phone' ? smsPrefix(canonical) : 'no number';
 }
 
 /**
