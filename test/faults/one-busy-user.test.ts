@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { realHashes } from '../support/fast-hashes.js';
+import { createUser, login, passwordLogin, signIn } from '../support/users.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
+
+/**
+ * One user uses a shared part as much as it allows, and another user needs it once. Other files test the queue
+ * (crowded-queue, silent-push-endpoints), the connections (one-locked-row, costly-lists), streams (streams) and images (images).
+ */
+
+let receiver: WebhookReceiver;
+let postern: TestApp;
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  const env = { LOGIN_LIMIT_PER_ADDRESS: '0', ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOG_LEVEL: 'silent' };
+  postern = await startTestApp(env, realHashes);
+});
+afterAll(async () => {
+  await postern.close();
+  await receiver.close();
+});
+
+test('a hundred parallel logins of one user take no more hashing threads than guesses, so others log in meanwhile', async () => {
+  const [busy, other] = [await createUser(postern), await createUser(postern)];
+  let ended = 0;
+  const flood = Array.from({ length: 100 }, async () => {
+    const { status } = await postern.api<Authentication>('POST', '/v1/tokens', {
+      body: passwordLogin(busy.username, 'wrong'),
+    });
+    ended += 1;
+    return status;
+  });
+  await eventually('the first logins to end', async () => (ended > 0 ? true : undefined));
+  const { body } = await login(postern, other);
+  const endedBefore = ended;
+  expect(body.status).toBe('approved');
+  const statuses = await Promise.all(flood);
+  expect(statuses.filter((status) => status === 201)).toHaveLength(5);
+  // The logins of the busy user wait for each other, and not the other user for them.
+  expect(endedBefore).toBeLessThan(100);
+});
+
+test('a receiver gets the event of one user while it answers none of another one', async () => {
+  const [busy, other] = [await createUser(postern), await createUser(postern)];
+  await postern.api('POST', '/admin/v1/webhooks', {
+    bearer: postern.adminKey,
+    body: { url: receiver.url, events: ['user.*', 'device.*', 'login.*'] },
+  });
+  const eventsOf = ({ id }: { readonly id: string }) =>
+    receiver.received.filter(({ data }) => data.user_id === id).length;
+  receiver.answer = ({ data }) => (data.user_id === busy.id ? 500 : 204);
+  for (let at = 0; at < 100; at += 1) {
+    await postern.api('PATCH', `/admin/v1/users/${busy.id}`, { bearer: postern.adminKey, body: { name: `No ${at}` } });
+  }
+  await signIn(postern, other);
+  await eventually('the events of the other user', async () => (eventsOf(other) >= 2 ? true : undefined));
+  // The first event of the busy user is tried again, and the others wait for it.
+  expect(eventsOf(busy)).toBeLessThan(20);
+});
