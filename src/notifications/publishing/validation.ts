@@ -1,4 +1,5 @@
-import type { Image, NotificationInput } from '../../contract/notification.js';
+import type { Image } from '../../contract/image.js';
+import type { NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Image } from '../../../../src/contract/notification.js';
+import type { Image } from '../../../../src/contract/image.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { createImageFolder, formOf, plain } from '../../../support/image-fixtures.js';
