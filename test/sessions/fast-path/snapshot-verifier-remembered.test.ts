@@ -274,6 +274,7 @@ describe('the session cache', () => {
       ...{ lifetime: 400, batching: true, counters: createCounters() },
       dpopVerifier: dpopVerifierOf(one.database),
       report: async () => undefined,
+      deviceLimit: { max: 100, removeOldest: async () => undefined },
     });
     const { verify } = createSnapshotVerifier(one.database);
     const parsed = parseToken('authentication', token);
