@@ -49,6 +49,31 @@ export function stopwatch(): () => number {
   return () => Math.max(Date.now() - wallStart, performance.now() - monotonicStart);
 }
 
+/** Whether the page is in a tab that the user does not see. */
+export const isHidden = () => platform().document?.visibilityState === 'hidden';
+
+/** Listens to an event of the page, if this is a page. */
+export function onPageEvent(type: string, listener: () => void): Unsubscribe {
+  platform().addEventListener?.call(globalThis, type, listener);
+  return () => platform().removeEventListener?.call(globalThis, type, listener);
+}
+
+/** Resolves when the time is over, when the app comes to the foreground, or when the signal aborts. */
+export async function pauseFor(
+  onResume: (wake: () => void) => Unsubscribe,
+  milliseconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const woken = new AbortController();
+  const wake = () => woken.abort();
+  signal?.addEventListener('abort', wake);
+  if (signal?.aborted) wake();
+  const removeListener = onResume(wake);
+  await wait(milliseconds, woken.signal);
+  removeListener();
+  signal?.removeEventListener('abort', wake);
+}
+
 /** Resolves when the time is over, or when the signal aborts. */
 export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -39,10 +39,10 @@ test.each<[string, number]>([
   expect(compressed(await bundleOf(`export { ${names} } from './index.js';`, [withoutLaterParts]))).toBeLessThan(limit);
 });
 
-test('what the core loads later costs less than 5000 bytes', async () => {
+test('what the core loads later costs less than 5700 bytes', async () => {
   const all = compressed(await bundleOf(`export { ${core} } from './index.js';`));
   const first = compressed(await bundleOf(`export { ${core} } from './index.js';`, [withoutLaterParts]));
-  expect(all - first).toBeLessThan(5000);
+  expect(all - first).toBeLessThan(5700);
 });
 
 test('an import that is not used costs nothing', async () => {

@@ -241,7 +241,7 @@ export function createAccount(
       callWithProof('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
     activity: (query = {}) => listOf(core, `${root}/activity`, query),
     async export({ signal } = {}) {
-      return (await core.raw({ path: `${root}/export`, signal, streams: true })).body;
+      return (await core.raw({ path: `${root}/export`, signal })).body;
     },
     async deleteAccount(options) {
       await callWithProof('delete_account', remove(''), options);

@@ -21,10 +21,6 @@ import {
 import { createRequests, withRetry } from './requests.js';
 import { createTabs } from './tabs.js';
 
-/** Problems after which a logout has nothing to revoke. Without its key, a bound token is useless already. */
-const endedCodes = [
-  ...(['invalid_authentication_token', 'no_active_token', 'missing_credentials', 'invalid_dpop_proof'] as const),
-];
 /** A session is renewed this many milliseconds before it expires. A session with a short lifetime is renewed in its last quarter. */
 const renewalMs = 30_000;
 
@@ -199,7 +195,8 @@ export function createPostern(options: PosternOptions): Postern {
     try {
       await sendToken('DELETE', '/v1/tokens', ended);
     } catch (error) {
-      if (!isProblem(error, ...endedCodes)) return false;
+      // After a 401, there is nothing to revoke. Without its key, a bound token is useless already.
+      if (!isProblem(error) || error.status !== 401) return false;
     }
     await removeTokenToRevoke(safe);
     return true;
