@@ -21,8 +21,17 @@ interface Platform {
     readonly userAgentData?: { readonly platform?: string };
   };
   readonly screen?: { readonly width: number; readonly height: number };
-  readonly addEventListener?: (type: string, listener: () => void) => void;
-  readonly removeEventListener?: (type: string, listener: () => void) => void;
+  readonly addEventListener?: (type: string, listener: PageListener) => void;
+  readonly removeEventListener?: (type: string, listener: PageListener) => void;
+}
+
+/** `persisted`: the page comes back from the cache of the browser. */
+type PageListener = (event: { readonly persisted?: boolean }) => void;
+
+export interface WebStorageArea {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
 }
 
 export interface TabChannel {
@@ -53,7 +62,7 @@ export function stopwatch(): () => number {
 export const isHidden = () => platform().document?.visibilityState === 'hidden';
 
 /** Listens to an event of the page, if this is a page. */
-export function onPageEvent(type: string, listener: () => void): Unsubscribe {
+export function onPageEvent(type: string, listener: PageListener): Unsubscribe {
   platform().addEventListener?.call(globalThis, type, listener);
   return () => platform().removeEventListener?.call(globalThis, type, listener);
 }
@@ -72,6 +81,15 @@ export async function pauseFor(
   await wait(milliseconds, woken.signal);
   removeListener();
   signal?.removeEventListener('abort', wake);
+}
+
+/** The result of a storage. Rejects if it takes longer than this many milliseconds. */
+export function limited<T>(work: MaybePromise<T>, milliseconds: number): Promise<T> {
+  const ended = new AbortController();
+  const late = wait(milliseconds, ended.signal).then(() => {
+    throw new Error('The storage does not answer.');
+  });
+  return Promise.race([work, late]).finally(() => ended.abort());
 }
 
 /** Resolves when the time is over, or when the signal aborts. */

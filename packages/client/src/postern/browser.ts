@@ -1,12 +1,4 @@
-import { isHidden, onPageEvent, platform, type Unsubscribe } from '../platform.js';
-import type { DeviceDescription } from '../types.js';
-
-/** The description of the device that the browser gives. */
-export function deviceOfBrowser(): DeviceDescription {
-  const { navigator, screen } = platform();
-  const os = navigator?.userAgentData?.platform ?? navigator?.platform;
-  return { ...(os && { os_name: os }), ...(screen && { screen_width: screen.width, screen_height: screen.height }) };
-}
+import { isHidden, onPageEvent, type Unsubscribe } from '../platform.js';
 
 /** Calls `wake` when the page is visible or online again. */
 export function onResumeOfPage(wake: () => void): Unsubscribe {
