@@ -43,12 +43,13 @@ export async function createServices(
   options: {
     readonly print: (line: string) => void;
     readonly streamTimes: Partial<StreamTimes>;
+    readonly imageTimeout: number | undefined;
     readonly blockInterval: number | undefined;
   },
 ): Promise<Domains> {
   const { config, outbound, database, keys, hasher, pacer, log, lifecycle } = base;
   const push = await createPushDomain(base);
-  const notifications = await createNotificationServices(base, push.onPublished, options.streamTimes);
+  const notifications = await createNotificationServices(base, push.onPublished, options);
   const messaging = await createMessaging(base, { hasPush: push.onPublished !== undefined, print: options.print });
   const limits = createConfiguredLimits(base);
   const guesses = createConfiguredGuessBudget(base, messaging.notices);

@@ -157,3 +157,39 @@ test('a queue that stops while the connection of its listener breaks does not en
   await stopped;
   expect(rejected).not.toHaveBeenCalled();
 });
+
+test('a clock that is set by years does not keep the queue busy', async () => {
+  const { database, target } = own;
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => void warnings.push(name);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+  // Each look at the clock finds it 400 days ahead, and then 400 days behind.
+  const now = Date.now.bind(Date);
+  const Real = Date;
+  let looks = 0;
+  const shifted = () => now() + (looks++ % 2 === 0 ? 1 : -1) * 400 * 86_400_000;
+  vi.stubGlobal(
+    'Date',
+    class extends Real {
+      constructor(...values: [] | [number]) {
+        super(values.length === 0 ? shifted() : values[0]);
+      }
+      static override now = shifted;
+    },
+  );
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const done: unknown[] = [];
+  const started = await startQueue({
+    target,
+    log: { info: () => undefined, warn: () => undefined },
+    groups: [{ tasks: { 'test.clock': async (payload) => void done.push(payload) }, concurrency: 1 }],
+    connections: 1,
+  });
+  onTestFinished(() => started.stop());
+  for (let count = 1; count <= 5; count += 1) {
+    await database.query(testSql(`select graphile_worker.add_job('test.clock', '{}')`));
+    await expect.poll(() => done).toHaveLength(count);
+  }
+  expect(warnings).not.toContain('TimeoutOverflowWarning');
+});

@@ -61,7 +61,7 @@ export interface TestApp {
   /** Sends a request over real HTTP, and checks the answer against the OpenAPI document. */
   readonly api: Api;
   /** A second instance on the same database and with the same keys. */
-  another(env?: Readonly<Record<string, string>>): Promise<TestApp>;
+  another(env?: Readonly<Record<string, string>>, options?: StartOptions): Promise<TestApp>;
   close(): Promise<void>;
 }
 
@@ -104,7 +104,8 @@ async function startInstance(
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     api: createApi(url, conformanceOf(app)),
-    another: (more = {}) => startInstance({ ...env, ...more }, database, async () => undefined, options),
+    another: (more = {}, others = {}) =>
+      startInstance({ ...env, ...more }, database, async () => undefined, { ...options, ...others }),
     async close() {
       await postern.close();
       await drop();

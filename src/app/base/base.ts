@@ -65,6 +65,7 @@ const inboxChannel = 'postern_inboxes';
  * @param instance.worker the number of this worker; undefined for a single process
  * @param instance.statisticsInterval milliseconds
  * @param instance.hashThreads for tests
+ * @param instance.queryTimeout for tests
  */
 export async function openBase(
   config: Config,
@@ -75,10 +76,11 @@ export async function openBase(
     readonly worker: number | undefined;
     readonly statisticsInterval: number | undefined;
     readonly hashThreads: HashThreads | undefined;
+    readonly queryTimeout: number | undefined;
     readonly tracing: Tracing | undefined;
   },
 ): Promise<Base> {
-  const { version, worker, statisticsInterval, hashThreads, tracing } = instance;
+  const { version, worker, statisticsInterval, hashThreads, queryTimeout, tracing } = instance;
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets, tracing }), (calls) => calls.close());
@@ -91,7 +93,7 @@ export async function openBase(
   const keys = createSecretKeys(await readSecretKeys(config));
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const database = lifecycle.add(
-    createDatabase({ target, size: resources.connections, onConnectionError, tracing }),
+    createDatabase({ target, size: resources.connections, onConnectionError, tracing, queryTimeout }),
     (pool) => pool.close(),
   );
   // Before the reporter, because the time of the record is compared with the start of each process.

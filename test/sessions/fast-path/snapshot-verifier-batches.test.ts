@@ -26,7 +26,8 @@ let one: TestApp;
 let other: TestApp;
 let unbatched: TestApp;
 beforeAll(async () => {
-  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' });
+  // A query that hangs must not be cancelled before the test has looked at the others, and the load may delay all of them.
+  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' }, { queryTimeout: 60_000 });
   other = await one.another();
   unbatched = await one.another({ DATABASE_BATCHING: 'false' });
 });
