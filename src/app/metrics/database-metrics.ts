@@ -36,7 +36,7 @@ export async function readFromDatabase(
   ) {
     return [upGauge(0)];
   }
-  const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = metrics.value;
+  const { jobs, oldest_job: oldestJob, oldest_lock: oldestLock, maintenance_lag: maintenanceLag } = metrics.value;
   const { now, verified } = backups.value;
   return [
     upGauge(1),
@@ -45,6 +45,11 @@ export async function readFromDatabase(
       'postern_queue_oldest_job_seconds',
       'Seconds for which the oldest job has been due.',
       singleSample(oldestJob),
+    ),
+    gauge(
+      'postern_queue_oldest_lock_seconds',
+      'Seconds for which a process has held the job that it took first.',
+      singleSample(oldestLock),
     ),
     gauge(
       'postern_maintenance_lag_seconds',
