@@ -173,7 +173,7 @@ export const apps = {
     packages: ['astro@5.18.2', '@astrojs/node@9.5.5'],
     files: {
       'astro.config.mjs':
-        "import node from '@astrojs/node';\n\nexport default { adapter: node({ mode: 'standalone' }), output: 'server' };\n",
+        "import node from '@astrojs/node';\n\nexport default { adapter: node({ mode: 'standalone' }), output: 'server', security: { allowedDomains: [{ hostname: '127.0.0.1' }] } };\n",
     },
     build: [['env', '-u', 'POSTERN_URL', bin('astro'), 'build']],
     start: ['node', 'dist/server/entry.mjs'],
