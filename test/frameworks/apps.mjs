@@ -147,10 +147,10 @@ export const apps = {
   'react-router': {
     recipe: 'React Router',
     packages: [
-      'react-router@7.18.7',
-      '@react-router/node@7.18.7',
-      '@react-router/serve@7.18.7',
-      '@react-router/dev@7.18.7',
+      'react-router@7.18.4',
+      '@react-router/node@7.18.4',
+      '@react-router/serve@7.18.4',
+      '@react-router/dev@7.18.4',
       'react@19.2.0',
       'react-dom@19.2.0',
       'vite@7.3.8',
@@ -170,10 +170,10 @@ export const apps = {
   },
   astro: {
     recipe: 'Astro',
-    packages: ['astro@5.16.6', '@astrojs/node@9.5.5'],
+    packages: ['astro@5.18.2', '@astrojs/node@9.5.5'],
     files: {
       'astro.config.mjs':
-        "import node from '@astrojs/node';\n\nexport default { adapter: node({ mode: 'standalone' }), output: 'server' };\n",
+        "import node from '@astrojs/node';\n\nexport default { adapter: node({ mode: 'standalone' }), output: 'server', security: { allowedDomains: [{ hostname: '127.0.0.1' }] } };\n",
     },
     build: [['env', '-u', 'POSTERN_URL', bin('astro'), 'build']],
     start: ['node', 'dist/server/entry.mjs'],

@@ -176,12 +176,19 @@ test('a browser whose snapshot says that nobody is signed in asks for no session
   renderToString(page);
   expect(inBrowser.current).toEqual({ status: 'starting' });
   vi.stubGlobal('document', {});
+  // What remembers a logout without a network has done its work: the server found no login.
+  const kept = new Map([['postern.revoke https://app.example.com/auth', '{"token":""}']]);
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => kept.get(key) ?? null,
+    removeItem: (key: string) => void kept.delete(key),
+  });
   try {
     renderToString(page);
     inBrowser.subscribe(() => undefined);
     expect(await inBrowser.ready()).toEqual({ status: 'signed_out', reason: 'never_signed_in' });
     expect(await inBrowser.getSession()).toBeNull();
     expect(sent).toEqual([]);
+    expect(kept.size).toBe(0);
     // Only the app can know that somebody has logged in without the client.
     await expect(inBrowser.getSession({ fresh: true })).rejects.toMatchObject({ kind: 'network' });
     expect(sent.length).toBeGreaterThan(0);

@@ -163,17 +163,18 @@ export function createPostern(options: PosternOptions): Postern {
     requireOpen();
     if (state.current.status === 'starting') {
       // A login ends the start, too.
-      const settled = new Promise<void>((resolve) => state.onChange(() => resolve()));
-      loading ??= Promise.race([start(), settled]).catch((error) => {
-        loading = undefined;
-        const end = core.onResume(() => {
-          end();
-          closers.delete(end);
-          void load().catch(() => undefined);
-        });
-        closers.add(end);
-        throw error;
-      });
+      loading ??= Promise.race([start(), new Promise<void>((resolve) => state.onChange(() => resolve()))]).catch(
+        (error) => {
+          loading = undefined;
+          const end = core.onResume(() => {
+            end();
+            closers.delete(end);
+            void load().catch(() => undefined);
+          });
+          closers.add(end);
+          throw error;
+        },
+      );
       await loading;
     }
     return state.current as SettledAuthState;
@@ -192,6 +193,7 @@ export function createPostern(options: PosternOptions): Postern {
   async function readStorage(): Promise<void> {
     const elapsed = stopwatch();
     for (let pause = 1000; ; pause *= 2) {
+      requireOpen();
       try {
         return await readAgain('never_signed_in');
       } catch (error) {
@@ -230,6 +232,7 @@ export function createPostern(options: PosternOptions): Postern {
   /** Waits while a call replaces the token, here or in another tab. @returns whether it had to wait */
   async function untilReplaced(): Promise<boolean> {
     for (let hasWaited = false; ; hasWaited = true) {
+      requireOpen();
       const left = Number(await marks.get(replacingMark)) - Date.now();
       // The tab may have been closed, or its clock set back.
       if (!(left > 0 && left <= timeout)) return hasWaited;
@@ -390,6 +393,7 @@ export function createPostern(options: PosternOptions): Postern {
       // On a server, the users of all requests share the client.
       if (!usesBackend || !platform().document || loading || state.current.status !== 'starting') return;
       tabs.open();
+      void marks.delete(revokeKey);
       setLogin(undefined, 'never_signed_in');
     },
     forget: async () => {
