@@ -1,4 +1,5 @@
 import { literal, sql, statement, unprepared } from '../database/sql.js';
+import { holdSeconds } from './schedule.js';
 
 /** Rows of the outbox that one step reads, and the number of events at which it stops. */
 const limits = { rows: 500, events: 5000 };
@@ -71,9 +72,6 @@ export const insertEvents = statement<{ events: string }>(
     as event (user_id uuid, sequence bigint, id uuid, type text, data jsonb, created_at timestamptz, traceparent text)`,
 );
 
-/** The longest time for which a queue may sleep, in seconds: the time for which an event that fails holds later ones. */
-const longestSleep = 3600;
-
 /**
  * Inserts deliveries and their queues. A queue is due at once, unless the new deliveries wait for an earlier one. If a sender
  * has taken a queue, the time of the queue does not change: the sender notices the new number when it returns the queue.
@@ -97,7 +95,7 @@ export const insertDeliveries = statement<{ deliveries: string }>(
          (select db_now()) + case when exists (
            select from webhook_deliveries d
            where d.user_id = added.user_id and d.endpoint_id = added.endpoint_id and d.state = 'pending' and not d.is_late
-             and d.sequence < added.first) then ${literal(longestSleep)} else 0 end * interval '1 second'
+             and d.sequence < added.first) then ${literal(holdSeconds)} else 0 end * interval '1 second'
   from added order by user_id, endpoint_id
   on conflict (user_id, endpoint_id) do update
   set pending = known.pending + excluded.pending,
