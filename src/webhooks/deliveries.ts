@@ -15,7 +15,7 @@ import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { parseTime } from '../lib/times.js';
 import { bodyOf } from './payload.js';
-import { deliver } from './relay.js';
+import { deliverAgain } from './relay.js';
 import type { StoredEvent } from './relay-queries.js';
 
 /** The deliveries of an endpoint, and their repetition. */
@@ -124,7 +124,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
           await keep(tx, endpointId);
           const events = await tx.query(selectEventsOf({ endpointId, ids }));
           // Without the endpoint's patterns and filter: they may have changed since the first delivery.
-          await deliver(tx, events, [{ id: endpointId, events: ['*'], filter: '' }]);
+          await deliverAgain(tx, events, { id: endpointId, events: ['*'], filter: '' });
           const data = { webhook_id: endpointId, events: events.length };
           await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
           return { id, events: events.length };

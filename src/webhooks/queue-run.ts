@@ -6,6 +6,8 @@ export type TakenDelivery = TakenRow & { readonly id: string };
 
 /** What a run over the queue of a user did. */
 export interface QueueRun {
+  /** The number of deliveries that were pending when the queue was taken. */
+  readonly taken: number;
   readonly results: SettledDelivery[];
   /** The number of deliveries that are no longer pending. */
   readonly done: number;
@@ -22,6 +24,8 @@ export interface RunOptions {
   mayAttempt(): boolean;
   /** From 0 to 1. */
   random(): number;
+  /** Whether the endpoint accepts other events. */
+  isAccepting(): boolean;
 }
 
 /**
@@ -30,6 +34,7 @@ export interface RunOptions {
  */
 export async function runQueue(deliveries: readonly TakenDelivery[], options: RunOptions): Promise<QueueRun> {
   const results: SettledDelivery[] = [];
+  const taken = deliveries[0]?.pending ?? 0;
   let [done, dueIn, isHeld] = [0, Number.POSITIVE_INFINITY, false];
   const wake = (seconds: number) => {
     dueIn = Math.min(dueIn, seconds);
@@ -61,7 +66,12 @@ export async function runQueue(deliveries: readonly TakenDelivery[], options: Ru
       done += 1;
       continue;
     }
-    const outcome = outcomeOf({ attempts, isLate, age, dueIn: due_in }, result, options.random());
+    const outcome = outcomeOf(
+      { attempts, isLate, age, dueIn: due_in },
+      result,
+      options.random(),
+      options.isAccepting(),
+    );
     const isPending = outcome.state === 'pending';
     results.push({
       user_id,
@@ -79,10 +89,10 @@ export async function runQueue(deliveries: readonly TakenDelivery[], options: Ru
       isHeld ||= !outcome.isLate;
       wake(wakeIn(outcome, age));
     } else done += 1;
-    if (result.status === 410) return { results, done, dueIn: Math.min(dueIn, 0), isGone: true };
+    if (result.status === 410) return { taken, results, done, dueIn: Math.min(dueIn, 0), isGone: true };
   }
   // If none of the taken deliveries is pending, the queue may have more: it is due at once.
-  return { results, done, dueIn: Number.isFinite(dueIn) ? dueIn : 0, isGone: false };
+  return { taken, results, done, dueIn: Number.isFinite(dueIn) ? dueIn : 0, isGone: false };
 }
 
 const untried = {

@@ -1,4 +1,5 @@
 import { literal, sql, statement, unprepared } from '../database/sql.js';
+import { holdSeconds } from './schedule.js';
 
 /** Rows of the outbox that one step reads, and the number of events at which it stops. */
 const limits = { rows: 500, events: 5000 };
@@ -72,8 +73,8 @@ export const insertEvents = statement<{ events: string }>(
 );
 
 /**
- * Inserts deliveries and their queues. If a sender has taken a queue, the time of the queue does not change: the sender
- * notices the new number when it returns the queue.
+ * Inserts deliveries and their queues. A queue is due at once, unless the new deliveries wait for an earlier one. If a sender
+ * has taken a queue, the time of the queue does not change: the sender notices the new number when it returns the queue.
  * @param deliveries JSON of an array of `NewDelivery`
  */
 export const insertDeliveries = statement<{ deliveries: string }>(
@@ -84,12 +85,64 @@ export const insertDeliveries = statement<{ deliveries: string }>(
     select user_id, gen_random_uuid(), endpoint_id, sequence, event_id, type, db_now()
     from json_to_recordset(${p.deliveries}::json)
       as delivery (user_id uuid, endpoint_id uuid, sequence bigint, event_id uuid, type text)
-    returning user_id, endpoint_id
+    returning user_id, endpoint_id, sequence
+  ),
+  added as (
+    select user_id, endpoint_id, count(*) as count, min(sequence) as first from inserted group by user_id, endpoint_id
   )
   insert into webhook_queues as known (user_id, endpoint_id, pending, due_at)
-  select user_id, endpoint_id, count(*), (select db_now()) from inserted group by user_id, endpoint_id
-  order by user_id, endpoint_id
-  on conflict (user_id, endpoint_id) do update set pending = known.pending + excluded.pending`,
+  select user_id, endpoint_id, count,
+         (select db_now()) + case when exists (
+           select from webhook_deliveries d
+           where d.user_id = added.user_id and d.endpoint_id = added.endpoint_id and d.state = 'pending' and not d.is_late
+             and d.sequence < added.first) then ${literal(holdSeconds)} else 0 end * interval '1 second'
+  from added order by user_id, endpoint_id
+  on conflict (user_id, endpoint_id) do update
+  set pending = known.pending + excluded.pending,
+      due_at = case when known.lease is null then least(known.due_at, excluded.due_at) else known.due_at end`,
+);
+
+interface RepeatedEvents {
+  readonly endpointId: string;
+  readonly userIds: readonly string[];
+  readonly sequences: readonly number[];
+}
+
+/**
+ * Makes the pending deliveries of events due now, and those that hold them. Leaves out queues that a sender has taken.
+ * @returns the events with such a delivery, which need no further one
+ */
+export const retryPending = unprepared(
+  statement<RepeatedEvents, { user_id: string; sequence: number }>(
+    'webhook_deliveries_retry',
+    (p) => sql`
+  with target as materialized (select ${p.endpointId}::uuid as endpoint_id),
+  wanted as materialized (
+    select * from unnest(${p.userIds}::uuid[], ${p.sequences}::bigint[]) as event (user_id, sequence)),
+  queue as materialized (
+    select q.user_id, q.endpoint_id from target
+    join webhook_queues q on q.endpoint_id = target.endpoint_id and q.user_id = any (${p.userIds}::uuid[])
+    where q.lease is null order by q.user_id for update of q),
+  retried as materialized (
+    select d.user_id, d.endpoint_id, d.id, d.sequence from queue
+    join wanted on wanted.user_id = queue.user_id
+    join webhook_deliveries d on d.user_id = wanted.user_id and d.endpoint_id = queue.endpoint_id
+      and d.sequence = wanted.sequence and d.state = 'pending'),
+  holding as materialized (
+    select first.user_id, first.id from (select distinct user_id, endpoint_id from retried) held cross join lateral (
+      select user_id, id from webhook_deliveries
+      where user_id = held.user_id and endpoint_id = held.endpoint_id and state = 'pending' and not is_late
+      order by sequence, id limit 1) first),
+  due as (
+    update webhook_deliveries d set next_attempt_at = (select db_now())
+    from (select user_id, id from retried union select user_id, id from holding) now_due
+    where d.user_id = now_due.user_id and d.id = now_due.id and d.next_attempt_at > (select db_now())),
+  woken as (
+    update webhook_queues q set due_at = (select db_now())
+    from (select distinct user_id, endpoint_id from retried) held
+    where q.user_id = held.user_id and q.endpoint_id = held.endpoint_id)
+  select distinct user_id, sequence from retried`,
+  ),
 );
 
 /** An endpoint that gets new events. */

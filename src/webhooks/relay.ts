@@ -13,6 +13,7 @@ import {
   numberEvents,
   type OutboxRow,
   replayStep,
+  retryPending,
   type StoredEvent,
   type Subscription,
   selectReplay,
@@ -110,6 +111,33 @@ export async function deliver(
   if (deliveries.length > 0) await tx.query(insertDeliveries({ deliveries: JSON.stringify(deliveries) }));
 }
 
+/**
+ * Sends events to an endpoint again. An event that still waits for its next attempt is tried now instead, so that it does not
+ * arrive twice.
+ */
+export async function deliverAgain(
+  tx: Queryable,
+  events: readonly StoredEvent[],
+  subscription: Subscription,
+): Promise<void> {
+  if (events.length === 0) return;
+  const retried = await tx.query(
+    retryPending({
+      endpointId: subscription.id,
+      userIds: events.map(({ user_id }) => user_id),
+      sequences: events.map(({ sequence }) => sequence),
+    }),
+  );
+  const keyOf = (event: { readonly user_id: string; readonly sequence: number }) =>
+    `${event.user_id} ${event.sequence}`;
+  const known = new Set(retried.map(keyOf));
+  await deliver(
+    tx,
+    events.filter((event) => !known.has(keyOf(event))),
+    [subscription],
+  );
+}
+
 const isWanted = (clauses: readonly FilterClause[], { user_id, type, data, created_at }: StoredEvent) =>
   clauses.length === 0 || matches(clauses, { ...data, user_id, type, created_at });
 
@@ -119,7 +147,7 @@ async function continueReplay(tx: Queryable): Promise<boolean> {
   if (replay === undefined) return false;
   const { replay_id: replayId } = replay;
   const events = await tx.query(selectReplayEvents({ replayId }));
-  await deliver(tx, events, [replay]);
+  await deliverAgain(tx, events, replay);
   const last = events.at(-1);
   if (last === undefined || events.length < replayStep) await tx.query(endReplay({ replayId }));
   else {

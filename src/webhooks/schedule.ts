@@ -1,5 +1,11 @@
 /** Seconds from a failed attempt to the next one: the first retries, and then one each hour. */
 const delays = [5, 30, 120, 600, 1800, 3600];
+/** The share of a pause by which it is made longer at most. */
+const randomShare = 0.1;
+/** Seconds instead of a longer pause, while the endpoint accepts other events. */
+export const soonSeconds = 50;
+/** The longest planned pauses, in seconds, after 1, 2, … attempts. One second more, because they are stored as times. */
+export const longestPauses: readonly number[] = delays.map((delay) => delay * (1 + randomShare) + 1);
 /** Seconds after the first attempt until later events of the user no longer wait for a failed event. */
 export const holdSeconds = 3600;
 /** Seconds after the first attempt until an event is given up. */
@@ -36,10 +42,21 @@ export interface Outcome {
   readonly delay: number;
 }
 
-/** The outcome of an attempt. @param random from 0 to 1, spreads the retries of many deliveries */
-export function outcomeOf(delivery: PendingDelivery, result: AttemptResult, random: number): Outcome {
+/**
+ * The outcome of an attempt. An event that holds later events is retried within a minute if the endpoint accepts others.
+ * @param random from 0 to 1, spreads the retries of many deliveries
+ * @param isAccepting whether the endpoint accepts other events
+ */
+export function outcomeOf(
+  delivery: PendingDelivery,
+  result: AttemptResult,
+  random: number,
+  isAccepting: boolean,
+): Outcome {
   if (result.ok) return { state: 'delivered', isLate: delivery.isLate, delay: 0 };
-  const planned = (delays[Math.min(delivery.attempts, delays.length - 1)] ?? 0) * (1 + random / 10);
+  const delayOfAttempt = delays[Math.min(delivery.attempts, delays.length - 1)] ?? 0;
+  const base = isAccepting && !delivery.isLate ? Math.min(delayOfAttempt, soonSeconds) : delayOfAttempt;
+  const planned = base * (1 + random * randomShare);
   const remaining = giveUpSeconds - delivery.age;
   if (planned > remaining) return { state: 'failed', isLate: delivery.isLate, delay: 0 };
   // A long Retry-After leaves one more attempt.
@@ -59,11 +76,16 @@ const stepMs = 1000;
 /** Queues that a sender takes in each step of a failing endpoint. */
 const queuesPerStep = 10;
 
+/** Milliseconds after a success in which an endpoint counts as accepting events. */
+const acceptingMs = 60_000;
+
 /** How fast a process may try an endpoint. */
 export interface Pace {
   /** Records an attempt. */
   record(ok: boolean): void;
   isFailing(): boolean;
+  /** Whether it accepted an event in the last minute. */
+  isAccepting(): boolean;
   /** Milliseconds until the next step. 0 if the endpoint is not failing. */
   waitMs(): number;
   /** Begins a step of a sender that can take `capacity` queues. @returns how many of them it may take */
@@ -78,12 +100,15 @@ export interface Pace {
 export function createPace(now: () => number): Pace {
   let failures = 0;
   let lastStep = Number.NEGATIVE_INFINITY;
+  let lastSuccess = Number.NEGATIVE_INFINITY;
   const isFailing = () => failures >= failingAfter;
   return {
     record(ok) {
+      if (ok) lastSuccess = now();
       failures = ok ? 0 : failures + 1;
     },
     isFailing,
+    isAccepting: () => now() - lastSuccess <= acceptingMs,
     waitMs: () => (isFailing() ? Math.max(0, lastStep + stepMs - now()) : 0),
     beginStep(capacity) {
       lastStep = now();

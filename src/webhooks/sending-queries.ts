@@ -1,7 +1,8 @@
 import { literal, sql, statement, unprepared } from '../database/sql.js';
+import { soonSeconds } from './schedule.js';
 
 /** Seconds after which another sender may take a queue: its sender must have died. Longer than a run and its last attempt. */
-export const leaseSeconds = 60;
+export const leaseSeconds = 30;
 /** Deliveries of a queue that a sender takes at a time. It is higher than the number of deliveries that can be late. */
 const maxTaken = 50;
 
@@ -40,6 +41,8 @@ interface TakeValues {
 /** A pending delivery of a queue that was taken. Null `id`: the queue has no pending delivery. Times are seconds. */
 export interface TakenRow {
   readonly user_id: string;
+  /** The number of pending deliveries of the queue. */
+  readonly pending: number;
   readonly id: string | null;
   readonly sequence: number;
   readonly event_id: string;
@@ -72,9 +75,9 @@ export const takeQueues = unprepared(
       update webhook_queues q
       set lease = ${p.lease}, due_at = (select db_now()) + ${literal(leaseSeconds)} * interval '1 second'
       from due where q.user_id = due.user_id and q.endpoint_id = due.endpoint_id
-      returning q.user_id, q.endpoint_id
+      returning q.user_id, q.endpoint_id, q.pending
     )
-    select taken.user_id, d.id, d.sequence, d.event_id, d.type, d.is_late, d.attempts, d.age, d.due_in, e.data, e.created_at,
+    select taken.user_id, taken.pending, d.id, d.sequence, d.event_id, d.type, d.is_late, d.attempts, d.age, d.due_in, e.data, e.created_at,
            e.traceparent
     from taken left join lateral (
       select id, sequence, event_id, type, is_late, attempts,
@@ -110,9 +113,11 @@ export interface SettledDelivery {
 export interface ReturnedQueue {
   readonly user_id: string;
   readonly lease: string;
+  /** The number of deliveries that were pending when the sender took the queue. */
+  readonly taken: number;
   /** The number of deliveries that are no longer pending. */
   readonly done: number;
-  /** Seconds until it is due. */
+  /** Seconds until it is due. If deliveries were added since it was taken, it is due at once. */
   readonly due_in: number;
 }
 
@@ -132,10 +137,11 @@ export const settleQueues = unprepared(
     (p) => sql`
   with target as materialized (select ${p.endpointId}::uuid as endpoint_id),
   returned as (
-    select * from json_to_recordset(${p.queues}::json) as queue (user_id uuid, lease uuid, done int, due_in float8)
+    select * from json_to_recordset(${p.queues}::json) as queue (user_id uuid, lease uuid, taken int, done int, due_in float8)
   ),
   held as materialized (
-    select q.user_id, q.endpoint_id, q.pending - r.done as pending, r.due_in
+    select q.user_id, q.endpoint_id, q.pending - r.done as pending,
+           case when q.pending > r.taken then 0 else r.due_in end as due_in
     from target cross join returned r
     join webhook_queues q on q.user_id = r.user_id and q.endpoint_id = target.endpoint_id and q.lease = r.lease
     order by q.user_id for update of q
@@ -205,6 +211,58 @@ export const recountQueues = statement<HeldQueues>(
   )
   update webhook_queues q set pending = c.pending, lease = null, due_at = db_now()
   from counted c where c.pending > 0 and q.user_id = c.user_id and q.endpoint_id = c.endpoint_id`,
+);
+
+/**
+ * Returns the queues that a sender has taken and no longer works on, because it did not learn that it took them, or could not
+ * store what it did with them.
+ */
+export const returnLease = statement<{ endpointId: string; lease: string }>(
+  'webhook_lease_return',
+  (p) => sql`
+  update webhook_queues set lease = null, due_at = db_now() where (user_id, endpoint_id) in (
+    select user_id, endpoint_id from webhook_queues where endpoint_id = ${p.endpointId} and lease = ${p.lease}
+    order by user_id for update)`,
+);
+
+/** Queues that one success moves at most. */
+const maxMoved = 1000;
+
+/**
+ * An endpoint that accepts events is not down. So the events that wait for a long pause, and hold later events of their users,
+ * are retried within a minute. A pause that the endpoint has requested with Retry-After is longer than the planned one,
+ * and stays.
+ * @param plannedSeconds the longest planned pause after each number of attempts, from 1
+ */
+export const retrySoon = unprepared(
+  statement<{ id: string; plannedSeconds: readonly number[] }>(
+    'webhook_retry_soon',
+    (p) => sql`
+  with target as materialized (select ${p.id}::uuid as endpoint_id),
+  waiting as materialized (
+    select q.user_id, q.endpoint_id from target
+    join webhook_queues q on q.endpoint_id = target.endpoint_id
+      and q.due_at > (select db_now()) + interval '1 minute' and q.lease is null
+    order by q.due_at limit ${literal(maxMoved)}),
+  held as materialized (
+    select q.user_id, q.endpoint_id from waiting
+    join webhook_queues q on q.user_id = waiting.user_id and q.endpoint_id = waiting.endpoint_id
+    where q.lease is null order by q.user_id for update of q skip locked),
+  moved as (
+    update webhook_deliveries d
+    set next_attempt_at = greatest(
+      (select db_now()), d.last_attempt_at + (${literal(soonSeconds)} + 8 * random()) * interval '1 second')
+    from held cross join lateral (
+      select user_id, id, attempts, last_attempt_at, next_attempt_at from webhook_deliveries
+      where user_id = held.user_id and endpoint_id = held.endpoint_id and state = 'pending' and not is_late
+      order by sequence, id limit 1) first
+    where d.user_id = first.user_id and d.id = first.id and first.attempts > 0
+      and extract(epoch from first.next_attempt_at - first.last_attempt_at) <=
+          (${p.plannedSeconds}::float8[])[least(first.attempts, cardinality(${p.plannedSeconds}::float8[]))]
+    returning d.user_id, d.endpoint_id, d.next_attempt_at)
+  update webhook_queues q set due_at = least(q.due_at, moved.next_attempt_at)
+  from moved where q.user_id = moved.user_id and q.endpoint_id = moved.endpoint_id`,
+  ),
 );
 
 export const recordSuccess = statement<{ id: string }>(

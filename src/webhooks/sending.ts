@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from '../database/database.js';
+import { type Database, isStorageFailure } from '../database/database.js';
 import { type Relay, startRelay } from '../database/relay.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
@@ -9,7 +9,7 @@ import { disableFailing } from './endpoints.js';
 import { bodyOf, type ShownEvent, type WebhookResources } from './payload.js';
 import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
 import { relayEvents } from './relay.js';
-import { type AttemptResult, createPace, type Pace } from './schedule.js';
+import { type AttemptResult, createPace, longestPauses, type Pace } from './schedule.js';
 import { decryptSecret, signingKey, type WebhookSigningKey } from './secrets.js';
 import type { WebhookSender } from './sender.js';
 import {
@@ -20,6 +20,8 @@ import {
   recordFailure,
   recordSuccess,
   recountQueues,
+  retrySoon,
+  returnLease,
   selectDueEndpoints,
   selectEndpoint,
   settleQueues,
@@ -48,6 +50,8 @@ export interface SendingOptions {
 const concurrency = 64;
 /** A run makes no further attempt after this time: the last one takes at most ten seconds. */
 const maxRunMs = (leaseSeconds - 20) * 1000;
+/** Milliseconds between two attempts to write while the database is away. */
+const writePause = 500;
 /** Milliseconds between two writes of the health of an endpoint that has not changed. */
 const healthInterval = 5000;
 
@@ -136,7 +140,8 @@ async function workOn(
   const health = createHealth(options, endpointId);
   const running = new Set<Promise<void>>();
   const lease = randomUUID();
-  const settle = createSettlement(options, endpointId, lease);
+  let isComplete = false;
+  const settle = createSettlement(options, endpointId, lease, stopping);
   try {
     for (;;) {
       // The pause ends early when the process stops.
@@ -160,7 +165,10 @@ async function workOn(
         running.add(run);
       }
       if (running.size === 0) {
-        if (empty.length === 0) return;
+        if (empty.length === 0) {
+          isComplete = true;
+          return;
+        }
         continue;
       }
       // It waits until half of the concurrent runs have ended, so that one statement takes several queues.
@@ -170,6 +178,22 @@ async function workOn(
     }
   } finally {
     await Promise.allSettled(running);
+    // The server may have given it queues although it got no answer.
+    if (!isComplete) await writeInTime(stopping, () => database.query(returnLease({ endpointId, lease })));
+  }
+}
+
+/** Repeats a statement while the database is away, but not for longer than a lease. */
+async function writeInTime(stopping: AbortSignal, write: () => Promise<unknown>): Promise<void> {
+  const end = performance.now() + leaseSeconds * 1000;
+  for (;;) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!isStorageFailure(error) || stopping.aborted || performance.now() > end) throw error;
+    }
+    await pause(writePause, undefined, { signal: stopping }).catch(() => undefined);
   }
 }
 
@@ -233,11 +257,12 @@ function runOne(
     mayAttempt: () =>
       !stopping.aborted && performance.now() - startedAt < maxRunMs && (attempts === 0 || !pace.isFailing()),
     random: Math.random,
+    isAccepting: () => pace.isAccepting(),
   });
 }
 
 /** Returns the queues of runs. Runs that end while a statement runs share the next one. */
-function createSettlement({ database }: SendingOptions, endpointId: string, lease: string) {
+function createSettlement({ database }: SendingOptions, endpointId: string, lease: string, stopping: AbortSignal) {
   let waiting: { userId: string; run: QueueRun }[] = [];
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -251,11 +276,17 @@ function createSettlement({ database }: SendingOptions, endpointId: string, leas
   }
   async function write(runs: typeof waiting): Promise<void> {
     const queues = runs.map(
-      ({ userId, run: { done, dueIn } }): ReturnedQueue => ({ user_id: userId, lease, done, due_in: dueIn }),
+      ({ userId, run: { taken, done, dueIn } }): ReturnedQueue => ({
+        user_id: userId,
+        lease,
+        taken,
+        done,
+        due_in: dueIn,
+      }),
     );
     const results = runs.flatMap(({ run }) => run.results);
     const values = { endpointId, queues: JSON.stringify(queues), results: JSON.stringify(results) };
-    await database.query(settleQueues(values));
+    await writeInTime(stopping, () => database.query(settleQueues(values)));
   }
   return (userId: string, run: QueueRun): Promise<void> => {
     waiting.push({ userId, run });
@@ -284,8 +315,10 @@ function createHealth({ database, log, mails }: SendingOptions, id: string): (ru
       const now = performance.now();
       if (last?.ok !== ok || now - last.at >= healthInterval) {
         last = { ok, at: now };
-        if (ok) await database.query(recordSuccess({ id }));
-        else {
+        if (ok) {
+          await database.query(recordSuccess({ id }));
+          await database.query(retrySoon({ id, plannedSeconds: longestPauses }));
+        } else {
           const [row] = await database.query(recordFailure({ id, error: failure?.error ?? 'unknown' }));
           if (row?.has_failed === true && !isGone) await disable('failing');
         }

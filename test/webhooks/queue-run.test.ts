@@ -4,6 +4,7 @@ import type { AttemptResult } from '../../src/webhooks/schedule.js';
 
 const delivery = (sequence: number, fields: Partial<TakenDelivery> = {}): TakenDelivery => ({
   user_id: 'user',
+  pending: 2,
   id: `d${sequence}`,
   sequence,
   event_id: `e${sequence}`,
@@ -40,6 +41,7 @@ async function run(deliveries: TakenDelivery[], answers: Record<string, AttemptR
     },
     mayAttempt: () => true,
     random: () => 0,
+    isAccepting: () => false,
   });
   return { ...result, tried };
 }
@@ -101,6 +103,7 @@ describe('a run over the queue of a user', () => {
         attempt: async () => answer(503),
         mayAttempt: () => true,
         random: () => random,
+        isAccepting: () => false,
       });
       return results[0]?.delay;
     };
@@ -133,7 +136,8 @@ describe('a run over the queue of a user', () => {
       attempt: async () => answer(204),
       mayAttempt: () => false,
       random: () => 0,
+      isAccepting: () => false,
     });
-    expect(result).toEqual({ results: [], done: 0, dueIn: 0, isGone: false });
+    expect(result).toEqual({ taken: 2, results: [], done: 0, dueIn: 0, isGone: false });
   });
 });

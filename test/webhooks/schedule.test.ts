@@ -53,14 +53,39 @@ test.each([
   'an event that failed %d s after its first attempt waits for Retry-After, but at most until its last attempt',
   (age, retryAfter, delay) => {
     const result = { ok: false, status: 503, answer: '', error: 'busy', retryAfter, durationMs: 1 };
-    const outcome = outcomeOf({ attempts: age > 5 ? 20 : 1, isLate: false, age, dueIn: 0 }, result, 0);
+    const outcome = outcomeOf({ attempts: age > 5 ? 20 : 1, isLate: false, age, dueIn: 0 }, result, 0, false);
     expect(outcome).toMatchObject({ state: 'pending', delay });
   },
 );
 
 test('an event whose next planned attempt is later than 24 hours is given up', () => {
   const result = { ok: false, status: 503, answer: '', error: 'busy', retryAfter: undefined, durationMs: 1 };
-  expect(outcomeOf({ attempts: 25, isLate: true, age: 83_000, dueIn: 0 }, result, 0)).toMatchObject({
+  expect(outcomeOf({ attempts: 25, isLate: true, age: 83_000, dueIn: 0 }, result, 0, false)).toMatchObject({
     state: 'failed',
   });
+});
+
+test('an event that holds later ones is retried within a minute while the endpoint accepts others', () => {
+  const result = { ok: false, status: 500, answer: '', error: 'broken', retryAfter: undefined, durationMs: 1 };
+  const delayOf = (attempts: number, more: { isLate?: boolean; isAccepting?: boolean; retryAfter?: number } = {}) => {
+    const { isLate = false, isAccepting = true, retryAfter } = more;
+    return outcomeOf({ attempts, isLate, age: 10, dueIn: 0 }, { ...result, retryAfter }, 1, isAccepting).delay;
+  };
+  expect(delayOf(0)).toBeCloseTo(5.5);
+  for (let attempts = 1; attempts < 10; attempts += 1) expect(delayOf(attempts)).toBeLessThanOrEqual(60);
+  expect(delayOf(4, { isAccepting: false })).toBeCloseTo(1980);
+  // It holds no other event.
+  expect(delayOf(4, { isLate: true })).toBeCloseTo(1980);
+  expect(delayOf(4, { retryAfter: 300 })).toBe(300);
+});
+
+test('an endpoint accepts events for a minute after each success', () => {
+  const { record, fail, isAccepting, pass } = createTestPace();
+  expect(isAccepting()).toBe(false);
+  record(true);
+  fail(5);
+  pass(60_000);
+  expect(isAccepting()).toBe(true);
+  pass(1);
+  expect(isAccepting()).toBe(false);
 });

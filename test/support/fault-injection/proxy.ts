@@ -5,6 +5,8 @@ export interface FaultyProxy {
   readonly port: number;
   /** The server is down: resets every connection, and each new one at once. */
   down(): void;
+  /** The number of connections that were refused while the server was down. */
+  refused(): number;
   /** The server or the network hangs: accepts connections and bytes, and forwards nothing. */
   hang(): void;
   /** A firewall has forgotten the connections: the current ones hang forever, new ones work. */
@@ -25,11 +27,15 @@ interface Pair {
 /** @param target a port, or the path of a unix socket */
 export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyProxy> {
   const pairs = new Set<Pair>();
+  let refusedCount = 0;
   let state: 'up' | 'down' | 'hanging' = 'up';
 
   const listener = createServer({ pauseOnConnect: true }, (client) => {
     // A reset, not a closed port, which another process could take.
-    if (state === 'down') return void client.resetAndDestroy();
+    if (state === 'down') {
+      refusedCount += 1;
+      return void client.resetAndDestroy();
+    }
     const pair = { client, server: createConnection(target), stranded: false };
     pairs.add(pair);
     for (const socket of [pair.client, pair.server]) {
@@ -51,6 +57,7 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
       state = 'down';
       for (const pair of pairs) sever(pair);
     },
+    refused: () => refusedCount,
     hang() {
       state = 'hanging';
       for (const pair of pairs) part(pair);

@@ -270,6 +270,97 @@ describe('deliveries', () => {
     await end();
   });
 
+  /** Lets the delivery of a new user fail, and gives it the pause after many attempts. @returns its user */
+  async function holdBack({ webhook, path }: Awaited<ReturnType<typeof subscribe>>) {
+    receiver.answer = (event) => (event.path === path ? 500 : 204);
+    const held = await createUser(postern);
+    await eventually('the failure', async () => {
+      const [first] = await deliveriesOf(webhook, `?filter=user_id:${held.id}`);
+      return first?.attempts === 1 || undefined;
+    });
+    await eventually('the long pause', async () => {
+      const moved = await postern.database.query(
+        testSql(
+          `with queue as (
+             update webhook_queues set due_at = now() + interval '29 minutes'
+             where endpoint_id = $1 and user_id = $2 and lease is null returning user_id, endpoint_id)
+           update webhook_deliveries d
+           set attempts = 5, last_attempt_at = now() - interval '1 minute', next_attempt_at = now() + interval '29 minutes'
+           from queue where d.user_id = queue.user_id and d.endpoint_id = queue.endpoint_id returning id`,
+          [webhook.id, held.id],
+        ),
+      );
+      return moved.length > 0 || undefined;
+    });
+    return held;
+  }
+
+  test('a delivery that is replayed while it waits is tried now, once, and the later events of its user follow', async () => {
+    const subscribed = await subscribe();
+    const { webhook, path, end } = subscribed;
+    const held = await holdBack(subscribed);
+    await change(held, { name: 'Later' });
+    const later = await eventually('the later delivery', async () => {
+      const all = await deliveriesOf(webhook, `?filter=user_id:${held.id}&sort=created_at:asc`);
+      return all.length === 2 ? all : undefined;
+    });
+    receiver.answer = () => 204;
+    const before = receiver.received.length;
+    // Also by the delivery that waits behind the other one.
+    await admin('POST', `/webhooks/${webhook.id}/replay`, { delivery_ids: [later[1]?.id] });
+    await delivered(webhook, 2);
+    expect(
+      receiver.received.slice(before).flatMap((event) => (event.path === path ? event.data.sequence : [])),
+    ).toEqual([1, 2]);
+    await end();
+  });
+
+  test('a delivery that has arrived is replayed at once, although a later event waits', async () => {
+    const subscribed = await subscribe();
+    const { webhook, path, end } = subscribed;
+    const held = await holdBack(subscribed);
+    // An older event that has arrived.
+    const [arrived] = await postern.database.query<{ id: string }>(
+      testSql(
+        `with event as (
+           insert into webhook_events (user_id, sequence, id, type, data, created_at)
+           values ($1, 0, gen_random_uuid(), 'user.updated', '{}', now()) returning *)
+         insert into webhook_deliveries (user_id, id, endpoint_id, sequence, event_id, type, state, created_at)
+         select user_id, gen_random_uuid(), $2, sequence, id, type, 'delivered', now() from event returning id`,
+        [held.id, webhook.id],
+      ),
+    );
+    receiver.answer = (event) => (event.path === path && event.data.sequence !== 0 ? 500 : 204);
+    await admin('POST', `/webhooks/${webhook.id}/replay`, { delivery_ids: [arrived?.id] });
+    await receiver.wait(path, 'the replay', ({ data }) => data.user_id === held.id && data.sequence === 0);
+    receiver.answer = () => 204;
+    await end();
+  });
+
+  test('a delivery that waits long is tried within a minute after the endpoint accepts another event', async () => {
+    const subscribed = await subscribe({ events: ['user.created'] });
+    const { webhook, path, end } = subscribed;
+    const held = await holdBack(subscribed);
+    receiver.answer = (event) => (event.path === path && event.data.user_id === held.id ? 500 : 204);
+    await createUser(postern);
+    const soon = await eventually('the earlier attempt', async () => {
+      const [state] = await postern.database.query<{ delivery: number; queue: number }>(
+        testSql(
+          `select extract(epoch from d.next_attempt_at - db_now())::float8 as delivery,
+                  extract(epoch from q.due_at - db_now())::float8 as queue
+           from webhook_deliveries d join webhook_queues q using (user_id, endpoint_id)
+           where d.endpoint_id = $1 and d.user_id = $2`,
+          [webhook.id, held.id],
+        ),
+      );
+      return state !== undefined && state.delivery < 120 ? state : undefined;
+    });
+    expect(soon.delivery).toBeLessThanOrEqual(60);
+    expect(soon.queue).toBeLessThanOrEqual(60);
+    receiver.answer = () => 204;
+    await end();
+  });
+
   test('an endpoint that fails many attempts in a row gets all events after it works again', async () => {
     const { webhook, path, end } = await subscribe({ events: ['user.created'] });
     const failures = 25;
