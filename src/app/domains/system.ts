@@ -7,8 +7,10 @@ import { failingProviders } from '../../messages/providers/health.js';
 import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';
+import { readDisks } from '../base/disks.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
+import { checkDisks } from '../doctor/disks.js';
 import { checkImages } from '../doctor/images.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
@@ -52,6 +54,7 @@ export function createSystemInformation(
       attempt('providers', () => providerFindings(database, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
+      attempt('disk', () => checkDisks(config)),
       attempt('images', () => checkImages(config)),
       attempt('push', async () => [checks.checkPush(config)]),
       attempt('deliveries', () => deliveryFindings(statistics)),
@@ -66,16 +69,20 @@ export function createSystemInformation(
 
   return {
     async read(): Promise<System> {
-      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing] = await Promise.all([
-        readDatabaseState(database),
-        readQueueState(database),
-        listInstances(database, reporter.instanceId),
-        readMigrations(database),
-        readSchemaState(database),
-        listBackups(database),
-        findings(),
-        failingProviders(database),
-      ]);
+      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing, disks] = await Promise.all(
+        [
+          readDatabaseState(database),
+          readQueueState(database),
+          listInstances(database, reporter.instanceId),
+          readMigrations(database),
+          readSchemaState(database),
+          listBackups(database),
+          findings(),
+          failingProviders(database),
+          // The finding `disk` reports the failure.
+          readDisks(config).catch(() => []),
+        ],
+      );
       const { now, ...size } = state;
       return {
         version,
@@ -93,6 +100,7 @@ export function createSystemInformation(
           };
         }),
         database: { ...size, tables: [...size.tables] },
+        disks,
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
         backups,
         settings: [...config.effective],
