@@ -9,6 +9,7 @@ import type { RequestObserver } from '../statistics/meters.js';
 import { createAddressReader, trustedProxies } from './admission/client-address.js';
 import { createRequestAdmission } from './admission/request-admission.js';
 import { answerBrokenRequest, answerUnmetExpectation, observeRefused } from './broken-requests.js';
+import { drainConnections } from './drain.js';
 import { answeredRequestsPlugin } from './observation/answered-requests.js';
 import { createRequestTracing } from './observation/traced-requests.js';
 import { openApiPlugin } from './openapi/routes.js';
@@ -45,8 +46,6 @@ export interface ServerOptions {
 
 /** Milliseconds. `request`: until a request has arrived completely. `handler`: from then until its response. */
 const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAlive: 72_000 };
-/** How long a closing server waits for a request on a connection that has sent none, in milliseconds. */
-const firstRequestTimeoutMs = 1000;
 const maxHeaderBytes = 16 * 1024;
 const maxBodyBytes = 64 * 1024;
 
@@ -141,33 +140,10 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   if (logsRequests) logRequests(app);
   app.addHook('preClose', async () => verifyHandler.close());
   app.server.on('checkExpectation', answerUnmetExpectation(observeRefused(options.onAnswered)));
-  closeDrainedConnections(app);
+  drainConnections(app, withoutReceiveTimeout);
   registerRoutes(app, services, options.serves);
   await app.ready();
   return app;
-}
-
-/**
- * While the server closes: closes each connection when its last request is answered. After a moment, also closes
- * connections that have sent no request. While Node closes a server, it no longer applies its timeouts to such
- * connections, and would wait for them.
- */
-function closeDrainedConnections(app: App): void {
-  const unusedSockets = new Set<Socket>();
-  app.server.on('connection', (socket) => {
-    unusedSockets.add(socket);
-    socket.once('close', () => unusedSockets.delete(socket));
-  });
-  app.server.on('request', ({ socket }) => unusedSockets.delete(socket));
-  let timer: NodeJS.Timeout | undefined;
-  app.addHook('preClose', async () => {
-    const since = performance.now();
-    timer = setInterval(() => {
-      app.server.closeIdleConnections();
-      if (performance.now() - since > firstRequestTimeoutMs) for (const socket of unusedSockets) socket.destroy();
-    }, 100);
-  });
-  app.addHook('onClose', async () => clearInterval(timer));
 }
 
 /** Logs one line for each request. Only at debug level: a line costs as much as a small request (decision 34). */

@@ -67,7 +67,11 @@ test('the page about monitoring names the labels of every metric', async () => {
       runningJobs: () => new Map([['task', 1]]),
       pools: { requests: () => ({ used: 0, idle: 0, waiting: 0 }) },
     }),
-    ...(await readFromDatabase(postern.database, { BACKUP_TO: '/backups', BACKUP_CONTINUOUS: true })),
+    ...(await readFromDatabase(postern.database, {
+      ...postern.config,
+      BACKUP_TO: '/backups',
+      BACKUP_CONTINUOUS: true,
+    })),
   ];
   const labelsOf = (name: string) => {
     const samples = families.filter((family) => family.name === name).flatMap(({ values }) => values as Sample[]);

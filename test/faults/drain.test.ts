@@ -148,6 +148,19 @@ async function beginRequest(url: string, content: object) {
   };
 }
 
+test('a stopping service cuts an anonymous request whose body does not arrive, says so, exits with 0, and stops its database', async () => {
+  const installation = await newInstallation();
+  const service = await start(installation);
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
+  await once(socket, 'connect');
+  socket.write('POST /v1/tokens HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
+  // The service reads earlier data before it answers this, so the request has started now.
+  expect((await service.api('GET', '/livez')).status).toBe(200);
+  expect(await service.stop('SIGTERM')).toBe(0);
+  expect(service.stdout()).toMatch(/"method":"POST","route":"\/v1\/tokens".+A request was cut because Postern stops/);
+  expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+});
+
 describe('a service that gets SIGTERM when it', () => {
   const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 

@@ -8,8 +8,10 @@ import { readSmsUsage } from '../../messages/sms-admission.js';
 import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';
+import { readDisks } from '../base/disks.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
+import { checkDisks } from '../doctor/disks.js';
 import { checkImages } from '../doctor/images.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
@@ -53,6 +55,7 @@ export function createSystemInformation(
       attempt('providers', () => providerFindings(database, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
+      attempt('disk', () => checkDisks(config)),
       attempt('images', () => checkImages(config)),
       attempt('push', async () => [checks.checkPush(config)]),
       attempt('deliveries', () => deliveryFindings(statistics)),
@@ -67,7 +70,7 @@ export function createSystemInformation(
 
   return {
     async read(): Promise<System> {
-      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing, smsUsage] =
+      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing, smsUsage, disks] =
         await Promise.all([
           readDatabaseState(database),
           readQueueState(database),
@@ -78,6 +81,8 @@ export function createSystemInformation(
           findings(),
           failingProviders(database),
           readSmsUsage(database),
+          // The finding `disk` reports the failure.
+          readDisks(config).catch(() => []),
         ]);
       const { now, ...size } = state;
       return {
@@ -97,6 +102,7 @@ export function createSystemInformation(
         }),
         sms_codes: smsUsage,
         database: { ...size, tables: [...size.tables] },
+        disks,
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
         backups,
         settings: [...config.effective],

@@ -1,21 +1,22 @@
 import { readBackupTimes, readLogArchive } from '../../backups/state.js';
-import type { Config } from '../../config/config.js';
+import type { Disk } from '../../contract/operation/system.js';
 import type { Handle } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
 import { readSmsUsage } from '../../messages/sms-admission.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
+import { type DiskSource, readDisks } from '../base/disks.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
 import { queueJobs } from './process-metrics.js';
 
 /**
  * Reads the metrics of the database. One process of an instance does so. If it fails, `postern_database_up` is 0.
+ * A disk that cannot be examined has no values; `postern doctor` says why.
  * @param config with BACKUP_TO, a missing backup is infinitely old, so that the alert rule for old backups fires. With
  *   BACKUP_CONTINUOUS, so is a missing log archive
  */
-export async function readFromDatabase(
-  database: Handle,
-  { BACKUP_TO, BACKUP_CONTINUOUS }: Pick<Config, 'BACKUP_TO' | 'BACKUP_CONTINUOUS'>,
-): Promise<Family[]> {
+export async function readFromDatabase(database: Handle, config: DiskSource): Promise<Family[]> {
+  const { BACKUP_TO, BACKUP_CONTINUOUS } = config;
+  const disks = diskFamilies(await readDisks(config).catch(() => []));
   const [metrics, backups, archive, webhooks, smsUsage] = await Promise.allSettled([
     readDatabaseMetrics(database),
     readBackupTimes(database),
@@ -34,12 +35,13 @@ export async function readFromDatabase(
     webhooks.status === 'rejected' ||
     smsUsage.status === 'rejected'
   ) {
-    return [upGauge(0)];
+    return [upGauge(0), ...disks];
   }
   const { jobs, oldest_job: oldestJob, oldest_lock: oldestLock, maintenance_lag: maintenanceLag } = metrics.value;
   const { now, verified } = backups.value;
   return [
     upGauge(1),
+    ...disks,
     queueJobs(jobs.map(({ task, state, count }) => ({ labels: { task, state }, value: count }))),
     gauge(
       'postern_queue_oldest_job_seconds',
@@ -80,6 +82,23 @@ export async function readFromDatabase(
       'postern_webhooks',
       'Webhooks by state. disabled: by Postern. paused: by an operator.',
       webhooks.value.map(([state, value]) => ({ labels: { state }, value })),
+    ),
+  ];
+}
+
+function diskFamilies(disks: readonly Disk[]): Family[] {
+  const samples = (value: (disk: Disk) => number) =>
+    disks.map((disk) => ({ labels: { used_for: disk.used_for }, value: value(disk) }));
+  return [
+    gauge(
+      'postern_disk_size_bytes',
+      'The size of each disk to which Postern writes.',
+      samples(({ bytes }) => bytes),
+    ),
+    gauge(
+      'postern_disk_free_bytes',
+      'The free space of each disk.',
+      samples((disk) => disk.free_bytes),
     ),
   ];
 }

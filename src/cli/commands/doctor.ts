@@ -19,6 +19,7 @@ import {
   warn,
 } from '../../app/doctor/checks.js';
 import { providerFindings } from '../../app/doctor/delivery.js';
+import { checkDisks } from '../../app/doctor/disks.js';
 import { checkImages } from '../../app/doctor/images.js';
 import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
@@ -57,6 +58,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   yield ok('configuration', 'all variables are valid');
   for (const warning of config.warnings) yield warn('configuration', warning);
   yield* await attempt('data directory', () => checkDataDir(config));
+  yield* await attempt('disk', () => checkDisks(config));
   yield* await attempt('database', async () => {
     if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
     return withDatabase(io, async (handle) => [

@@ -35,6 +35,17 @@ const Instance = Type.Object(
 );
 export type Instance = Static<typeof Instance>;
 
+const Disk = Type.Object(
+  {
+    used_for: Type.Enum(['data', 'images', 'backups', 'log_archive']),
+    bytes: Type.Integer({ description: 'The size of the disk.' }),
+    free_bytes: Type.Integer(),
+    is_nearly_full: Type.Boolean({ description: 'Less than 10 % and less than 5 GB are free: make space.' }),
+  },
+  { title: 'Disk' },
+);
+export type Disk = Static<typeof Disk>;
+
 const Table = Type.Object(
   { name: Type.String(), bytes: Type.Integer(), rows: Type.Integer({ description: 'An estimate.' }) },
   { title: 'TableSize' },
@@ -125,6 +136,10 @@ export const System = Type.Object(
       },
       { title: 'DatabaseState' },
     ),
+    disks: Type.Array(Disk, {
+      description:
+        'The disks to which the process that answers writes. Several may be the same disk. Buckets and the disks of your own PostgreSQL are not listed.',
+    }),
     migrations: Type.Array(Migration, {
       description: 'The newest first. A migration without a time is pending.',
     }),

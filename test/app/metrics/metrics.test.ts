@@ -46,8 +46,9 @@ test('the answer is the text format of Prometheus, and other paths and methods a
   expect((await postern.api('GET', '/metrics')).status).toBe(404);
 });
 
-const readGauge = async (gauge: string, config: Parameters<typeof readFromDatabase>[1]) =>
-  (await readFromDatabase(postern.database, config)).find(({ name }) => name === gauge)?.values;
+const readGauge = async (gauge: string, config: Partial<Parameters<typeof readFromDatabase>[1]>) =>
+  (await readFromDatabase(postern.database, { ...postern.config, ...config })).find(({ name }) => name === gauge)
+    ?.values;
 const ageWith = (BACKUP_TO: string | undefined) =>
   readGauge('postern_backup_age_seconds', { BACKUP_TO, BACKUP_CONTINUOUS: false });
 

@@ -35,6 +35,7 @@ describe('doctor', () => {
     expect(stdout.split('\n').map((line) => line.split(':')[0])).toEqual([
       'ok    configuration',
       'ok    data directory',
+      'ok    disk',
       'ok    database',
       'ok    migrations',
       'ok    indexes',

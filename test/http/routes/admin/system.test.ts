@@ -73,6 +73,13 @@ describe('the state of the system', () => {
     expect((await read()).body.instances).toHaveLength(1);
   });
 
+  test('shows the free space of the disks to which Postern writes', async () => {
+    const { body } = await read();
+    // The tests use their own PostgreSQL, so there is no embedded database.
+    expect(body.disks.map(({ used_for }) => used_for)).toEqual(['images']);
+    for (const { bytes, free_bytes: free } of body.disks) expect(free > 0 && free < bytes).toBe(true);
+  });
+
   test('shows a process that was killed as lost', async () => {
     await postern.database.query(
       testSql(`insert into instances (id, host, process_id, worker, version, node, streams, flushes, started_at, seen_at)

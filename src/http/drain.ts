@@ -1,0 +1,76 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import type { App } from './requests/route.js';
+
+/** How long a closing server waits, in milliseconds. */
+export interface DrainTimes {
+  /** For the first request on a connection that has sent none. */
+  readonly firstRequest: number;
+  /** For the rest of a request: its headers or its body. */
+  readonly body: number;
+  /** For the end of all answers. */
+  readonly answer: number;
+}
+
+/**
+ * `answer` is the time for a body plus the time limit of a handler. The rest of the 30 seconds of a stop is for the parts that
+ * stop after the server.
+ */
+const defaultTimes: DrainTimes = { firstRequest: 1000, body: 5000, answer: 20_000 };
+
+/**
+ * While the server closes: closes each connection when its last request is answered, and cuts requests that take too long.
+ * While Node closes a server, it no longer applies its timeouts, and would wait for each client that stops sending. Logs
+ * each request that is cut.
+ * @param mayTakeLonger the sockets of requests that end by themselves when the server closes: `body` is not for them
+ */
+export function drainConnections(app: App, mayTakeLonger: WeakSet<Socket>, times: DrainTimes = defaultTimes): void {
+  /** Each connection, with the response to its last request. */
+  const connections = new Map<Socket, ServerResponse | undefined>();
+  const requests = new WeakMap<IncomingMessage, FastifyRequest>();
+  app.server.on('connection', (socket: Socket) => {
+    connections.set(socket, undefined);
+    socket.once('close', () => connections.delete(socket));
+  });
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (connections.has(request.socket)) connections.set(request.socket, response);
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    requests.set(request.raw, request);
+    done();
+  });
+
+  function cut(socket: Socket, { req }: ServerResponse, reason: string): void {
+    const request = requests.get(req);
+    // The pattern of the route, not the URL: a URL may contain secrets.
+    const route = request?.routeOptions.url;
+    const line = { request_id: request?.id, method: req.method, route, ip: request?.ip };
+    app.log.warn(line, `A request was cut because Postern stops: ${reason}`);
+    socket.destroy();
+  }
+
+  function closeConnection(socket: Socket, response: ServerResponse | undefined, waited: number): void {
+    if (response === undefined) {
+      if (waited > times.firstRequest) socket.destroy();
+    } else if (response.writableFinished) {
+      // The client may have sent a part of its next request.
+      if (waited > times.body) socket.destroy();
+    } else if (waited > times.answer) {
+      cut(socket, response, `it was not answered within ${times.answer} ms`);
+    } else if (waited > times.body && !response.req.complete && !mayTakeLonger.has(socket)) {
+      cut(socket, response, `the rest of its body did not arrive within ${times.body} ms`);
+    }
+  }
+
+  let timer: NodeJS.Timeout | undefined;
+  app.addHook('preClose', async () => {
+    const since = performance.now();
+    timer = setInterval(() => {
+      app.server.closeIdleConnections();
+      const waited = performance.now() - since;
+      for (const [socket, response] of connections) closeConnection(socket, response, waited);
+    }, 100);
+  });
+  app.addHook('onClose', async () => clearInterval(timer));
+}
