@@ -207,7 +207,7 @@ export const backupSettings = {
   BACKUP_PASSPHRASE: {
     parse: secret(12),
     about:
-      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). Without the passphrase, nobody can restore them. When unset, backups are not encrypted.',
+      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). Without the passphrase, nobody can restore them, and files that are not encrypted are refused. When unset, backups are not encrypted, and the secret key signs them.',
   },
   BACKUP_PROGRAMS: {
     parse: (text: string) => ok(resolve(text)),

@@ -8,16 +8,19 @@ export const headerPath = 'postern-backup.json';
 /** The format that this release writes and reads. */
 export const backupFormat = 1;
 
+// Messages show parts of a header before its origin is known, so it must contain nothing that a terminal interprets.
+const Printable = Type.String({ pattern: '^[\\x20-\\x7e]{1,100}$' });
+
 const Header = Type.Object({
   format: Type.Literal(backupFormat),
   /** `files`: a copy of the files of the embedded server. `dump`: the output of pg_dump. */
   kind: Type.Union([Type.Literal('files'), Type.Literal('dump')]),
-  id: Type.String(),
-  created_at: Type.String(),
-  postern_version: Type.String(),
-  postgres_version: Type.String(),
+  id: Printable,
+  created_at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$' }),
+  postern_version: Printable,
+  postgres_version: Printable,
   /** The version of pg_dump for a dump: an older pg_restore cannot read it. */
-  pg_dump_version: Type.Optional(Type.String()),
+  pg_dump_version: Type.Optional(Printable),
   /**
    * The identifier that PostgreSQL gives each database cluster. For a dump, a point and the number of the database
    * follow.
@@ -26,7 +29,7 @@ const Header = Type.Object({
   /** The id of a restored installation. Without it, the backup is of an installation that was not restored. */
   installation: Type.Optional(Type.String({ pattern: '^[0-9a-f]{8}$' })),
   /** The ids of the secret keys that the values in the database need. */
-  secret_key_ids: Type.Array(Type.String()),
+  secret_key_ids: Type.Array(Type.String({ pattern: '^[0-9a-f]{8}$' })),
   has_secret_key: Type.Boolean(),
   /**
    * The archive of the write-ahead log that continues the backup, and the position from which a restore may need the

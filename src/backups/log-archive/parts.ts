@@ -22,7 +22,7 @@ const PartHeader = Type.Object({
   timeline: Type.Integer({ minimum: 1, maximum: 2 ** 32 - 1 }),
   segment_bytes: Type.Integer({ minimum: 1, maximum: maxPartBytes }),
   /** Every transaction that was acknowledged before this time is in this part, in an earlier one, or in the backup. */
-  created_at: Type.String(),
+  created_at: Type.String({ pattern: '^[0-9TZ:.-]+$' }),
 });
 
 /** What a part says about itself. */
@@ -50,7 +50,8 @@ export async function listParts(store: BackupStore, folder: string): Promise<Par
     const [, of, startText = '', endText = ''] =
       /^([^/]+)\/([0-9A-F]{16})-([0-9A-F]{16})\.tar(?:\.age)?$/.exec(name) ?? [];
     const [start, end] = [Number.parseInt(startText, 16), Number.parseInt(endText, 16)];
-    return of === folder && Number.isSafeInteger(end) && start < end ? [{ name, start, end }] : [];
+    const isRange = Number.isSafeInteger(end) && start < end && end - start <= maxPartBytes;
+    return of === folder && isRange ? [{ name, start, end }] : [];
   });
 }
 

@@ -117,6 +117,25 @@ describe('a backup with pg_dump', () => {
     expect(await postern(`backup create --to ${pathTo('of-copy.tar')}`, database)).toMatchObject({ code: 0 });
   });
 
+  it('that another key has signed is refused before any SQL of it runs', async () => {
+    const database = await emptyDatabase();
+    const marker = pathTo('ran');
+    const spy = { BACKUP_PROGRAMS: await programs('spies', `touch ${marker}; exec "$REAL" "$@"`) };
+    for (const line of [`backup verify ${backup}`, `backup restore ${backup} --to ${pathTo('foreign')}`]) {
+      const foreign = await postern(line, database, { ...spy, SECRET_KEY: 'o'.repeat(40) });
+      expect([foreign.code, foreign.stderr]).toEqual([
+        1,
+        expect.stringContaining('origin of the backup cannot be checked'),
+      ]);
+      const plain = await postern(line, database, { ...spy, BACKUP_PASSPHRASE: passphrase });
+      expect([plain.code, plain.stderr]).toEqual([1, expect.stringContaining('is not encrypted')]);
+    }
+    expect(existsSync(marker)).toBe(false);
+    expect(await tablesIn(database)).toBe(0);
+    const own = await postern(`backup restore ${backup} --to ${pathTo('own')}`, database, spy);
+    expect([own.code, existsSync(marker)]).toEqual([0, true]);
+  });
+
   it('contains all writes that were acknowledged before it began, and no part of a transaction', async () => {
     await server.query('create table pairs (value int)', 'postern');
     await server.query('alter table pairs owner to postern', 'postern');

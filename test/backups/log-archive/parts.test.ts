@@ -101,7 +101,12 @@ describe('a part of the log', () => {
   it('has a name in the folder of its archive', async () => {
     const { store, objects } = emptyStore();
     const range = `${'0'.repeat(16)}-${'1'.padStart(16, '0')}`;
-    for (const name of [`x/${range}`, `../${range}`, `${'F'.repeat(16)}-${'F'.repeat(16)}`]) {
+    for (const name of [
+      `x/${range}`,
+      `../${range}`,
+      `${'F'.repeat(16)}-${'F'.repeat(16)}`,
+      `${'0'.repeat(16)}-0000000100000000`,
+    ]) {
       objects.set(`${folder}/${name}.tar`, Buffer.alloc(1));
     }
     expect(await listParts(store, folder)).toEqual([]);
