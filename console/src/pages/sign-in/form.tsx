@@ -16,6 +16,8 @@ import { entryQuery } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { CodeField, Field, Switch } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
+import { keepsCookies } from '../../lib/cookies.js';
+import { westernDigits } from '../../lib/digits.js';
 import { useText } from '../../text/text.js';
 import styles from './sign-in.module.css';
 
@@ -136,6 +138,7 @@ export function FirstStep({ hasTitle, busy, error, identity, onPassword, onPassk
   const { signIn } = useText();
   const [isShown, setShown] = useState(false);
   const [hasPin, setHasPin] = useState(false);
+  const [refusesCookies] = useState(() => !keepsCookies());
   return (
     <form
       className={styles.form}
@@ -144,10 +147,15 @@ export function FirstStep({ hasTitle, busy, error, identity, onPassword, onPassk
         const data = new FormData(event.currentTarget);
         const value = (name: string) => String(data.get(name) ?? '');
         if (busy) return;
-        onPassword({ identity: value('username'), password: value('password'), ...(hasPin && { pin: value('pin') }) });
+        onPassword({
+          identity: value('username'),
+          password: value('password'),
+          ...(hasPin && { pin: westernDigits(value('pin')) }),
+        });
       }}
     >
       {hasTitle && <h1>{signIn.title}</h1>}
+      {refusesCookies && <Notice kind="warn">{signIn.noCookies}</Notice>}
       <Field
         label={signIn.identity}
         name="username"
@@ -225,7 +233,7 @@ export function SecondStep({ hasTitle, busy, error, login, who, onSecret, onRest
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        void submit(value.trim());
+        void submit(westernDigits(value.trim()));
       }}
     >
       <div>
