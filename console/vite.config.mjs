@@ -12,11 +12,12 @@ const themeScript = {
   generateBundle() {
     this.emitFile({ type: 'asset', fileName: themeFile, source });
   },
-  transformIndexHtml: () => [{ tag: 'script', attrs: { src: `/console/${themeFile}` }, injectTo: 'head-prepend' }],
+  transformIndexHtml: () => [{ tag: 'script', attrs: { src: `./${themeFile}` }, injectTo: 'head-prepend' }],
 };
 
 export default defineConfig({
-  base: '/console/',
+  // Relative, because PUBLIC_URL may have a path. The service replaces `./assets/` in the page.
+  base: './',
   plugins: [react(), themeScript],
   // Nothing becomes a data: URL, which the content security policy refuses.
   build: {

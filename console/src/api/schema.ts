@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 2e8ac72b76b5b5ecd4f230cd9eb01cf8b8004363db9a0056d3819ab633b7b71c
+// sha256 of the document: 575866a84152eb4e04e4409e9701278480ea7c3cff0893124b93ed6dde28595d
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -566,6 +566,14 @@ export type ConsoleEntry = {
      * APP_NAME of this installation.
      */
     app_name: string;
+    /**
+     * Whether a login with a password can have a PIN, by PIN_POLICY.
+     */
+    takes_pin: boolean;
+    /**
+     * NOTIFICATION_TYPES of this installation.
+     */
+    notification_types: Array<string>;
     /**
      * The device on which this browser last signed in. Send it as `device.id` of the login, so that the login counts as one on a known device.
      */

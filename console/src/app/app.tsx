@@ -6,6 +6,7 @@ import { connection } from '../api/connection.js';
 import { SignedOutError } from '../api/problem.js';
 import { Problem } from '../components/state/state.js';
 import { forgetDrafts } from '../lib/drafts.js';
+import { rootPath } from '../lib/root.js';
 import { useStore } from '../lib/store.js';
 import { TextProvider, useText } from '../text/text.js';
 import { Entrance } from './entrance.js';
@@ -51,7 +52,7 @@ export function App() {
 /** The set-up, the sign-in page or the console, depending on the session. */
 function Console() {
   const state = useStore(session.state);
-  const [isSetUpPage, setSetUpPage] = useState(window.location.pathname === '/console/setup');
+  const [isSetUpPage, setSetUpPage] = useState(window.location.pathname === `${rootPath}/console/setup`);
   const client = useQueryClient();
   useRefresh();
   useOtherTabs();
@@ -62,7 +63,7 @@ function Console() {
   }, [state, client]);
   if (isSetUpPage) {
     const leaveSetUp = () => {
-      window.history.replaceState(null, '', '/console');
+      window.history.replaceState(null, '', `${rootPath}/console`);
       setSetUpPage(false);
     };
     return (

@@ -4,6 +4,7 @@ import { ButtonLink } from '../components/button/button.js';
 import { Page } from '../components/panel/panel.js';
 import { Empty, Problem } from '../components/state/state.js';
 import { useText } from '../text/text.js';
+import { forgetFailures } from './lazy-page.js';
 import { reloadOnce, UpgradedError } from './load-code.js';
 
 export function NotFound() {
@@ -22,10 +23,17 @@ export function Crashed({ error, reset }: ErrorComponentProps) {
   const { shell } = useText();
   useEffect(() => {
     if (error instanceof UpgradedError) reloadOnce();
+    return forgetFailures;
   }, [error]);
   return (
     <Page title={shell.crashed}>
-      <Problem error={error} onRetry={reset} />
+      <Problem
+        error={error}
+        onRetry={() => {
+          forgetFailures();
+          reset();
+        }}
+      />
     </Page>
   );
 }

@@ -7,10 +7,23 @@ interface LazyPage {
   readonly preload: () => Promise<void>;
 }
 
-/** A page whose code is loaded when it is opened. If that fails, opening it again tries again. */
+/** What forgets the failures of pages whose code could not be loaded. */
+const failures = new Set<() => void>();
+
+/** Lets pages whose code could not be loaded try again when they are next drawn. */
+export function forgetFailures(): void {
+  for (const forget of failures) forget();
+  failures.clear();
+}
+
+/** A page whose code is loaded when it is opened. */
 export function lazyPage<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name): LazyPage {
   let loaded: ComponentType | undefined;
   let loading: Promise<ComponentType> | undefined;
+  const forget = () => {
+    loading = undefined;
+  };
+  // A failed attempt stays until it is forgotten: React draws the page again after it, and would otherwise load without end.
   function read(): Promise<ComponentType> {
     loading ??= loadCode(load).then(
       (module) => {
@@ -18,7 +31,7 @@ export function lazyPage<Name extends string>(load: () => Promise<Record<Name, C
         return loaded;
       },
       (error) => {
-        loading = undefined;
+        failures.add(forget);
         throw error;
       },
     );
@@ -33,10 +46,5 @@ export function lazyPage<Name extends string>(load: () => Promise<Record<Name, C
       <Content />
     </Suspense>
   );
-  const preload = () =>
-    read().then(
-      () => undefined,
-      () => undefined,
-    );
-  return Object.assign(Page, { preload });
+  return Object.assign(Page, { preload: () => read().then(() => undefined, forget) });
 }

@@ -1,4 +1,5 @@
 import { NetworkError } from '../api/problem.js';
+import { rootPath } from '../lib/root.js';
 import { readStored, writeStored } from '../lib/storage.js';
 
 /** The code of this page is no longer on the server, because the service was upgraded. A reload gets the new page. */
@@ -27,7 +28,7 @@ export async function loadCode<T>(load: () => Promise<T>): Promise<T> {
 async function isUpgraded(): Promise<boolean> {
   const own = document.querySelector<HTMLScriptElement>('script[type=module]')?.getAttribute('src');
   try {
-    const answer = await fetch('/console', { cache: 'no-store' });
+    const answer = await fetch(`${rootPath}/console`, { cache: 'no-store' });
     return answer.ok && own !== null && own !== undefined && !(await answer.text()).includes(own);
   } catch {
     return false;

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { rootPath } from '../lib/root.js';
 import { members as checkMembers } from '../pages/login-check/query.js';
 import { members as userMembers } from '../pages/user/query.js';
 import { members as usersMembers } from '../pages/users/query.js';
@@ -129,7 +130,7 @@ export const router = createRouter({
     partsPage,
     user,
   ]),
-  basepath: '/console',
+  basepath: `${rootPath}/console`,
   parseSearch: parseQuery,
   stringifySearch: stringifyQuery,
   defaultPreload: 'intent',

@@ -2,7 +2,7 @@
 export function keepsCookies(): boolean {
   if (!navigator.cookieEnabled) return false;
   const name = 'postern_console_test';
-  const attributes = '; Path=/console; SameSite=Strict';
+  const attributes = '; Path=/; SameSite=Strict';
   try {
     // biome-ignore lint/suspicious/noDocumentCookie: the other interface for cookies is not in all browsers
     document.cookie = `${name}=1${attributes}`;

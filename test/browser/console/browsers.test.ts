@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -49,13 +50,14 @@ describe.each(composing)('a key of an input method chooses nothing, %s', (_, ini
   });
 
   test('in the search for recipients, in filters, in lists and for shortcuts', async () => {
-    await createUser(postern, { name: 'Kanako' });
+    const name = `Kanako${randomInt(1e9)}`;
+    await createUser(postern, { name });
     const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/notifications', { as: await operator() });
     const search = page.getByRole('combobox');
-    await search.fill('Kanako');
-    await page.getByRole('option', { name: /Kanako/ }).waitFor();
+    await search.fill(name);
+    await page.getByRole('option', { name: new RegExp(name) }).waitFor();
     await compose(page, 'Enter', init);
-    expect(await search.inputValue()).toBe('Kanako');
+    expect(await search.inputValue()).toBe(name);
 
     await page.goto(`${postern.url}/console/messages`);
     await page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor();
@@ -63,9 +65,9 @@ describe.each(composing)('a key of an input method chooses nothing, %s', (_, ini
     await compose(page, '?', init);
     expect(await page.getByRole('dialog').count()).toBe(0);
 
-    await page.goto(`${postern.url}/console/users?q=Kanako`);
+    await page.goto(`${postern.url}/console/users?q=${name}`);
     await page
-      .getByRole('row', { name: /Kanako/ })
+      .getByRole('row', { name: new RegExp(name) })
       .first()
       .focus();
     await compose(page, 'Enter', init);

@@ -67,6 +67,7 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
     return (
       <FirstStep
         {...{ hasTitle, busy, error, identity }}
+        takesPin={entry?.takes_pin === true}
         onPassword={(input) => void run(() => startWithPassword(input, device), input.identity, text.signIn.refused)}
         onPasskey={() => void run(() => logInWithPasskey(device), '', text.signIn.passkeyFailed)}
       />
@@ -129,12 +130,14 @@ interface FirstProps {
   readonly error: ReactNode;
   readonly identity: string | undefined;
   readonly onPassword: (input: { identity: string; password: string; pin?: string }) => void;
+  /** Whether a login can have a PIN. */
+  readonly takesPin?: boolean;
   /** Without it, a passkey is not offered. */
   readonly onPasskey?: () => void;
 }
 
 /** The name and the password, or a passkey. */
-export function FirstStep({ hasTitle, busy, error, identity, onPassword, onPasskey }: FirstProps) {
+export function FirstStep({ hasTitle, busy, error, identity, takesPin = false, onPassword, onPasskey }: FirstProps) {
   const { signIn } = useText();
   const [isShown, setShown] = useState(false);
   const [hasPin, setHasPin] = useState(false);
@@ -180,7 +183,13 @@ export function FirstStep({ hasTitle, busy, error, identity, onPassword, onPassk
       )}
       <div className={styles.switches}>
         <Switch label={signIn.show} checked={isShown} onChange={(event) => setShown(event.currentTarget.checked)} />
-        <Switch label={signIn.havePin} checked={hasPin} onChange={(event) => setHasPin(event.currentTarget.checked)} />
+        {takesPin && (
+          <Switch
+            label={signIn.havePin}
+            checked={hasPin}
+            onChange={(event) => setHasPin(event.currentTarget.checked)}
+          />
+        )}
       </div>
       {error}
       <Button type="submit" kind="main" busy={busy} className={styles.wide}>

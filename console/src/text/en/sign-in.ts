@@ -14,7 +14,7 @@ export const signIn = {
   codeTitle: 'Enter your code',
   codeFor: 'From your authenticator app, for',
   code: '6-digit code',
-  codeWrong: 'That code is wrong. If it is about to change, wait for the next one.',
+  codeWrong: 'That code is wrong, or you have already used it. Wait for the next one.',
   recoveryTitle: 'Enter a recovery code',
   recoveryFor: 'Each code works once. For',
   recovery: 'Recovery code',

@@ -16,7 +16,7 @@ export const signIn: Texts['signIn'] = {
   codeTitle: 'Escriba su código',
   codeFor: 'De su aplicación de autenticación, para',
   code: 'Código de 6 dígitos',
-  codeWrong: 'Ese código es incorrecto. Si está a punto de cambiar, espere al siguiente.',
+  codeWrong: 'Ese código es incorrecto o ya lo ha usado. Espere al siguiente.',
   recoveryTitle: 'Escriba un código de recuperación',
   recoveryFor: 'Cada código sirve una vez. Para',
   recovery: 'Código de recuperación',
