@@ -1,5 +1,5 @@
-// Builds the package of the current folder into its dist/: the compiled sources with their types. `npm pack` runs it. Packages
-// that it depends on are built first, because their types are there.
+// Builds the package of the current folder, or those of the folders in the arguments, into its dist/: the compiled sources with their
+// types. `npm pack` runs it. Packages that it depends on are built first, because their types are there.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,11 +11,15 @@ import { replaceFolder } from './lib/swap.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
+/** The folders that are built. @type {Set<string>} */
+const built = new Set();
+
 /**
  * Compiles beside dist/ and then replaces it, because a running app may read dist/.
  * @param {string} folder @returns {Promise<boolean>} whether it compiled
  */
 async function build(folder) {
+  if (built.has(folder)) return true;
   const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   for (const name of Object.keys(dependencies)) {
     if (!(await build(resolve(folder, '..', name.replace('@postern/', ''))))) return false;
@@ -27,6 +31,7 @@ async function build(folder) {
   await joinModules(join(side, 'inbox/shared/worker.js'));
   copyWithoutDirective(join(side, 'index.js'), join(side, 'module.js'));
   replaceFolder(join(folder, 'dist'), side);
+  built.add(folder);
   return true;
 }
 
@@ -56,5 +61,6 @@ if (!existsSync(join(root, 'node_modules/esbuild'))) await prepare(root, { tools
 /** @param {string} owner */
 const onWait = (owner) => console.error(`Waiting for process ${owner}, which is building packages…`);
 await withLock(join(root, '.prepare-packages-lock'), onWait, async () => {
-  process.exitCode = (await build(process.cwd())) ? 0 : 1;
+  const folders = process.argv.length > 2 ? process.argv.slice(2).map((folder) => resolve(folder)) : [process.cwd()];
+  for (const folder of folders) if (!(await build(folder))) process.exitCode = 1;
 });

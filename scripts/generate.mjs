@@ -7,6 +7,7 @@ import { authenticationErrors } from '../dist/contract/errors/authentications.js
 import { fieldErrors } from '../dist/contract/errors/fields.js';
 import { errors } from '../dist/contract/errors/problems.js';
 import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
+import { fieldsWith } from '../dist/contract/notification-fields.js';
 import { webhookEventSchema } from '../dist/contract/webhook-events.js';
 import { webhookEventTypes } from '../dist/contract/webhooks.js';
 import { buildServer } from '../dist/http/server.js';
@@ -147,11 +148,17 @@ function clientTypes({ components }) {
   names.push('Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
   names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'StartedChallenge');
   const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);
-  return `// Generated from docs/openapi.json and src/contract/errors/ by \`npm run generate\`.
+  const kinds = fieldsWith('filter').map(([name, { filter }]) => `  readonly ${name}: '${filter}';`);
+  return `// Generated from docs/openapi.json, src/contract/errors/ and src/contract/notification-fields.ts by \`npm run generate\`.
 
 /** Every code of a problem, with its HTTP status. */
 export interface ProblemStatuses {
 ${statuses.join('\n')}
+}
+
+/** How filters compare the values of each field of a notification. */
+export interface NotificationFilterKinds {
+${kinds.join('\n')}
 }
 
 ${wireTypes(components.schemas, names)}`;

@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 /** Children of this process that run test files, as ids. Empty where there is no /proc. */
@@ -17,8 +17,7 @@ function workers() {
  * A Vitest reporter that ends test files which do not end. Vitest limits the time of each test, but not of a file: a worker that
  * blocks its thread holds the run forever, and so does a file in which hundreds of tests reach their limits.
  * `HUNG_FILE_SECONDS` is the longest time of a file (600 by default). After half of it the reporter names the file and its test. After
- * all of it the reporter kills the workers, so the files that run then fail and the run ends. `HUNG_FILES_LIST` is a file that gets
- * the names of the files that did not end.
+ * all of it the reporter kills the workers, so the files that run then fail and the run ends.
  */
 export default class HungFiles {
   #limit = 1000 * Number(process.env.HUNG_FILE_SECONDS ?? 600);
@@ -74,7 +73,6 @@ export default class HungFiles {
       const tests = [...file.tests].join('; ') || 'no test, it loads the file or runs a hook';
       process.stderr.write(`\n${name} has run for ${seconds} s. Running: ${tests}\n`);
       if (!isOver) continue;
-      if (process.env.HUNG_FILES_LIST) appendFileSync(process.env.HUNG_FILES_LIST, `${name}\n`);
       process.stderr.write('That is too long. All workers are killed.\n');
       this.#files.clear();
       for (const worker of workers()) process.kill(worker, 'SIGKILL');

@@ -51,6 +51,12 @@ export interface StartOptions {
   readonly accessLog?: { write(line: string): void };
   /** For tests, which use shorter times than a service. */
   readonly streamTimes?: Partial<StreamTimes>;
+  /** Milliseconds in which an uploaded image must be ready to be stored; for tests. */
+  readonly imageTimeout?: number;
+  /** Milliseconds for the answer to a query; for tests that load the machine. */
+  readonly queryTimeout?: number;
+  /** Connections that the workers of the queue share; for tests, which start many services. */
+  readonly queueConnections?: number;
   /** Milliseconds between two reads of the blocked addresses; for tests. */
   readonly blockInterval?: number;
   /** Milliseconds between two writes of statistics; for tests. */
@@ -88,6 +94,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     tracing: traces?.tracing,
     statisticsInterval: options.statisticsInterval,
     hashThreads: options.hashThreads,
+    queryTimeout: options.queryTimeout,
   });
   const { database } = base;
   await reportUnreadable(base);
@@ -95,9 +102,10 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   const { services, ...domains } = await createServices(base, {
     print,
     streamTimes: options.streamTimes ?? {},
+    imageTimeout: options.imageTimeout,
     blockInterval: options.blockInterval,
   });
-  const { queue } = await startBackgroundWork(base, { services, ...domains });
+  const { queue } = await startBackgroundWork(base, { services, ...domains }, options.queueConnections);
   const metrics = await startMetrics(base, { version, queue, isWorker: worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options));
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.

@@ -1,4 +1,27 @@
 import { type Static, Type } from 'typebox';
+import { Id, Time } from './common.js';
+
+export const Image = Type.Object(
+  {
+    id: Id,
+    url: Type.String({
+      format: 'uri',
+      description: '640 x 360 pixels, cropped. For an external image, its own URL.',
+    }),
+    full_screen_url: Type.String({
+      format: 'uri',
+      description: 'The whole image within 2048 x 2048 pixels, not enlarged. For an external image, its own URL.',
+    }),
+    thumbnail_url: Type.String({
+      format: 'uri',
+      description: '160 x 160 pixels, cropped. For an external image, its own URL.',
+    }),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { title: 'Image' },
+);
+export type Image = Static<typeof Image>;
 
 /** The maximum size of an uploaded file, in bytes. */
 export const maxImageBytes = 5 * 1024 * 1024;

@@ -1,108 +1,34 @@
 import { type Static, Type } from 'typebox';
-import {
-  Id,
-  IdInput,
-  NullableId,
-  NullableNumber,
-  NullableString,
-  PageOf,
-  Text,
-  Time,
-  UserReference,
-} from './common.js';
+import { Id, PageOf, UserReference } from './common.js';
+import { answerMembers, inputMembers } from './notification-fields.js';
 import { ProblemBody } from './problem.js';
 
-export const Image = Type.Object(
-  {
-    id: Id,
-    url: Type.String({
-      format: 'uri',
-      description: '640 x 360 pixels, cropped. For an external image, its own URL.',
-    }),
-    full_screen_url: Type.String({
-      format: 'uri',
-      description: 'The whole image within 2048 x 2048 pixels, not enlarged. For an external image, its own URL.',
-    }),
-    thumbnail_url: Type.String({
-      format: 'uri',
-      description: '160 x 160 pixels, cropped. For an external image, its own URL.',
-    }),
-    created_at: Time,
-    updated_at: Time,
-  },
-  { title: 'Image' },
-);
-export type Image = Static<typeof Image>;
-
-const NullableImage = Type.Unsafe<Image | null>({ ...Image, type: ['object', 'null'] });
-
-export const Notification = Type.Object(
-  {
-    id: Id,
-    user_id: Id,
-    sequence: Type.Integer({ description: "The notification's position in the user's inbox. Gaps are normal." }),
-    actor_id: NullableId,
-    actor: NullableString,
-    notification_type: Type.String({ description: 'payment, pool or request, unless the operator allows more.' }),
-    notification_key: NullableString,
-    object_id: NullableId,
-    object_data_number: NullableNumber,
-    object_data_string: Type.String(),
-    description: Type.String(),
-    image: NullableImage,
-    created_at: Time,
-    updated_at: Time,
-  },
-  {
-    title: 'Notification',
-    examples: [
-      {
-        id: '7d9a2f1e-58a4-4f39-9c6b-0d1f6c1f3a10',
-        user_id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
-        sequence: 42,
-        actor_id: '4b3ba41c-5a2f-4c53-a1b8-2f5f0a9c1b77',
-        actor: 'Grace Hopper',
-        notification_type: 'payment',
-        notification_key: 'received',
-        object_id: '9e107d9d-372b-4b68-8f1d-1a0d3542419d',
-        object_data_number: 12.5,
-        object_data_string: 'Lunch',
-        description: 'Grace Hopper paid you 12.50',
-        image: null,
-        created_at: '2017-10-19T17:02:03.181879Z',
-        updated_at: '2017-10-19T17:02:03.181879Z',
-      },
-    ],
-  },
-);
+export const Notification = Type.Object(answerMembers, {
+  title: 'Notification',
+  examples: [
+    {
+      id: '7d9a2f1e-58a4-4f39-9c6b-0d1f6c1f3a10',
+      user_id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
+      sequence: 42,
+      actor_id: '4b3ba41c-5a2f-4c53-a1b8-2f5f0a9c1b77',
+      actor: 'Grace Hopper',
+      notification_type: 'payment',
+      notification_key: 'received',
+      object_id: '9e107d9d-372b-4b68-8f1d-1a0d3542419d',
+      object_data_number: 12.5,
+      object_data_string: 'Lunch',
+      description: 'Grace Hopper paid you 12.50',
+      image: null,
+      created_at: '2017-10-19T17:02:03.181879Z',
+      updated_at: '2017-10-19T17:02:03.181879Z',
+    },
+  ],
+});
 export type Notification = Static<typeof Notification>;
 
 /** A page of an inbox in an envelope. */
 export const NotificationPage = PageOf(Notification, 'NotificationPage');
 export type NotificationPage = Static<typeof NotificationPage>;
-
-/** The fields of a notification that the publisher sets. `image` is the URL of an external image. */
-const content = {
-  actor_id: Type.Optional(Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] })),
-  actor: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })),
-  notification_key: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })),
-  object_id: Type.Optional(Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] })),
-  object_data_number: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description: 'At most 15 significant digits, kept exactly.',
-    }),
-  ),
-  object_data_string: Type.Optional(Text(4096)),
-  image_id: Type.Optional(Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] })),
-  image: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      maxLength: 2048,
-      description: 'The URL of an external image, instead of image_id. Postern does not copy it.',
-    }),
-  ),
-};
 
 const exampleInput = {
   user_id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
@@ -119,9 +45,7 @@ export const NotificationInput = Type.Object(
     user_ids: Type.Optional(
       Type.Array(UserReference, { minItems: 1, maxItems: 10_000, description: 'Instead of user_id.' }),
     ),
-    notification_type: Type.String({ minLength: 1, maxLength: 32 }),
-    description: Text(4096, 1),
-    ...content,
+    ...inputMembers,
   },
   {
     title: 'NotificationInput',
@@ -134,22 +58,16 @@ export type NotificationInput = Static<typeof NotificationInput>;
 export const NewNotification = Type.Object(
   {
     user_id: UserReference,
-    notification_type: Type.String({ minLength: 1, maxLength: 32 }),
-    description: Text(4096, 1),
-    ...content,
+    ...inputMembers,
   },
   { title: 'NewNotification', examples: [exampleInput] },
 );
 
 /** Changes only the members that are present. */
-export const NotificationChange = Type.Object(
-  {
-    notification_type: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
-    description: Type.Optional(Text(4096, 1)),
-    ...content,
-  },
-  { title: 'NotificationChange', examples: [{ description: 'Grace Hopper paid you 12.50 (corrected)' }] },
-);
+export const NotificationChange = Type.Partial(Type.Object(inputMembers), {
+  title: 'NotificationChange',
+  examples: [{ description: 'Grace Hopper paid you 12.50 (corrected)' }],
+});
 export type NotificationChange = Static<typeof NotificationChange>;
 
 /** A line of the response to a request in NDJSON. `line` is its number in the request; the last line may have none. */

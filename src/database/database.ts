@@ -61,6 +61,8 @@ export interface DatabaseOptions {
   readonly onConnectionError: (error: Error) => void;
   /** Undefined: statements are not traced. */
   readonly tracing?: Tracing | undefined;
+  /** For tests on a busy machine: the milliseconds of each limit of time instead of `timeouts` and those of `requestSettings`. */
+  readonly queryTimeout?: number | undefined;
 }
 
 /**
@@ -87,12 +89,15 @@ const rollback = compose(sql`rollback`);
 
 /** Opens a pool. It connects when a connection is first needed. */
 export function createDatabase(options: DatabaseOptions): Database {
+  const { queryTimeout: limit } = options;
   const servers = serversOf(options.target);
+  const limits = limit === undefined ? {} : { statement_timeout: `${limit}ms`, lock_timeout: `${limit}ms` };
+  const answerMs = limit ?? timeouts.answer;
   const pool = new pg.Pool({
-    ...poolConfig(servers, requestSettings),
+    ...poolConfig(servers, { ...requestSettings, ...limits }),
     max: options.size,
     application_name: 'postern',
-    connectionTimeoutMillis: timeouts.poolWait,
+    connectionTimeoutMillis: limit ?? timeouts.poolWait,
     keepAlive: true,
   });
   pool.on('error', options.onConnectionError);
@@ -102,9 +107,15 @@ export function createDatabase(options: DatabaseOptions): Database {
   const runInQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
   const { tracing } = options;
   const trace = tracing && { tracing, causes: new WeakMap() };
-  const connections: Connections = { pool, readers: new Map(), onConnectFailed: servers.reportFailure, trace };
+  const connections: Connections = {
+    pool,
+    readers: new Map(),
+    answerMs,
+    onConnectFailed: servers.reportFailure,
+    trace,
+  };
   const traced = (handle: Handle) => (tracing === undefined ? handle : traceStatements(handle, tracing));
-  const nextDeadline = () => performance.now() + timeouts.answer;
+  const nextDeadline = () => performance.now() + answerMs;
   return {
     ...traced({
       query: (statement) => queryOnce(connections, nextDeadline(), statement),
@@ -137,6 +148,8 @@ const ignore = () => undefined;
 interface Connections {
   readonly pool: pg.Pool;
   readonly readers: Readers;
+  /** Milliseconds for the answer to a query. */
+  readonly answerMs: number;
   /** Called when a connection could not be opened. */
   readonly onConnectFailed: () => void;
   readonly trace: { readonly tracing: Tracing; readonly causes: Causes } | undefined;
@@ -180,7 +193,7 @@ const overdueMessage = 'the deadline passed before the statement was sent';
 
 /** The first query ends at `deadline`, each later one has the usual timeout. */
 async function inTransaction<T>(
-  { pool, readers, onConnectFailed, trace }: Connections,
+  { pool, readers, answerMs, onConnectFailed, trace }: Connections,
   deadline: number,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -212,7 +225,7 @@ async function inTransaction<T>(
         reject(toProblem(error));
       };
       client.query(new Query(readers, statement, timeoutMs, onResult));
-      timeoutMs = timeouts.answer;
+      timeoutMs = answerMs;
     });
   /** After `work` has ended, its queries must not reach the connection, because another request may already use it. */
   const queryInTransaction: Queryable['query'] = (statement) =>

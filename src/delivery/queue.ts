@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
+import { Logger, runTaskList, type TaskList, type WorkerEvents, type WorkerPool } from 'graphile-worker';
 import pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
 import { createPlainPool, type PoolState, poolState } from '../database/database.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
-import { keepWorkerNames, type WorkerNames } from './worker-names.js';
+import { keepWorkerNames, type NameTimes, type WorkerNames } from './worker-names.js';
 
 /** Runs the durable jobs that requests have queued. */
 export interface Queue {
@@ -32,6 +32,8 @@ export interface QueueOptions {
   readonly onJobStarted?: (task: string, waitSeconds: number) => void;
   /** Undefined: jobs are not traced. */
   readonly tracing?: Tracing | undefined;
+  /** For tests, which use shorter times than a service. */
+  readonly nameTimes?: NameTimes;
 }
 
 /** A group of jobs that depend on the same thing, such as one provider. */
@@ -58,7 +60,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
     log.warn({ err: error }, 'a queue connection broke'),
   );
   allowSecondRelease(pool);
-  const names = await keepWorkerNames(target, log);
+  const names = await keepWorkerNames(target, log, options.nameTimes);
   const running = new Map<string, number>();
   const groups = options.groups.map((group) =>
     keepRunning(group, { pool, names, log, running, onJobStarted: options.onJobStarted, tracing: options.tracing }),
@@ -107,17 +109,21 @@ interface Shared {
 function keepRunning(group: JobGroup, shared: Shared): { stop(): Promise<void> } {
   const { names, log } = shared;
   let stopping = false;
-  let runner: EndingRunner | undefined;
+  let runner: Runner | undefined;
 
   const supervision = (async () => {
     for (let failures = 0; !stopping; failures += 1) {
       let name: string | undefined;
       try {
-        runner = await startRunner(group, shared, (workerName) => {
-          name = workerName;
-          names.lock(workerName);
+        runner = startRunner(group, shared, {
+          onCreated(workerName) {
+            name = workerName;
+            names.lock(workerName);
+          },
+          onFetched: () => {
+            failures = 0;
+          },
         });
-        failures = 0;
         if (stopping) await runner.stop();
         await runner.ended;
       } catch (error) {
@@ -166,7 +172,8 @@ function stopWhenFetchFails(events: WorkerEvents, log: QueueOptions['log']): voi
   });
 }
 
-interface EndingRunner extends Runner {
+interface Runner {
+  stop(): Promise<void>;
   /**
    * Settles when the runner has ended. If several jobs ended at different times while the database was away, the library
    * waits for ever when it stops. So this also resolves some seconds after the last job.
@@ -180,14 +187,21 @@ const lastEvents = [
   'pool:forcefulShutdown:error',
 ] as const;
 
-/** @param onCreated called with the name that locks the runner's jobs, before the runner takes jobs */
-async function startRunner(
+interface RunnerListeners {
+  /** Called with the name that locks the runner's jobs, before the runner takes jobs. */
+  readonly onCreated: (name: string) => void;
+  /** Called when the runner has asked for jobs successfully. */
+  readonly onFetched: () => void;
+}
+
+function startRunner(
   group: JobGroup,
   { pool: pgPool, log, running, onJobStarted, tracing }: Shared,
-  onCreated: (name: string) => void,
-): Promise<EndingRunner> {
+  { onCreated, onFetched }: RunnerListeners,
+): Runner {
   const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => onCreated(workerPool.id));
+  for (const fetched of ['worker:getJob:empty', 'job:start'] as const) events.once(fetched, onFetched);
   events.on('job:start', ({ job }) =>
     onJobStarted?.(job.task_identifier, Math.max(0, (Date.now() - job.run_at.getTime()) / 1000)),
   );
@@ -201,13 +215,10 @@ async function startRunner(
       return [name, (payload: unknown) => countWhile(running, name, () => runTraced(tracing, name, task, payload))];
     }),
   );
-  const runner = await run({
-    pgPool,
-    taskList,
+  const options = {
     events,
     concurrency: group.concurrency,
     noHandleSignals: true,
-    parsedCronItems: [],
     // Without batches the library does not await the completion of a job, and a broken connection would end the process.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     pollInterval: 2000,
@@ -215,9 +226,15 @@ async function startRunner(
       // Tasks log their own failures. Other messages of the library may hold payloads.
       if (level === 'error') log.warn({ from: 'queue' }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
     }),
-  });
-  const { promise } = runner;
-  return { ...runner, ended: Promise.race([promise, withoutJobs.then(() => waitAtMost(timeouts.end, promise))]) };
+  };
+  // Not `run`: it also starts the library's clock for repeated jobs, which Postern does not use. If the clock of the machine is set by
+  // more than 24 days, that one wakes up every millisecond.
+  const workerPool: WorkerPool = runTaskList(options, taskList, pgPool);
+  const { promise } = workerPool;
+  return {
+    stop: async () => void (await workerPool.gracefulShutdown()),
+    ended: Promise.race([promise, withoutJobs.then(() => waitAtMost(timeouts.end, promise))]),
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Changes } from '../contract/changes.js';
-import type { Image, Notification, NotificationChange } from '../contract/notification.js';
+import type { Image } from '../contract/image.js';
+import type { Notification, NotificationChange } from '../contract/notification.js';
 import { createBatchLoader } from '../database/batching/batch-loader.js';
 import type { Transaction } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';

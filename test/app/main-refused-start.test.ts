@@ -134,3 +134,43 @@ test('upgrade --check and doctor create no secret key in place of a missing one'
   ]);
   expect(await readdir(dataDir)).toEqual([]);
 });
+
+test('a start without the secret key of the stored values is refused, and makes no key unless told to', async () => {
+  const dataDir = await emptyFolder();
+  const config = { PORT: '0', DATA_DIR: dataDir };
+  const first = await startPostern(readConfig(config), { log: createLog('silent') });
+  await first.close();
+  expect(await runCommand(['users', 'create', '--username', 'ada', '--pin', '2468'], config)).toMatchObject({
+    code: 0,
+  });
+  await rm(join(dataDir, 'secret-key'));
+
+  const message =
+    /^The database was used with another secret key.+1 PINs.+Put the file secret-key back into .+accept-new/;
+  expect(await refusal(config)).toMatch(message);
+  const { code, stderr } = await runCommand(['serve'], { ...config, WORKERS: '2' });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+  expect(await readdir(dataDir)).not.toContain('secret-key');
+
+  const accepted = await runCommand(['secret', 'accept-new'], config);
+  expect(accepted).toMatchObject({ code: 0, stdout: expect.stringMatching(/never work again: .*1 PINs/) });
+  const log: string[] = [];
+  const again = await startPostern(readConfig(config), {
+    log: createLog('error', { write: (line) => log.push(line) }),
+  });
+  await again.close();
+  expect(log.join('')).toContain('1 PINs cannot be decrypted');
+});
+
+test('a start with a SECRET_KEY that the database never used is refused until the old key is added or given up', async () => {
+  const db = await testDatabase();
+  const env = { DATABASE_URL: db.url, DATA_DIR: await emptyFolder(), SECRET_KEY: 'a'.repeat(32) };
+  expect(await refusal(env)).toBe('it started');
+  expect(await runCommand(['users', 'create', '--username', 'ada', '--pin', '2468'], env)).toMatchObject({ code: 0 });
+
+  const replaced = { ...env, SECRET_KEY: 'b'.repeat(32) };
+  expect(await refusal(replaced)).toMatch(/1 PINs.+Add it to SECRET_KEY after the current key/);
+  expect(await refusal({ ...env, SECRET_KEY: `${'c'.repeat(32)},${env.SECRET_KEY}` })).toBe('it started');
+  expect(await runCommand(['secret', 'accept-new'], replaced)).toMatchObject({ code: 0 });
+  expect(await refusal(replaced)).toBe('it started');
+});

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fencesOf, root } from '../docs/markdown.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { launchBrowser, servePage } from '../support/browser.js';
+import { freePort } from '../support/free-port.js';
 
 const run = promisify(execFile);
 const fences = fencesOf('docs/quickstart.md');
@@ -22,16 +23,21 @@ let output: string;
 beforeAll(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'postern-quickstart-')), 'my-app');
   await mkdir(folder);
-  site = await createServer({
-    ...{ configFile: false, logLevel: 'error', root: folder, cacheDir: join(folder, '.vite') },
-    server: { port: 0, host: 'localhost', fs: { strict: false } },
-  });
-  await site.listen();
-  origin = new URL(site.resolvedUrls?.local[0] ?? '').origin;
+  const sitePort = await freePort();
+  origin = `http://localhost:${sitePort}`;
   app = await startTestApp({ CORS_ORIGINS: origin, REGISTRATION: 'on', PIN_POLICY: 'off' });
   const { port, close } = await servePage();
   await close();
   output = await follow(`${port}`);
+  // After the files of the pages: Vite looks for their packages when it starts. Otherwise it finds the packages while a page
+  // loads, and then loads the page again, which empties its form.
+  site = await createServer({
+    ...{ configFile: false, logLevel: 'error', root: folder, cacheDir: join(folder, '.vite') },
+    // What it adds to JSX.
+    optimizeDeps: { include: ['react/jsx-dev-runtime'] },
+    server: { port: sitePort, strictPort: true, host: 'localhost', fs: { strict: false } },
+  });
+  await site.listen();
   browser = await launchBrowser();
 });
 afterAll(async () => {

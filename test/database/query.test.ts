@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createDatabase, type Transaction } from '../../src/database/database.js';
 import { type OnResult, Query } from '../../src/database/query.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -67,13 +67,18 @@ test('a query whose deadline has passed before it gets a connection is refused a
     () => single.query(testSql('create table overdue ()')),
     () => single.transaction((tx) => tx.query(testSql('create table overdue ()'))),
   ];
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now');
+  onTestFinished(() => clock.mockRestore());
   for (const work of works) {
+    clock.mockImplementation(now);
     const late = work();
-    block(5000);
+    clock.mockImplementation(() => now() + 5000);
     await expect(late).rejects.toMatchObject({
       ...{ code: 'storage_unavailable', cause: { message: 'the deadline passed before the statement was sent' } },
     });
   }
+  clock.mockRestore();
   expect(await serverPid()).toBe(before);
   const [row] = await single.query(testSql("select to_regclass('overdue') as overdue"));
   expect(row).toEqual({ overdue: null });

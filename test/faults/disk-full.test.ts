@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
-import type { Image } from '../../src/contract/notification.js';
+import type { Image } from '../../src/contract/image.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import type { ApiAnswer } from '../support/app.js';

@@ -5,7 +5,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { processesWith } from '../database/embedded-postern.js';
 import { createTestDatabase } from '../support/database.js';
@@ -13,6 +13,7 @@ import { eventually } from '../support/eventually.js';
 import { startLoad } from '../support/fault-injection/load.js';
 import { createInstallation, type FaultyService, type Installation } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { testSql } from '../support/sql.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
@@ -75,98 +76,88 @@ function refusesConnections(url: string): Promise<true | undefined> {
   });
 }
 
-describe('a stopping service', () => {
-  test('answers 100 running logins, refuses new connections, ignores a second SIGTERM, and exits with 0', async () => {
-    const db = await createTestDatabase();
-    cleanUps.push(() => db.drop());
-    const installation = await newInstallation({ DATABASE_URL: db.url });
-    const service = await start(installation);
-    const user = await createUser(service);
+test('a stopping service answers 40 running logins and a further request, refuses new connections, ignores a second SIGTERM, and exits with 0', async () => {
+  const db = await createTestDatabase();
+  cleanUps.push(() => db.drop());
+  const service = await start(await newInstallation({ DATABASE_URL: db.url }));
+  const user = await createUser(service);
 
-    const connections = Array.from({ length: 100 }, () => keepConnection(service.url));
-    cleanUps.push(async () => {
-      for (const connection of connections) connection.close();
-    });
-    await Promise.all(connections.map(({ send }) => send('GET', '/livez').answer));
-    const logins = connections.map(({ send }, index) =>
-      send('POST', '/v1/tokens', passwordLogin(user.username, index % 2 === 0 ? undefined : 'wrong')),
-    );
-    await Promise.all(logins.map(({ handedOver }) => handedOver));
-    // The service reads earlier data before it answers this, so every login has started now.
-    expect((await service.api('GET', '/livez')).status).toBe(200);
-
-    const ended = service.stop('SIGTERM');
-    await eventually('new connections to be refused', () => refusesConnections(service.url));
-    const again = service.stop('SIGTERM');
-
-    const answers = await Promise.all(logins.map(({ answer }) => answer));
-    const outcomes = answers.map(({ status, text }) => [status, (JSON.parse(text) as Authentication).status]);
-    expect(outcomes).toEqual(connections.map((_, index) => [201, index % 2 === 0 ? 'approved' : 'rejected']));
-    expect(await ended).toBe(0);
-    expect(await again).toBe(0);
-
-    const next = await start(installation);
-    for (const { text } of answers.filter((_, index) => index % 2 === 0)) {
-      const { id, token = '' } = JSON.parse(text) as Authentication;
-      expect((await next.api('GET', `/v1/tokens/${id}`)).body).toMatchObject({ status: 'approved' });
-      expect(token).toMatch(/^psa_/);
-    }
+  const connections = Array.from({ length: 40 }, () => keepConnection(service.url));
+  cleanUps.push(async () => {
+    for (const connection of connections) connection.close();
   });
+  await Promise.all(connections.map(({ send }) => send('GET', '/livez').answer));
+  const incomplete = await beginRequest(service.url, passwordLogin(user.username));
+  const logins = connections.map(({ send }, index) =>
+    send('POST', '/v1/tokens', passwordLogin(user.username, index % 2 === 0 ? undefined : 'wrong')),
+  );
+  await Promise.all(logins.map(({ handedOver }) => handedOver));
+  // The service reads earlier data before it answers this, so every login has started now.
+  expect((await service.api('GET', '/livez')).status).toBe(200);
 
-  test('answers a new request on an open connection, and then closes the connection', async () => {
-    const db = await createTestDatabase();
-    cleanUps.push(() => db.drop());
-    const service = await start(await newInstallation({ DATABASE_URL: db.url }));
-    const user = await createUser(service);
-    // An incomplete request keeps the service running and its connection open.
-    const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
-    await once(socket, 'connect');
-    let received = '';
-    socket.setEncoding('utf8').on('data', (chunk) => {
-      received += chunk;
-    });
-    const body = JSON.stringify(passwordLogin(user.username));
-    const head = [
-      'POST /v1/tokens HTTP/1.1',
-      'Host: localhost',
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-    ].join('\r\n');
-    socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n${head}\r\n\r\n${body.slice(0, 10)}`);
-    await eventually('the first answer', async () => (received.includes('"ok"') ? true : undefined));
+  const ended = service.stop('SIGTERM');
+  await eventually('new connections to be refused', () => refusesConnections(service.url));
+  const again = service.stop('SIGTERM');
 
-    const closed = once(socket, 'close');
-    const ended = service.stop('SIGTERM');
-    await eventually('new connections to be refused', () => refusesConnections(service.url));
-    // The rest of the body, and one more request.
-    socket.write(`${body.slice(10)}GET /v1/notifications HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await closed;
-    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 201', 'HTTP/1.1 401']);
-    expect(received.match(/^content-type: .*/gm)?.at(-1)).toBe('content-type: application/problem+json; charset=utf-8');
-    expect(await ended).toBe(0);
-  });
+  const answers = await Promise.all(logins.map(({ answer }) => answer));
+  const outcomes = answers.map(({ status, text }) => [status, (JSON.parse(text) as Authentication).status]);
+  expect(outcomes).toEqual(connections.map((_, index) => [201, index % 2 === 0 ? 'approved' : 'rejected']));
+  // The service also answers a request that follows on an open connection, and then closes the connection.
+  const received = await incomplete.finish('GET /v1/notifications HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 201', 'HTTP/1.1 401']);
+  expect(received.match(/^content-type: .*/gm)?.at(-1)).toBe('content-type: application/problem+json; charset=utf-8');
+  // `stop` returns null if it takes longer than promised, such as for the keep-alive of the connections.
+  expect(await ended).toBe(0);
+  expect(await again).toBe(0);
 
-  test('does not wait for the keep-alive of a connection with a running request', async () => {
-    const db = await createTestDatabase();
-    cleanUps.push(() => db.drop());
-    const service = await start(await newInstallation({ DATABASE_URL: db.url }));
-    const user = await createUser(service);
-    const connection = keepConnection(service.url);
-    cleanUps.push(async () => connection.close());
-    await connection.send('GET', '/livez').answer;
-    const { answer, handedOver } = connection.send('POST', '/v1/tokens', passwordLogin(user.username));
-    await handedOver;
-    expect((await service.api('GET', '/livez')).status).toBe(200);
-    // `stop` returns null if it takes longer than promised.
-    expect(await service.stop('SIGTERM')).toBe(0);
-    expect((await answer).status).toBe(201);
-  });
+  const approved = await db.database.query<{ id: string }>(
+    testSql(`select id from authentications where status = 'approved' and ended_at is null`),
+  );
+  const tokens = answers.filter((_, index) => index % 2 === 0).map(({ text }) => JSON.parse(text) as Authentication);
+  for (const { id, token } of tokens) {
+    expect(token).toMatch(/^psa_/);
+    expect(approved).toContainEqual({ id });
+  }
 });
+
+/** Begins a request on a connection that has answered one, and keeps its last part: the service cannot stop before it has arrived. */
+async function beginRequest(url: string, content: object) {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+  await once(socket, 'connect');
+  let received = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    received += chunk;
+  });
+  const body = JSON.stringify(content);
+  const head = [
+    'POST /v1/tokens HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ].join('\r\n');
+  socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n${head}\r\n\r\n${body.slice(0, 10)}`);
+  await eventually('the first answer', async () => (received.includes('"ok"') ? true : undefined));
+  const closed = once(socket, 'close');
+  return {
+    /** Sends the rest and another request. @returns all that the service has sent until it closed the connection */
+    async finish(next: string) {
+      socket.write(body.slice(10) + next);
+      await closed;
+      return received;
+    },
+  };
+}
 
 describe('a service that gets SIGTERM when it', () => {
   const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
-  function launch(installation: Installation): { child: ChildProcess; output: () => string } {
+  let installation: Installation;
+  beforeAll(async () => {
+    installation = await createInstallation();
+  });
+  afterAll(() => installation.remove());
+
+  function launch(): { child: ChildProcess; output: () => string } {
     const { PATH = '' } = process.env;
     const env = { PATH, PORT: '0', DATA_DIR: installation.dataDir, LOG_LEVEL: 'info', ADMIN_API_KEY: 'k'.repeat(40) };
     const child = spawn(process.execPath, [program, 'serve'], { cwd: installation.folder, env });
@@ -180,13 +171,13 @@ describe('a service that gets SIGTERM when it', () => {
     return { child, output: () => output };
   }
 
+  // The first one has no database yet, and the second one leaves an empty database.
   test.each([
     ['has just started', /Postern starts/],
     ['has just started its database', /Started the embedded PostgreSQL/],
     ['has just migrated the schema', /the schema was brought up to date|Server listening/],
   ])('%s exits with 0 and leaves no database running', async (_when, line) => {
-    const installation = await newInstallation();
-    const { child, output } = launch(installation);
+    const { child, output } = launch();
     const ended = once(child, 'exit');
     await eventually('its start', async () => (line.test(output()) ? true : undefined));
     child.kill('SIGTERM');
@@ -196,11 +187,9 @@ describe('a service that gets SIGTERM when it', () => {
   });
 });
 
+// acceptance/process.test.ts stops the service that started the database with SIGTERM.
 describe('two services on one data directory', () => {
-  test.each([
-    ['is stopped', 'SIGTERM', 0],
-    ['is killed', 'SIGKILL', null],
-  ] as const)('do not notice when the one that started the database %s', async (_how, signal, exitCode) => {
+  test('do not notice when the one that started the database is killed', async () => {
     const installation = await newInstallation();
     const first = await start(installation);
     const second = await start(installation);
@@ -227,7 +216,7 @@ describe('two services on one data directory', () => {
       readiness: { send: () => api('GET', '/readyz'), expected: ({ status }) => status === 200 },
     });
     await eventually('some load', async () => (load.samples.length > 20 ? true : undefined));
-    expect(await first.stop(signal)).toBe(exitCode);
+    expect(await first.stop('SIGKILL')).toBe(null);
     const before = load.samples.length;
     await eventually('some load', async () => (load.samples.length > before + 40 ? true : undefined));
     await load.stop();

@@ -2,11 +2,11 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
 import type { User } from '../../src/contract/user.js';
 import type { Database } from '../../src/database/database.js';
-import { createTestDatabase } from '../support/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type EventStream, endOf, eventsOf, openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -22,23 +22,13 @@ import { createUser, signIn } from '../support/users.js';
 beforeAll(buildService, BUILD_TIMEOUT);
 
 /** Milliseconds of publishing and fault injection. */
-const duration = isLong ? 300_000 : 5_000;
+const duration = isLong ? 300_000 : 1_000;
+/** Rounds of faults, at least: the instance is killed in the eleventh. */
+const minRounds = isLong ? 25 : 12;
+/** Milliseconds between two publications of a publisher. */
+const pause = isLong ? 0 : 10;
 const users = 3;
 const clientsPerUser = 3;
-
-async function start(installation: Installation): Promise<FaultyService> {
-  const service = await installation.start();
-  onTestFinished(() => service.stop().then(() => undefined));
-  return service;
-}
-
-async function newInstallation(): Promise<{ installation: Installation; database: Database }> {
-  const db = await createTestDatabase();
-  onTestFinished(() => db.drop());
-  const installation = await createInstallation({ DATABASE_URL: db.url, SESSION_TTL: '30d' });
-  onTestFinished(() => installation.remove());
-  return { installation, database: db.database };
-}
 
 /** A client that reconnects whenever it loses its stream, with the last id that it has seen. */
 function startClient(bearer: string, nextUrl: () => string) {
@@ -85,82 +75,135 @@ function startClient(bearer: string, nextUrl: () => string) {
   };
 }
 
-test('publishing loses and repeats nothing while connections are cut and an instance is killed', async () => {
-  const { installation, database } = await newInstallation();
-  const steady = await start(installation);
-  let victim = await start(installation);
-  const readers = await Promise.all(
-    Array.from({ length: users }, async () => {
-      const user = await createUser(steady);
-      return { user, bearer: (await signIn(steady, user)).session.token };
-    }),
-  );
-  const nextUrl = () => (randomInt(2) === 0 ? steady.url : victim.url);
-  const clients = readers.flatMap(({ user, bearer }) =>
-    Array.from({ length: clientsPerUser }, () => ({ user, client: startClient(bearer, nextUrl) })),
-  );
-  onTestFinished(async () => void (await Promise.all(clients.map(({ client }) => client.stop()))));
-  await eventually('every client', async () =>
-    clients.every(({ client }) => client.isConnected()) ? true : undefined,
-  );
+describe('two instances', () => {
+  let db: TestDatabase;
+  let installation: Installation;
+  let steady: FaultyService;
+  /** It is killed and started again. */
+  let victim: FaultyService;
+  beforeAll(async () => {
+    db = await createTestDatabase();
+    installation = await createInstallation({ DATABASE_URL: db.url, SESSION_TTL: '30d' });
+    [steady, victim] = await Promise.all([installation.start(), installation.start()]);
+  });
+  afterAll(async () => {
+    await Promise.all([steady?.stop(), victim?.stop()]);
+    await installation?.remove();
+    await db?.drop();
+  });
 
-  const end = performance.now() + duration;
-  const acknowledged = new Set<string>();
-  let rounds = 0;
-  // On a busy machine it runs until enough has happened.
-  const shouldContinue = () => performance.now() < end || rounds < 25 || acknowledged.size <= 100;
-  const publish = async (): Promise<void> => {
-    while (shouldContinue()) {
-      const recipients = readers.filter(() => randomInt(3) > 0).map(({ user }) => user.id);
-      if (recipients.length === 0) continue;
-      const body = { user_ids: recipients, notification_type: 'payment', description: 'x' };
-      const headers = { 'idempotency-key': randomUUID() };
-      const service = randomInt(2) === 0 ? steady : victim;
-      const answer = await service
-        .api<Notification[]>('POST', '/admin/v1/notifications', { bearer: service.adminKey, body, headers })
-        .catch(() => undefined);
-      if (answer?.status === 201) for (const { id } of answer.body) acknowledged.add(id);
-    }
-  };
-  const breakThings = async (): Promise<void> => {
-    for (let round = 0; shouldContinue(); round += 1) {
-      rounds = round;
-      clients[randomInt(clients.length)]?.client.cut();
-      if (round % 3 === 0) await killConnections(database, 'postern signals', 2);
-      if (round % 5 === 0) await killConnections(database, 'postern', 3);
-      if (round % 20 === 10) {
-        await victim.stop('SIGKILL');
-        victim = await start(installation);
+  test('publishing loses and repeats nothing while connections are cut and an instance is killed', async () => {
+    const { database } = db;
+    const readers = await Promise.all(
+      Array.from({ length: users }, async () => {
+        const user = await createUser(steady);
+        return { user, bearer: (await signIn(steady, user)).session.token };
+      }),
+    );
+    const nextUrl = () => (randomInt(2) === 0 ? steady.url : victim.url);
+    const clients = readers.flatMap(({ user, bearer }) =>
+      Array.from({ length: clientsPerUser }, () => ({ user, client: startClient(bearer, nextUrl) })),
+    );
+    onTestFinished(async () => void (await Promise.all(clients.map(({ client }) => client.stop()))));
+    await eventually('every client', async () =>
+      clients.every(({ client }) => client.isConnected()) ? true : undefined,
+    );
+
+    const end = performance.now() + duration;
+    const acknowledged = new Set<string>();
+    let rounds = 0;
+    // On a busy machine it runs until enough has happened.
+    const shouldContinue = () => performance.now() < end || rounds < minRounds || acknowledged.size <= 100;
+    const publish = async (): Promise<void> => {
+      while (shouldContinue()) {
+        const recipients = readers.filter(() => randomInt(3) > 0).map(({ user }) => user.id);
+        if (recipients.length === 0) continue;
+        const body = { user_ids: recipients, notification_type: 'payment', description: 'x' };
+        const headers = { 'idempotency-key': randomUUID() };
+        const service = randomInt(2) === 0 ? steady : victim;
+        const answer = await service
+          .api<Notification[]>('POST', '/admin/v1/notifications', { bearer: service.adminKey, body, headers })
+          .catch(() => undefined);
+        if (answer?.status === 201) for (const { id } of answer.body) acknowledged.add(id);
+        await wait(pause);
       }
-      await wait(100);
-    }
-  };
-  await Promise.all([publish(), publish(), publish(), breakThings()]);
+    };
+    const breakThings = async (): Promise<void> => {
+      for (let round = 0; shouldContinue(); round += 1) {
+        rounds = round;
+        clients[randomInt(clients.length)]?.client.cut();
+        if (round % 3 === 0) await killConnections(database, 'postern signals', 2);
+        if (round % 5 === 0) await killConnections(database, 'postern', 3);
+        if (round % 20 === 10) {
+          await victim.stop('SIGKILL');
+          victim = await installation.start();
+        }
+        await wait(100);
+      }
+    };
+    await Promise.all([publish(), publish(), publish(), breakThings()]);
 
-  const inboxes = new Map(
-    await Promise.all(readers.map(async ({ user }) => [user.id, await inboxOf(database, user)] as const)),
-  );
-  for (const { user, client } of clients) {
-    await eventually('everything', async () => client.count() >= (inboxes.get(user.id)?.length ?? 0) || undefined);
-    await client.stop();
-  }
-  const stored = new Set([...inboxes.values()].flat());
-  console.table([
-    {
-      acknowledged: acknowledged.size,
-      received: clients.reduce((sum, { client }) => sum + client.received.length, 0),
-      connections: clients.reduce((sum, { client }) => sum + client.connections(), 0),
-      lost: clients.reduce((sum, { user, client }) => sum + countLost(inboxes.get(user.id) ?? [], client.received), 0),
-      duplicates: clients.reduce((sum, { client }) => sum + client.received.length - new Set(client.received).size, 0),
-    },
-  ]);
-  expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
-  expect(acknowledged.size).toBeGreaterThan(100);
-  for (const { user, client } of clients) {
-    expect(client.unexpected).toEqual([]);
-    expect(client.received).toEqual(inboxes.get(user.id));
-  }
-  expect(clients.reduce((sum, { client }) => sum + client.connections(), 0)).toBeGreaterThan(clients.length);
+    const inboxes = new Map(
+      await Promise.all(readers.map(async ({ user }) => [user.id, await inboxOf(database, user)] as const)),
+    );
+    for (const { user, client } of clients) {
+      await eventually('everything', async () => client.count() >= (inboxes.get(user.id)?.length ?? 0) || undefined);
+      await client.stop();
+    }
+    const stored = new Set([...inboxes.values()].flat());
+    console.table([
+      {
+        acknowledged: acknowledged.size,
+        received: clients.reduce((sum, { client }) => sum + client.received.length, 0),
+        connections: clients.reduce((sum, { client }) => sum + client.connections(), 0),
+        lost: clients.reduce(
+          (sum, { user, client }) => sum + countLost(inboxes.get(user.id) ?? [], client.received),
+          0,
+        ),
+        duplicates: clients.reduce(
+          (sum, { client }) => sum + client.received.length - new Set(client.received).size,
+          0,
+        ),
+      },
+    ]);
+    expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+    expect(acknowledged.size).toBeGreaterThan(100);
+    for (const { user, client } of clients) {
+      expect(client.unexpected).toEqual([]);
+      expect(client.received).toEqual(inboxes.get(user.id));
+    }
+    expect(clients.reduce((sum, { client }) => sum + client.connections(), 0)).toBeGreaterThan(clients.length);
+  });
+
+  test('a stopping service closes its 100 streams, and they continue on another instance', async () => {
+    const [leaving, staying] = [victim, steady];
+    const people = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const user = await createUser(staying);
+        return { user, bearer: (await signIn(staying, user)).session.token };
+      }),
+    );
+    const streams = await Promise.all(
+      people.flatMap((person) =>
+        Array.from({ length: 10 }, async () => ({ person, stream: await openStream(leaving.url, person) })),
+      ),
+    );
+    for (const { stream } of streams) await eventually('an id', async () => stream.lastEventId || undefined);
+
+    const stopped = leaving.stop('SIGTERM');
+    for (const { stream } of streams) {
+      expect(await endOf(stream)).toBe('ended');
+      expect(stream.retry).toBeLessThanOrEqual(1000);
+    }
+    expect(await stopped).toBe(0);
+
+    const body = { user_ids: people.map(({ user }) => user.id), notification_type: 'payment', description: 'x' };
+    await staying.api('POST', '/admin/v1/notifications', { bearer: staying.adminKey, body });
+    for (const { person, stream } of streams.filter((_, index) => index % 10 === 0)) {
+      const next = await openStream(staying.url, { ...person, lastEventId: stream.lastEventId });
+      expect(await eventsOf<Notification>(next, 'message', 1)).toMatchObject([{ user_id: person.user.id }]);
+    }
+  });
 });
 
 function killConnections(database: Database, name: string, count: number): Promise<unknown> {
@@ -187,7 +230,8 @@ function countLost(inbox: readonly string[], received: readonly string[]): numbe
 test('a restart of the database closes no stream and loses nothing', async () => {
   const installation = await createInstallation();
   onTestFinished(() => installation.remove());
-  const service = await start(installation);
+  const service = await installation.start();
+  onTestFinished(() => service.stop().then(() => undefined));
   const user = await createUser(service);
   const stream = await openStream(service.url, { bearer: (await signIn(service, user)).session.token });
   const published: string[] = [];
@@ -213,35 +257,4 @@ test('a restart of the database closes no stream and loses nothing', async () =>
   }
   expect(stream.end).toBeUndefined();
   stream.destroy();
-});
-
-test('a stopping service closes its 100 streams, and they continue on another instance', async () => {
-  const { installation } = await newInstallation();
-  const [leaving, staying] = [await start(installation), await start(installation)];
-  const people = await Promise.all(
-    Array.from({ length: 10 }, async () => {
-      const user = await createUser(staying);
-      return { user, bearer: (await signIn(staying, user)).session.token };
-    }),
-  );
-  const streams = await Promise.all(
-    people.flatMap((person) =>
-      Array.from({ length: 10 }, async () => ({ person, stream: await openStream(leaving.url, person) })),
-    ),
-  );
-  for (const { stream } of streams) await eventually('an id', async () => stream.lastEventId || undefined);
-
-  const stopped = leaving.stop('SIGTERM');
-  for (const { stream } of streams) {
-    expect(await endOf(stream)).toBe('ended');
-    expect(stream.retry).toBeLessThanOrEqual(1000);
-  }
-  expect(await stopped).toBe(0);
-
-  const body = { user_ids: people.map(({ user }) => user.id), notification_type: 'payment', description: 'x' };
-  await staying.api('POST', '/admin/v1/notifications', { bearer: staying.adminKey, body });
-  for (const { person, stream } of streams.filter((_, index) => index % 10 === 0)) {
-    const next = await openStream(staying.url, { ...person, lastEventId: stream.lastEventId });
-    expect(await eventsOf<Notification>(next, 'message', 1)).toMatchObject([{ user_id: person.user.id }]);
-  }
 });

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -225,14 +225,23 @@ describe('a service of the operator', () => {
 
   test('with a late or trickling response approves nothing and delays no other login', async () => {
     const { username } = await createUser(postern);
+    // The time limits of the calls, which end when this test says so.
+    const limits: { readonly milliseconds: number; readonly call: AbortController }[] = [];
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
+      const call = new AbortController();
+      limits.push({ milliseconds, call });
+      return call.signal;
+    });
+    onTestFinished(() => timeout.mockRestore());
     const drips: NodeJS.Timeout[] = [];
+    onTestFinished(() => drips.forEach(clearInterval));
     decide = (question, response) => {
       if (question.secret === 'hang') return;
       let left = `   ${JSON.stringify({ approved: true })}`.padEnd(100, ' ');
       const drip = setInterval(() => {
         response.write(left[0]);
         left = left.slice(1);
-      }, 500);
+      }, 50);
       drips.push(drip);
     };
     const finished: string[] = [];
@@ -247,8 +256,9 @@ describe('a service of the operator', () => {
       question.user?.username === other ? decideBySecret(question, response, request) : undefined;
     expect(outcome(await login(other, 'right'))).toBe('approved');
     expect(finished).toEqual([]);
+    expect(limits.map(({ milliseconds }) => milliseconds)).toEqual(Array(3).fill(10_000));
+    for (const { call } of limits) call.abort(new DOMException('too late', 'TimeoutError'));
     expect(await Promise.all(slow)).toEqual([503, 503]);
-    for (const drip of drips) clearInterval(drip);
   });
 
   test.each(['badge', 'call'])(

@@ -61,7 +61,7 @@ export interface TestApp {
   /** Sends a request over real HTTP, and checks the answer against the OpenAPI document. */
   readonly api: Api;
   /** A second instance on the same database and with the same keys. */
-  another(env?: Readonly<Record<string, string>>): Promise<TestApp>;
+  another(env?: Readonly<Record<string, string>>, options?: StartOptions): Promise<TestApp>;
   close(): Promise<void>;
 }
 
@@ -83,9 +83,14 @@ export async function startTestApp(
 /**
  * Statistics are written only at the start and at the stop, and blocks by other processes are not read: tests that hold
  * locks or count statements expect no other statements. Hashes are fast, because real ones would take most of the time
- * of the tests.
+ * of the tests. All workers of the queue connect at the start, which would be half of the connections.
  */
-const quick: StartOptions = { statisticsInterval: 3_600_000, blockInterval: 3_600_000, hashThreads: fastHashes };
+const quick: StartOptions = {
+  statisticsInterval: 3_600_000,
+  blockInterval: 3_600_000,
+  hashThreads: fastHashes,
+  queueConnections: 1,
+};
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
@@ -104,7 +109,8 @@ async function startInstance(
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     api: createApi(url, conformanceOf(app)),
-    another: (more = {}) => startInstance({ ...env, ...more }, database, async () => undefined, options),
+    another: (more = {}, others = {}) =>
+      startInstance({ ...env, ...more }, database, async () => undefined, { ...options, ...others }),
     async close() {
       await postern.close();
       await drop();

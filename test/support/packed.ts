@@ -12,11 +12,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const modules = join(root, 'node_modules');
 const npm = (...args: string[]) => [...args, '--offline', '--no-audit', '--no-fund', '--loglevel=error'];
 
-type PackageName = 'client' | 'elements' | 'react' | 'server';
+export type PackageName = 'client' | 'elements' | 'react' | 'server';
 
 /** How a project finds the types of packages. */
-export const resolutions = ['nodenext', 'bundler'] as const;
-type Resolution = (typeof resolutions)[number];
+type Resolution = 'nodenext' | 'bundler';
 
 /** What a project compiles for. */
 const platforms = {
@@ -33,8 +32,8 @@ export interface PackedProject {
   write(file: string, code: string): Promise<void>;
   /** Runs a file of the project with Node.js. @returns what it prints */
   run(file: string, ...options: readonly string[]): Promise<string>;
-  /** Compiles a file, and checks the types of the packages too. @returns the errors of the compiler, empty if there are none */
-  compileErrors(file: string, platform: Platform, resolution: Resolution): Promise<string>;
+  /** Compiles files, and checks the types of the packages too. @returns the errors of the compiler, empty if there are none */
+  compileErrors(files: readonly string[], platform: Platform, resolution: Resolution): Promise<string>;
   /** Bundles a file with all that it imports. @returns the paths of the bundle and of the parts that it loads later */
   bundle(tool: 'Vite' | 'esbuild', file: string, platform: Platform): Promise<Bundle>;
   remove(): Promise<void>;
@@ -45,7 +44,7 @@ export interface Bundle {
   readonly warnings: readonly string[];
 }
 
-/** @param names the packages, each after those that it depends on @param peers names of packages of this repository to install too */
+/** @param names the packages @param peers names of packages of this repository to install too */
 export async function packProject(
   names: readonly PackageName[],
   peers: readonly string[] = [],
@@ -61,16 +60,13 @@ export async function packProject(
   await mkdir(folder);
   const contents: Partial<Record<PackageName, string[]>> = {};
   const archives: string[] = [];
-  // The last package first: its build also builds the packages that it depends on.
-  for (const name of names.toReversed()) {
-    const cwd = join(work, 'packages', name);
-    const args = ['pack', '--json', '--pack-destination', folder, ...(archives.length > 0 ? ['--ignore-scripts'] : [])];
-    const { stdout } = await execute('npm', npm(...args), { cwd });
-    // The build prints before the list.
-    const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as [
-      { filename: string; files: { path: string }[] },
-    ];
-    contents[name] = packed.files.map(({ path }) => path);
+  // All at once: the build of each package would also build those that it depends on.
+  const folders = names.map((name) => join(work, 'packages', name));
+  await execute(process.execPath, [join(work, 'scripts/build-package.mjs'), ...folders]);
+  const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...folders];
+  const { stdout } = await execute('npm', npm(...packing), { cwd: work });
+  for (const packed of JSON.parse(stdout) as { name: string; filename: string; files: { path: string }[] }[]) {
+    contents[packed.name.replace('@postern/', '') as PackageName] = packed.files.map(({ path }) => path);
     archives.push(`./${packed.filename}`);
   }
   await writeFile(join(folder, 'package.json'), '{"name":"app","private":true,"type":"module"}');
@@ -83,19 +79,19 @@ export async function packProject(
     async run(file, ...options) {
       return (await execute(process.execPath, ['--no-warnings', ...options, file], { cwd: folder })).stdout.trim();
     },
-    async compileErrors(file, platform, moduleResolution) {
+    async compileErrors(files, platform, moduleResolution) {
       const compilerOptions = {
         ...{ strict: true, noEmit: true, target: 'es2022', exactOptionalPropertyTypes: true, jsx: 'react-jsx' },
         ...{ ...platforms[platform], typeRoots: [join(modules, '@types')] },
         ...{ module: moduleResolution === 'bundler' ? 'esnext' : 'nodenext', moduleResolution },
       };
-      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
       const compiler = join(modules, 'typescript/bin/tsc');
       const { stdout } = await execute(process.execPath, [compiler, '-p', folder]).catch((error) => error);
       return stdout;
     },
     async bundle(tool, file, platform) {
-      const name = `${tool}-${platform}`;
+      const name = `${tool}-${platform}-${file}`;
       const outDir = join(folder, name);
       const isBackend = platform === 'backend';
       const warnings: string[] = [];
@@ -130,7 +126,3 @@ export async function packProject(
     remove: () => rm(work, { recursive: true, force: true }),
   };
 }
-
-/** What a package contains besides compiled code, its types and its source maps. */
-export const othersIn = (paths: readonly string[] = []): string[] =>
-  paths.filter((path) => !/^dist\/.+\.(m?js(\.map)?|d\.m?ts)$/.test(path)).sort();

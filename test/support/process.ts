@@ -15,7 +15,7 @@ const builtProgram = projectFile('dist/cli/bin.js');
 /** A build does nothing if dist/ is up to date. Otherwise other tests may slow it down. */
 export const BUILD_TIMEOUT = 150_000;
 /** Below the time limit of the tests, so that a failure includes the output of the service. */
-const startDeadline = 60_000;
+const startDeadline = 100_000;
 /** The time in which the service stops. */
 const stopDeadline = 60_000;
 

@@ -130,7 +130,12 @@ const pathProxies = {
     ...proxies.Caddy,
     block: 'redir /auth /auth/',
     changes: ({ posternPort }: Ports): Changes => [['127.0.0.1:8080', `127.0.0.1:${posternPort}`]],
-    wrap: (text: string, _: string, port: number) => proxies.Caddy.wrap(`http://127.0.0.1:${port} {\n${text}\n}`),
+    wrap: (
+      text: string,
+      _: string,
+      port: number, // Without a limit, Caddy would wait for open streams when it stops.
+    ) =>
+      proxies.Caddy.wrap(`http://127.0.0.1:${port} {\n${text}\n}`).replace('admin off', 'admin off\n\tgrace_period 1s'),
     removal: ['handle /auth/* {', 'handle_path /auth/* {'],
   },
 } as const;

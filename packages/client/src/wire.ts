@@ -1,4 +1,4 @@
-// Generated from docs/openapi.json and src/contract/errors/ by `npm run generate`.
+// Generated from docs/openapi.json, src/contract/errors/ and src/contract/notification-fields.ts by `npm run generate`.
 
 /** Every code of a problem, with its HTTP status. */
 export interface ProblemStatuses {
@@ -63,6 +63,23 @@ export interface ProblemStatuses {
   readonly secret_unreadable: 503;
   readonly storage_unavailable: 503;
   readonly shutting_down: 503;
+}
+
+/** How filters compare the values of each field of a notification. */
+export interface NotificationFilterKinds {
+  readonly id: 'id';
+  readonly user_id: 'id';
+  readonly sequence: 'integer';
+  readonly actor_id: 'id';
+  readonly actor: 'string';
+  readonly notification_type: 'enum';
+  readonly notification_key: 'key';
+  readonly object_id: 'id';
+  readonly object_data_number: 'number';
+  readonly object_data_string: 'string';
+  readonly description: 'string';
+  readonly created_at: 'time';
+  readonly updated_at: 'time';
 }
 
 export type Account = {
@@ -458,7 +475,7 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */

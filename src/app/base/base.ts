@@ -7,11 +7,10 @@ import type { DatabaseTarget } from '../../database/connections/target.js';
 import { createDatabase, type Database } from '../../database/database.js';
 import { migrate } from '../../database/migrate.js';
 import { openTarget } from '../../database/open.js';
-import { recordCurrentKey } from '../../database/secrets/old-keys.js';
-import { readSecretKeys } from '../../database/secrets/secret-key-file.js';
+import { secretKeysForStart } from '../../database/secrets/start-keys.js';
 import { type Signals, startSignals } from '../../database/signals.js';
 import { createOutbound, type Outbound } from '../../delivery/outbound.js';
-import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Tracing } from '../../lib/tracing/tracing.js';
 import type { TemplateTexts } from '../../messages/templates.js';
@@ -65,6 +64,7 @@ const inboxChannel = 'postern_inboxes';
  * @param instance.worker the number of this worker; undefined for a single process
  * @param instance.statisticsInterval milliseconds
  * @param instance.hashThreads for tests
+ * @param instance.queryTimeout for tests
  */
 export async function openBase(
   config: Config,
@@ -75,10 +75,11 @@ export async function openBase(
     readonly worker: number | undefined;
     readonly statisticsInterval: number | undefined;
     readonly hashThreads: HashThreads | undefined;
+    readonly queryTimeout: number | undefined;
     readonly tracing: Tracing | undefined;
   },
 ): Promise<Base> {
-  const { version, worker, statisticsInterval, hashThreads, tracing } = instance;
+  const { version, worker, statisticsInterval, hashThreads, queryTimeout, tracing } = instance;
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets, tracing }), (calls) => calls.close());
@@ -88,14 +89,13 @@ export async function openBase(
   const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
   const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
-  const keys = createSecretKeys(await readSecretKeys(config));
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const database = lifecycle.add(
-    createDatabase({ target, size: resources.connections, onConnectionError, tracing }),
+    createDatabase({ target, size: resources.connections, onConnectionError, tracing, queryTimeout }),
     (pool) => pool.close(),
   );
-  // Before the reporter, because the time of the record is compared with the start of each process.
-  await recordCurrentKey(database, keys);
+  // Before the reporter, because the time at which the key is recorded is compared with the start of each process.
+  const keys = await secretKeysForStart(database, config);
   const meters = config.METRICS_PORT === undefined ? undefined : createMeters();
   const statistics = lifecycle.add(
     startReporter({

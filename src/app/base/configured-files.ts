@@ -1,5 +1,5 @@
 import { type Config, ConfigError } from '../../config/config.js';
-import { hasSecretKeys } from '../../database/secrets/secret-key-file.js';
+import { findSecretKeys } from '../../database/secrets/secret-key-file.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
 import type { TemplateTexts } from '../../messages/templates.js';
 
@@ -11,7 +11,7 @@ import type { TemplateTexts } from '../../messages/templates.js';
  * @throws SecretKeyError if the file of the secret keys is damaged. A missing one is created when it is needed
  */
 export async function readConfiguredFiles(config: Config): Promise<TemplateTexts> {
-  await hasSecretKeys(config);
+  await findSecretKeys(config);
   const { texts, errors } = await readCustomTemplates(config.TEMPLATES_DIR);
   if (errors.length > 0) throw new ConfigError(errors.map((error) => `TEMPLATES_DIR: ${error}`));
   return texts;

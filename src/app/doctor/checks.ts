@@ -11,7 +11,7 @@ import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
 import { indexState } from '../../database/late-indexes.js';
 import { readSchemaState } from '../../database/schema-state.js';
-import { hasSecretKeys, needSecretKeys, secretKeyFile } from '../../database/secrets/secret-key-file.js';
+import { findSecretKeys, secretKeyFile } from '../../database/secrets/secret-key-file.js';
 import { countUnreadable, describeUnreadableValues } from '../../database/secrets/unreadable.js';
 import { bound, compose, sql } from '../../database/sql.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
@@ -141,11 +141,12 @@ export async function checkSecrets(handle: Queryable, config: Config, maxRows?: 
     ),
   );
   if (tables?.exist !== true) return [];
-  if (!(await hasSecretKeys(config))) {
+  const found = await findSecretKeys(config);
+  if (found === undefined) {
     const path = join(config.DATA_DIR, secretKeyFile);
     return [fail('encrypted values', `${path} is missing: restore it, or set SECRET_KEY to the key that was in it`)];
   }
-  const unreadableValues = await countUnreadable(handle, createSecretKeys(await needSecretKeys(config)), maxRows);
+  const unreadableValues = await countUnreadable(handle, createSecretKeys(found), maxRows);
   if (unreadableValues.length > 0) return [fail('encrypted values', describeUnreadableValues(unreadableValues))];
   return [ok('encrypted values', 'SECRET_KEY decrypts all of them')];
 }

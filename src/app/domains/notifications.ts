@@ -34,7 +34,7 @@ export interface NotificationDomain {
 export async function createNotificationServices(
   base: Base,
   onPublished: (() => void) | undefined,
-  streamTimes: Partial<StreamTimes>,
+  times: { readonly streamTimes: Partial<StreamTimes>; readonly imageTimeout: number | undefined },
 ): Promise<NotificationDomain> {
   const { config, log, lifecycle, resources, outbound, database, signals, pacer, statistics } = base;
   const imageUrlsOf = createImageUrls(base.publicUrl);
@@ -46,7 +46,7 @@ export async function createNotificationServices(
   );
   const { retainedFrom } = retention;
   const streams = lifecycle.add(
-    createStreams({ database, imageUrlsOf, validSession, pacer, log, retainedFrom, times: streamTimes }),
+    createStreams({ database, imageUrlsOf, validSession, pacer, log, retainedFrom, times: times.streamTimes }),
     (part) => part.close(),
   );
   signals.onSignal(streams.wake);
@@ -73,6 +73,7 @@ export async function createNotificationServices(
     render: createRender(),
     urls: imageUrlsOf,
     download: createImageDownload(outbound, checkUrl),
+    ...(times.imageTimeout !== undefined && { timeoutMs: times.imageTimeout }),
   });
   const markers = createReadPositions(database, signals.send);
   return {

@@ -4,6 +4,7 @@ import { readSchemaState } from '../../database/schema-state.js';
 import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
 import type { SystemInformation } from '../../http/routes/admin/system.js';
 import { failingProviders } from '../../messages/providers/health.js';
+import { readSmsUsage } from '../../messages/sms-admission.js';
 import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';
@@ -66,16 +67,18 @@ export function createSystemInformation(
 
   return {
     async read(): Promise<System> {
-      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing] = await Promise.all([
-        readDatabaseState(database),
-        readQueueState(database),
-        listInstances(database, reporter.instanceId),
-        readMigrations(database),
-        readSchemaState(database),
-        listBackups(database),
-        findings(),
-        failingProviders(database),
-      ]);
+      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing, smsUsage] =
+        await Promise.all([
+          readDatabaseState(database),
+          readQueueState(database),
+          listInstances(database, reporter.instanceId),
+          readMigrations(database),
+          readSchemaState(database),
+          listBackups(database),
+          findings(),
+          failingProviders(database),
+          readSmsUsage(database),
+        ]);
       const { now, ...size } = state;
       return {
         version,
@@ -92,6 +95,7 @@ export function createSystemInformation(
             last_error: failure?.last_error ?? null,
           };
         }),
+        sms_codes: smsUsage,
         database: { ...size, tables: [...size.tables] },
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
         backups,

@@ -11,7 +11,7 @@ import { type Config, readConfig } from '../../config/config.js';
 import { createDatabase, type Database } from '../../database/database.js';
 import { migrate } from '../../database/migrate.js';
 import { openTarget, removeFormerVersionData } from '../../database/open.js';
-import { readSecretKeys } from '../../database/secrets/secret-key-file.js';
+import { secretKeysForStart } from '../../database/secrets/start-keys.js';
 import { compose, sql } from '../../database/sql.js';
 import { ensureFirstKey, type FirstKey } from '../../sessions/api-keys.js';
 import { describeFailure } from '../support/failure.js';
@@ -73,7 +73,7 @@ export async function serveWithWorkers(environment: Environment, options: Primar
 
 /** Creates the secret key and the first API key, so that the workers find them. */
 async function prepare(config: Config, database: Database, { isTerminal }: PrimaryOptions): Promise<FirstKey> {
-  await readSecretKeys(config);
+  await secretKeysForStart(database, config);
   return ensureFirstKey({
     database,
     dataDir: config.DATA_DIR,

@@ -20,7 +20,7 @@ const minKeyLength = 32;
  * the file if it is missing. Processes that start at the same time get the same key.
  */
 export async function readSecretKeys(source: SecretKeySource): Promise<string[]> {
-  const existingKeys = await readExistingKeys(source);
+  const existingKeys = await findSecretKeys(source);
   if (existingKeys !== undefined) return existingKeys;
   const path = join(source.DATA_DIR, secretKeyFile);
   const newKey = randomBytes(keyBytes).toString('base64url');
@@ -28,14 +28,9 @@ export async function readSecretKeys(source: SecretKeySource): Promise<string[]>
   return isWritten ? [newKey] : parseKeys(await readFile(path, 'utf8'), path);
 }
 
-/** Whether the secret keys exist. Creates nothing. @throws SecretKeyError if their file is damaged */
-export async function hasSecretKeys(source: SecretKeySource): Promise<boolean> {
-  return (await readExistingKeys(source)) !== undefined;
-}
-
 /** Reads the secret keys, which must exist. @throws SecretKeyError */
 export async function needSecretKeys(source: SecretKeySource): Promise<string[]> {
-  const known = await readExistingKeys(source);
+  const known = await findSecretKeys(source);
   if (known !== undefined) return known;
   const path = join(source.DATA_DIR, secretKeyFile);
   throw new SecretKeyError(
@@ -43,7 +38,12 @@ export async function needSecretKeys(source: SecretKeySource): Promise<string[]>
   );
 }
 
-async function readExistingKeys({ SECRET_KEY, DATA_DIR }: SecretKeySource): Promise<string[] | undefined> {
+/**
+ * Reads the secret keys. Creates nothing.
+ * @returns undefined if there are none
+ * @throws SecretKeyError if their file is damaged
+ */
+export async function findSecretKeys({ SECRET_KEY, DATA_DIR }: SecretKeySource): Promise<string[] | undefined> {
   if (SECRET_KEY !== undefined) return SECRET_KEY.map((key) => key.reveal());
   const path = join(DATA_DIR, secretKeyFile);
   const content = await readIfPresent(path);

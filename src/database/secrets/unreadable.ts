@@ -154,10 +154,19 @@ export async function countUnreadable(
 
 /** A sentence for the operator: each kind with its number, and the ids of the missing keys. */
 export function describeUnreadableValues(unreadableValues: readonly Unreadable[]): string {
-  const counts = unreadableValues.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+  const missingKeys = describeMissingKeys(unreadableValues);
+  return `${describeCounts(unreadableValues)} cannot be decrypted. ${missingKeys} is missing from SECRET_KEY: add it after the current key`;
+}
+
+/** Each kind with its number, for messages. */
+export function describeCounts(unreadableValues: readonly Unreadable[]): string {
+  return unreadableValues.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+}
+
+/** The missing keys by their ids, for messages. */
+export function describeMissingKeys(unreadableValues: readonly Unreadable[]): string {
   const ids = [...new Set(unreadableValues.flatMap(({ missing }) => missing))];
-  const missingKey = ids.length === 0 ? 'The key that encrypted them' : `The key with the id ${ids.join(' or ')}`;
-  return `${counts} cannot be decrypted. ${missingKey} is missing from SECRET_KEY: add it after the current key`;
+  return ids.length === 0 ? 'The key that encrypted them' : `The key with the id ${ids.join(' or ')}`;
 }
 
 /** The first bytes of a value, its head, name its key. Older values have no head, so each key has to be tried. */

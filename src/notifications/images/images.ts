@@ -1,5 +1,4 @@
-import type { Rendition } from '../../contract/image.js';
-import type { Image } from '../../contract/notification.js';
+import type { Image, Rendition } from '../../contract/image.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { newId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';

@@ -1,4 +1,4 @@
-import type { Image } from '../../contract/notification.js';
+import type { Image } from '../../contract/image.js';
 import type { Queryable } from '../../database/database.js';
 import { type StatementWith, sql, statement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';

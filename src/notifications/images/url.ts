@@ -1,5 +1,4 @@
-import { imageFiles, type Rendition } from '../../contract/image.js';
-import type { Image } from '../../contract/notification.js';
+import { type Image, imageFiles, type Rendition } from '../../contract/image.js';
 import type { FieldError } from '../../lib/problem.js';
 
 /** Returns why a URL may not be used, in words; undefined if it may. */

@@ -9,7 +9,7 @@ import type { Pace } from '../../lib/pacing.js';
 import { Problem } from '../../lib/problem.js';
 import { findImages } from '../images/rows.js';
 import type { ImageUrls } from '../images/url.js';
-import { type NotificationRow, notificationColumns, notificationFields, toNotification } from './row.js';
+import { columnNames, type NotificationRow, notificationColumns, toNotification } from './row.js';
 
 /** An inbox, and the change sequence after which to read its changes. */
 export interface ChangesFrom {
@@ -44,7 +44,7 @@ type FoundRow = { nth: number; head: number; forgotten: number; marker: number |
 
 /** SQL: the columns of a notification. A tombstone has values in only three of them. */
 const tombstoneColumns = join(
-  notificationFields.map((field) => (/^(id|user_id|sequence)$/.test(field) ? identifier(field) : sql`null`)),
+  columnNames.map((field) => (/^(id|user_id|sequence)$/.test(field) ? identifier(field) : sql`null`)),
   ', ',
 );
 

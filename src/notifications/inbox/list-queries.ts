@@ -17,7 +17,7 @@ import type { FilterClause } from '../../lib/filter/fields.js';
 import type { Instant } from '../../lib/times.js';
 import { blockSize, countedBlocks, placeInBlocks, rowsBeyond } from './blocks.js';
 import type { Anchor, NotificationSort } from './cursor.js';
-import { type NotificationRow, notificationColumns, notificationFields } from './row.js';
+import { columnNames, type NotificationRow, notificationColumns } from './row.js';
 import { type HeadRow, headState, type InboxState, stateOf } from './state.js';
 import { boundsOf, placeColumns } from './time-bounds.js';
 
@@ -182,7 +182,7 @@ function boundParts({ userId, rows, mark, since, anchor, skip, type }: ListValue
 }
 
 const pageColumns = join(
-  notificationFields
+  columnNames
     .filter((column) => column !== 'user_id' && column !== 'updated_at')
     .map((column) => identifier(`page.${column}`)),
   ', ',

@@ -1,49 +1,38 @@
-import type { Image, Notification } from '../../contract/notification.js';
+import type { Static } from 'typebox';
+import type { Image } from '../../contract/image.js';
+import type { Notification } from '../../contract/notification.js';
+import { type FieldsWith, fieldsWith, type notificationFields } from '../../contract/notification-fields.js';
 import { identifier, join } from '../../database/sql.js';
 
+type Fields = typeof notificationFields;
+type ContentColumn = FieldsWith<'column' | 'input'>;
+
+/** The value of a column that a publisher sets: its text. Decimals are text, because a double may be less exact. */
+type ContentValue<Field> = Field extends { readonly isRequired: true } | { readonly isNotNull: true }
+  ? string
+  : string | null;
+
 /** The fields of a notification that a publisher sets, as stored in the columns. */
-export interface Content {
-  readonly actor_id: string | null;
-  readonly actor: string | null;
-  readonly notification_type: string;
-  readonly notification_key: string | null;
-  readonly object_id: string | null;
-  /** The decimal as text, because a number in JavaScript may be less exact than PostgreSQL's `numeric`. */
-  readonly object_data_number: string | null;
-  readonly object_data_string: string;
-  readonly description: string;
-  readonly image_id: string | null;
-}
+export type Content = { readonly [Name in ContentColumn]: ContentValue<Fields[Name]> };
+
+/** The columns that the service sets. */
+type Generated = {
+  readonly [Name in Exclude<FieldsWith<'column' | 'answer'>, ContentColumn>]: Static<Fields[Name]['answer']>;
+};
 
 /** A row of `notifications`, without its `change_sequence`. */
-export interface NotificationRow extends Content {
-  readonly id: string;
-  readonly user_id: string;
-  readonly sequence: number;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+export type NotificationRow = Generated & Content;
 
-/** The columns of a `NotificationRow`. */
-export const notificationFields = [
-  'id',
-  'user_id',
-  'sequence',
-  'actor_id',
-  'actor',
-  'notification_type',
-  'notification_key',
-  'object_id',
-  'object_data_number',
-  'object_data_string',
-  'description',
-  'image_id',
-  'created_at',
-  'updated_at',
-] as const satisfies (keyof NotificationRow)[];
+/** The names of the columns of a `NotificationRow`. */
+export const columnNames = fieldsWith('column').map(([name]) => name);
+
+/** The columns of a `Content`. */
+export const contentColumns = fieldsWith('column').flatMap(([name, { column: type, input }]) =>
+  input === undefined ? [] : { name: name as keyof Content, type },
+);
 
 /** SQL: the columns of a `NotificationRow`, for select lists. */
-export const notificationColumns = join(notificationFields.map(identifier), ', ');
+export const notificationColumns = join(columnNames.map(identifier), ', ');
 
 /** @param images contains the image of the row */
 export function toNotification(row: NotificationRow, images: ReadonlyMap<string, Image>): Notification {
@@ -56,7 +45,7 @@ export function toNotification(row: NotificationRow, images: ReadonlyMap<string,
  */
 export function notificationOf(
   content: Content,
-  generated: Omit<NotificationRow, keyof Content>,
+  generated: Generated,
   images: ReadonlyMap<string, Image>,
 ): Notification {
   return {

@@ -1,8 +1,9 @@
-import type { Image, NotificationChange, NotificationInput } from '../../contract/notification.js';
+import type { Image } from '../../contract/image.js';
+import type { NotificationChange, NotificationInput } from '../../contract/notification.js';
 import { kinds } from '../../lib/filter/fields.js';
 import { choiceError, type FieldError } from '../../lib/problem.js';
 import { type CheckUrl, type ImageUrls, imageUrlError } from '../images/url.js';
-import type { Content } from '../inbox/row.js';
+import { type Content, contentColumns } from '../inbox/row.js';
 
 /** The rules of an installation for the content of notifications. */
 export interface ContentRules {
@@ -58,50 +59,41 @@ export function imageUrls(items: readonly InputItem<NotificationInput | Notifica
   return new Set(items.flatMap(({ input }) => input.image ?? []));
 }
 
-/** The content of a new notification. @param newImages the images of `imageUrls`, by URL */
-export function contentOf(item: InputItem<NotificationInput>, newImages: ReadonlyMap<string, Image>): Content {
-  const { notification_type, description } = item.input;
-  const columns = writtenColumns(item, newImages);
-  // Copies each member. To spread a thousand objects would take longer than all other work of publishing.
+/**
+ * The content of a new notification. It names each member, because a loop over `contentColumns` takes four times as long,
+ * which is 3 % of the time of publishing a thousand notifications.
+ * @param newImages the images of `imageUrls`, by URL
+ */
+export function contentOf(
+  { input, exactNumber }: InputItem<NotificationInput>,
+  newImages: ReadonlyMap<string, Image>,
+): Content {
   return {
-    actor_id: columns.actor_id ?? null,
-    actor: columns.actor ?? null,
-    notification_type,
-    notification_key: columns.notification_key ?? null,
-    object_id: columns.object_id ?? null,
-    object_data_number: columns.object_data_number ?? null,
-    object_data_string: columns.object_data_string ?? '',
-    description,
-    image_id: columns.image_id ?? null,
+    actor_id: idOf(input.actor_id) ?? null,
+    actor: input.actor ?? null,
+    notification_type: input.notification_type,
+    notification_key: input.notification_key ?? null,
+    object_id: idOf(input.object_id) ?? null,
+    object_data_number: decimalOf(input.object_data_number, exactNumber) ?? null,
+    object_data_string: input.object_data_string ?? '',
+    description: input.description,
+    image_id: imageIdOf(input, newImages) ?? null,
   };
 }
 
 /** The columns that a change writes: one for each member that is present. */
 export function changedContent(
-  item: InputItem<NotificationInput | NotificationChange>,
+  { input, exactNumber }: InputItem<NotificationChange>,
   newImages: ReadonlyMap<string, Image>,
 ): Partial<Content> {
-  const columns = writtenColumns(item, newImages);
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
-}
-
-/** The columns of an input; undefined where a member is absent. */
-function writtenColumns(
-  { input, exactNumber }: InputItem<NotificationInput | NotificationChange>,
-  newImages: ReadonlyMap<string, Image>,
-): { readonly [Column in keyof Content]: Content[Column] | undefined } {
-  const value = input.object_data_number;
-  return {
-    actor_id: lowerCase(input.actor_id),
-    actor: input.actor,
-    notification_type: input.notification_type,
-    notification_key: input.notification_key,
-    object_id: lowerCase(input.object_id),
-    object_data_number: isGiven(value) ? decimal(exactNumber ?? String(value)) : value,
-    object_data_string: input.object_data_string,
-    description: input.description,
-    image_id: imageIdOf(input, newImages),
+  const written = ({ name, type }: (typeof contentColumns)[number]) => {
+    if (name === 'image_id') return imageIdOf(input, newImages);
+    const value = input[name];
+    if (typeof value === 'number') return decimalOf(value, exactNumber);
+    return type === 'uuid' ? idOf(value) : value;
   };
+  const columns = contentColumns.map((column) => [column.name, written(column)]);
+  return Object.fromEntries(columns.filter(([, value]) => value !== undefined));
 }
 
 /**
@@ -121,9 +113,11 @@ function isGiven<T>(value: T | null | undefined): value is T {
   return value !== null && value !== undefined;
 }
 
-function lowerCase(id: string | null | undefined): string | null | undefined {
-  return id?.toLowerCase() ?? id;
-}
+const idOf = (id: string | null | undefined) => id?.toLowerCase() ?? id;
+
+/** @param exactText the text of the number, if the parsed number may be inexact */
+const decimalOf = (value: number | null | undefined, exactText: string | undefined) =>
+  isGiven(value) ? decimal(exactText ?? String(value)) : value;
 
 /**
  * Applies the rule of filters (15 digits, 1e-300 to 1e300, `-0` is 0), so that a filter can match every published

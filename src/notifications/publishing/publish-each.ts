@@ -1,7 +1,7 @@
 import type { Notification, NotificationInput } from '../../contract/notification.js';
 import type { Handle, Transaction } from '../../database/database.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
-import { countDeliveries } from './validation.js';
+import { countDeliveries } from './limits.js';
 
 /** One notification to publish. */
 export interface Publication {

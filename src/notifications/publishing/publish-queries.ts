@@ -3,7 +3,7 @@ import type { Queryable } from '../../database/database.js';
 import { identifier, join, type Parameters, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import { instantFromPg } from '../../lib/times.js';
 import { blockRows, hasFullBlocks } from '../inbox/blocks.js';
-import type { Content } from '../inbox/row.js';
+import { type Content, contentColumns } from '../inbox/row.js';
 import { recordInboxEvents } from '../inbox/webhook-events.js';
 
 /** One notification to insert. */
@@ -47,22 +47,9 @@ export const movedColumns = sql`last_change_sequence - rows as before,
           last_time - (rows - 1) * interval '1 microsecond' as start,
           ${hasFullBlocks} as is_full`;
 
-/** The columns of a `Content`, and their types. */
-const contentColumns = [
-  ['actor_id', 'uuid'],
-  ['actor', 'text'],
-  ['notification_type', 'text'],
-  ['notification_key', 'text'],
-  ['object_id', 'uuid'],
-  ['object_data_number', 'numeric'],
-  ['object_data_string', 'text'],
-  ['description', 'text'],
-  ['image_id', 'uuid'],
-] as const satisfies (readonly [keyof Content, string])[];
-
 /** SQL: the names of these columns. */
 export const contentNames = join(
-  contentColumns.map(([name]) => identifier(name)),
+  contentColumns.map(({ name }) => identifier(name)),
   ', ',
 );
 
@@ -82,7 +69,7 @@ export type ContentArrays = Readonly<Record<keyof Content, string>>;
 /** SQL: the arrays of contents, as arguments of `unnest`. */
 export function contentParameters(p: Parameters<ContentArrays>): Sql {
   return join(
-    contentColumns.map(([name, type]) => array(p[name], type)),
+    contentColumns.map(({ name, type }) => array(p[name], type)),
     ', ',
   );
 }
@@ -169,7 +156,7 @@ type RowArrays = { readonly ids: string; readonly userIds: string } & ContentArr
 const insertOneRow = insertStatement<OneRow>('notifications_publish_one', (p) => ({
   deliveries: sql`select ${p.id}::uuid as id, ${p.userId}::uuid as user_id, 1 as place,
              ${join(
-               contentColumns.map(([name, type]) => sql`${p[name]}::${identifier(type)} as ${identifier(name)}`),
+               contentColumns.map(({ name, type }) => sql`${p[name]}::${identifier(type)} as ${identifier(name)}`),
                ', ',
              )}`,
   lockedHeads: sql`user_id = ${p.userId}::uuid for update`,

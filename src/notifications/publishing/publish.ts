@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Image, Notification, NotificationInput } from '../../contract/notification.js';
+import type { Image } from '../../contract/image.js';
+import type { Notification, NotificationInput } from '../../contract/notification.js';
 import type { Queryable, Transaction } from '../../database/database.js';
 import { orderedId, orderedIds } from '../../lib/ids.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';

@@ -1,24 +1,11 @@
-import type { Image, NotificationInput } from '../../contract/notification.js';
+import type { Image } from '../../contract/image.js';
+import type { NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { findAndLockImages, findImages } from '../images/rows.js';
 import { type ContentRules, contentErrors, type InputItem, imageIds } from './content.js';
-
-/** The maximum number of notifications that one request may publish. */
-export const maxDeliveries = 10_000;
-
-/** The number of notifications of an item, one for each of its users. The item may not be validated yet. */
-export function countDeliveries(item: unknown): number {
-  if (typeof item !== 'object' || item === null || !('user_ids' in item)) return 1;
-  const { user_ids: userIds } = item;
-  return Array.isArray(userIds) ? userIds.length : 1;
-}
-
-/** The error of a request that has too many notifications; empty if the number is allowed. */
-export function deliveryLimitErrors(deliveries: number): FieldError[] {
-  return deliveries > maxDeliveries ? [{ code: 'too_many_deliveries', params: { max: maxDeliveries } }] : [];
-}
+import { deliveryLimitErrors } from './limits.js';
 
 /** A request: one notification, or several. */
 export type PublishRequest = NotificationInput | readonly NotificationInput[];

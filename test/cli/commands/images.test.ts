@@ -1,7 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Image } from '../../../src/contract/notification.js';
+import type { Image } from '../../../src/contract/image.js';
 import { accessKeyId, type StoreFake, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { createImageFolder, plain } from '../../support/image-fixtures.js';

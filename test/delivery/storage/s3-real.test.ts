@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { AwsV4Signer } from 'aws4fetch';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { Image } from '../../../src/contract/notification.js';
+import type { Image } from '../../../src/contract/image.js';
 import { createOutbound } from '../../../src/delivery/outbound.js';
 import { createImageBucket } from '../../../src/delivery/storage/s3.js';
 import { createS3Bucket } from '../../../src/delivery/storage/s3-client.js';

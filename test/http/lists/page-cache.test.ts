@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import type { Image, Notification } from '../../../src/contract/notification.js';
+import type { Image } from '../../../src/contract/image.js';
+import type { Notification } from '../../../src/contract/notification.js';
 import { createPageCache, type StoredPage } from '../../../src/http/lists/page-cache.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NotificationInput } from '../../../src/contract/notification.js';
 import type { Notifications } from '../../../src/notifications/notifications.js';
-import { maxDeliveries } from '../../../src/notifications/publishing/validation.js';
+import { maxDeliveries } from '../../../src/notifications/publishing/limits.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import {
   createInbox,

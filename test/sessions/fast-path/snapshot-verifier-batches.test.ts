@@ -20,13 +20,14 @@ import {
   wrongCode,
 } from '../../support/users.js';
 
-const rounds = 20;
+const rounds = 8;
 
 let one: TestApp;
 let other: TestApp;
 let unbatched: TestApp;
 beforeAll(async () => {
-  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' });
+  // A query that hangs must not be cancelled before the test has looked at the others, and the load may delay all of them.
+  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' }, { queryTimeout: 60_000 });
   other = await one.another();
   unbatched = await one.another({ DATABASE_BATCHING: 'false' });
 });
@@ -80,7 +81,7 @@ describe('parallel session checks', () => {
     }
   });
 
-  test('never accept a login that ended before they began, 20 times on two instances under load', async () => {
+  test('never accept a login that ended before they began, 8 times on two instances under load', async () => {
     const crowd = (await createCases()).slice(0, 8).map(({ token }) => token);
     let running = true;
     const load = [one, other].flatMap((on) =>

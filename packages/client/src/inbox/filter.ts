@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.js';
 import type { NotificationKey, NotificationType } from '../registered.js';
+import type { NotificationFilterKinds } from '../wire.js';
 
 type OneOrMore<T> = T | readonly T[];
 type Matches<T> = OneOrMore<T> | { readonly eq?: OneOrMore<T> | undefined; readonly neq?: OneOrMore<T> | undefined };
@@ -15,22 +16,29 @@ type Compares<T> =
       readonly lte?: T | undefined;
     };
 
-/** Conditions that must all hold. Several values: any of them matches, or with `neq` none. Values are escaped for you. */
-export interface NotificationConditions {
-  readonly id?: Matches<string> | undefined;
-  readonly actor_id?: Matches<string> | undefined;
-  readonly object_id?: Matches<string> | undefined;
-  readonly notification_type?: Matches<NotificationType> | undefined;
-  readonly notification_key?: Matches<NotificationKey> | undefined;
+interface Conditions<Text> {
+  readonly id: Matches<string>;
+  readonly enum: Matches<Text>;
+  readonly key: Matches<Text>;
   /** `like` finds a part of the text in any letter case. */
-  readonly actor?: MatchesText | undefined;
-  readonly description?: MatchesText | undefined;
-  readonly object_data_string?: MatchesText | undefined;
-  readonly sequence?: Compares<number> | undefined;
-  readonly object_data_number?: Compares<number> | undefined;
-  readonly created_at?: Compares<string | Date> | undefined;
-  readonly updated_at?: Compares<string | Date> | undefined;
+  readonly string: MatchesText;
+  readonly integer: Compares<number>;
+  readonly number: Compares<number>;
+  readonly time: Compares<string | Date>;
 }
+
+/** Fields whose values an app can declare (`Register`). */
+interface Declared {
+  readonly notification_type: NotificationType;
+  readonly notification_key: NotificationKey;
+}
+
+/** Conditions that must all hold. Several values: any of them matches, or with `neq` none. Values are escaped for you. */
+export type NotificationConditions = {
+  readonly [Field in Exclude<keyof NotificationFilterKinds, 'user_id'>]?:
+    | Conditions<Field extends keyof Declared ? Declared[Field] : string>[NotificationFilterKinds[Field]]
+    | undefined;
+};
 
 /** Text is in the grammar of the service, such as `notification_type:eq:payment`, and is sent as it is. */
 export type NotificationFilter = NotificationConditions | string;

@@ -3,6 +3,8 @@ import { readConfig } from '../../../config/config.js';
 import { addKeyToFile, removeOldKeysFromFile } from '../../../database/secrets/key-file.js';
 import { countOldKeyUses, type OldKeyUse } from '../../../database/secrets/old-keys.js';
 import { needSecretKeys } from '../../../database/secrets/secret-key-file.js';
+import { acceptNewKey } from '../../../database/secrets/start-keys.js';
+import { describeCounts } from '../../../database/secrets/unreadable.js';
 import { createSecretKeys } from '../../../lib/crypto/secret-keys.js';
 import { withDatabase } from '../../support/dependencies.js';
 import { CommandError } from '../../support/failure.js';
@@ -23,6 +25,10 @@ export function secretCommand(program: Command, io: Io): void {
     .command('remove-old')
     .description('remove the old keys from DATA_DIR, if no value needs them')
     .action(() => removeOld(io));
+  secret
+    .command('accept-new')
+    .description('let Postern start with a new key if the old one is lost, and give up the values that need it')
+    .action(() => acceptNew(io));
 }
 
 async function rotate(io: Io): Promise<void> {
@@ -54,6 +60,17 @@ async function removeOld(io: Io): Promise<void> {
   printLine(
     io.stdout,
     removedIds.length === 0 ? 'There is no old key.' : `Removed ${removedIds.join(', ')}. Restart Postern.`,
+  );
+}
+
+async function acceptNew(io: Io): Promise<void> {
+  const { id, unreadable } = await withDatabase(io, acceptNewKey);
+  printLine(io.stdout, `Postern now starts with the key ${id}.`);
+  printLine(
+    io.stdout,
+    unreadable.length === 0
+      ? 'It decrypts all stored values.'
+      : `These values need a lost key and never work again: ${describeCounts(unreadable)}.`,
   );
 }
 

@@ -5,6 +5,7 @@ import { preferredLanguage } from '../../../lib/language.js';
 import { mapWithPauses, type Pace, type Pacer } from '../../../lib/pacing.js';
 import { Problem } from '../../../lib/problem.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
+import { countDeliveries, maxDeliveries } from '../../../notifications/publishing/limits.js';
 import {
   type EachPublisherOptions,
   type Outcome,
@@ -12,7 +13,6 @@ import {
   publishEach,
   validatePublications,
 } from '../../../notifications/publishing/publish-each.js';
-import { countDeliveries, maxDeliveries } from '../../../notifications/publishing/validation.js';
 import { createNdjsonHandler } from '../../ndjson/exchange.js';
 import type { Entry } from '../../ndjson/items.js';
 import { problemBody } from '../../plugins/problems.js';

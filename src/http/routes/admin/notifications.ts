@@ -13,7 +13,7 @@ import type { Pacer } from '../../../lib/pacing.js';
 import { Problem, throwIfErrors } from '../../../lib/problem.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import type { Notifications } from '../../../notifications/notifications.js';
-import { countDeliveries, deliveryLimitErrors } from '../../../notifications/publishing/validation.js';
+import { maxItems, sizeErrors } from '../../../notifications/publishing/limits.js';
 import type { Push } from '../../../notifications/push/push.js';
 import {
   arrayForm,
@@ -25,15 +25,13 @@ import {
 } from '../../lists/notification-list.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import type { Idempotent, IdempotentWork } from '../../requests/idempotent.js';
+import { jsonInParts } from '../../requests/json-parts.js';
 import { dryRunQuery, pathId, readDryRun } from '../../requests/parameters.js';
 import { namesExternally, withUserIds } from '../../requests/recipients.js';
 import type { App } from '../../requests/route.js';
 import { createItemPublisher, publishedItems } from './notifications-ndjson.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
-const maxItems = 1000;
-/** The maximum size of the response in bytes. The response repeats an item for each of its users. */
-const maxPublishedBytes = 64 * 1024 * 1024;
 const Params = Type.Object({ id: Type.String() });
 
 /**
@@ -120,7 +118,7 @@ function publishRoute(app: App, services: PublishServices): void {
     config: { ...publishing.config, ndjson: NotificationInput, document: oneNotification, checkQuery: readDryRun },
     preValidation: async (request, reply) => {
       if (isNdjson(request)) await publishLines(request, reply);
-      else refuseExcess(request.body);
+      else throwIfErrors(sizeErrors(request.body));
     },
     async handler(request, reply) {
       const body = await identified(userReferences, request.body);
@@ -150,7 +148,7 @@ function publishRoute(app: App, services: PublishServices): void {
       body: NotificationInputs,
       response: { 201: Type.Array(Notification, { description: 'The notifications, in the order of the request.' }) },
     },
-    preValidation: async (request) => refuseExcess(request.body),
+    preValidation: async (request) => throwIfErrors(sizeErrors(request.body)),
     async handler(request, reply) {
       await publishJson(request, reply, await withUserIds(userReferences, request.body), false);
       return reply;
@@ -170,7 +168,7 @@ function publishRoute(app: App, services: PublishServices): void {
       response: { 200: { ...DryRun, description: 'What publishing would do.' } },
     },
     config: { ...publishing.config, idempotent: false },
-    preValidation: async (request) => refuseExcess(request.body),
+    preValidation: async (request) => throwIfErrors(sizeErrors(request.body)),
     async handler(request) {
       const items = await withUserIds(userReferences, request.body);
       return push.dryRun(await notifications.planNotifications(items, exactNumbers(request.rawBody)));
@@ -202,42 +200,6 @@ async function identified<Body extends PublishBody>(references: UserReferences, 
 async function identified(references: UserReferences, body: PublishBody): Promise<PublishBody> {
   if (Array.isArray(body)) return withUserIds(references, body);
   return namesExternally(body) ? ((await withUserIds(references, [body]))[0] ?? body) : body;
-}
-
-/** Serialises a JSON array in parts, so that each part can be serialised before the next one exists. */
-function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void; all(): Buffer } {
-  // This asks for the serializer of status 201, because the handler limit may already have answered with another
-  // status.
-  const serialize = reply.getSerializationFunction('201') as ((part: readonly unknown[]) => string) | undefined;
-  if (serialize === undefined) throw new Error('the answer has no schema');
-  const parts = [Buffer.from('[')];
-  return {
-    add(part) {
-      parts.push(Buffer.from(`${parts.length === 1 ? '' : ','}${serialize(part).slice(1, -1)}`));
-    },
-    all: () => Buffer.concat([...parts, Buffer.from(']')]),
-  };
-}
-
-/**
- * Refuses requests that are too large before validation: validation reports every error, and 4 MiB can contain two
- * million invalid items.
- * @throws Problem `validation_failed`
- */
-function refuseExcess(body: unknown): void {
-  const items: unknown[] = Array.isArray(body) ? body : [body];
-  if (items.length > maxItems) throwIfErrors([{ code: 'too_many_items', params: { max: maxItems } }]);
-  throwIfErrors(deliveryLimitErrors(items.reduce<number>((sum, item) => sum + countDeliveries(item), 0)));
-  const bytes = items.reduce<number>((sum, item) => sum + repeatedBytes(item), 0);
-  if (bytes > maxPublishedBytes) {
-    throwIfErrors([{ code: 'too_much_published', params: { max: maxPublishedBytes / 2 ** 20 } }]);
-  }
-}
-
-/** The size of an item in the response, in bytes, if it has several users. For one user the body limit is enough. */
-function repeatedBytes(item: unknown): number {
-  const users = countDeliveries(item);
-  return users < 2 ? 0 : users * Buffer.byteLength(JSON.stringify({ ...Object(item), user_ids: undefined }));
 }
 
 function changeRoutes(app: App, { notifications, database }: { notifications: Notifications; database: Handle }): void {

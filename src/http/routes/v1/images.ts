@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ImageInput, ImageUpload, maxImageBytes } from '../../../contract/image.js';
-import { Image } from '../../../contract/notification.js';
+import { Image, ImageInput, ImageUpload, maxImageBytes } from '../../../contract/image.js';
 import { Problem, throwIfErrors } from '../../../lib/problem.js';
 import type { ImageSource, Images } from '../../../notifications/images/images.js';
 import type { Idempotent } from '../../requests/idempotent.js';

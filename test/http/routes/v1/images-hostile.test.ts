@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Image } from '../../../../src/contract/notification.js';
+import type { Image } from '../../../../src/contract/image.js';
 import { startHttp } from '../../../delivery/local-server.js';
 import { type ApiOptions, type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';

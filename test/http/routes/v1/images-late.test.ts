@@ -5,25 +5,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Image } from '../../../../src/contract/notification.js';
+import type { Image } from '../../../../src/contract/image.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import { eventually } from '../../../support/eventually.js';
 import { createImageFolder, formOf, plain } from '../../../support/image-fixtures.js';
 import { testSql } from '../../../support/sql.js';
 
 let folder: Awaited<ReturnType<typeof createImageFolder>>;
 let postern: TestApp;
+/** An instance that gives an image 1 s. */
+let hurried: TestApp;
 beforeAll(async () => {
   folder = await createImageFolder();
   postern = await startTestApp({ IMAGE_DIR: folder.path });
+  hurried = await postern.another({}, { imageTimeout: 1000 });
 });
 afterAll(async () => {
+  await hurried.close();
   await postern.close();
   await folder.remove();
 });
 
-const upload = async (key?: string) =>
-  postern.api<Image & ProblemAnswer>('POST', '/admin/v1/images', {
-    bearer: postern.adminKey,
+const upload = async (on: TestApp, key?: string) =>
+  on.api<Image & ProblemAnswer>('POST', '/admin/v1/images', {
+    bearer: on.adminKey,
     body: formOf(['file', await plain(60, 40).png().toBuffer(), 'lunch.png']),
     ...(key !== undefined && { headers: { 'idempotency-key': key } }),
   });
@@ -46,21 +51,24 @@ async function blockThreads(): Promise<() => Promise<void>> {
 
 test('an image that is not converted in time gets 503 and is never stored, and its key can be used again', async () => {
   // Loads the library, and checks that files can be written.
-  expect((await upload()).status).toBe(201);
+  expect((await upload(postern)).status).toBe(201);
   const before = await countImages();
   const file = await plain(60, 40).png().toBuffer();
   const release = await blockThreads();
-  const late = postern.api<ProblemAnswer>('POST', '/admin/v1/images', {
-    ...{ bearer: postern.adminKey, headers: { 'idempotency-key': 'late' } },
+  const late = hurried.api<ProblemAnswer>('POST', '/admin/v1/images', {
+    ...{ bearer: hurried.adminKey, headers: { 'idempotency-key': 'late' } },
     body: formOf(['file', file, 'lunch.png']),
   });
   const { status, headers, body } = await late.finally(release);
   expect([status, headers['retry-after'], body.errors[0]?.code]).toEqual([503, '1', 'image_not_stored']);
   expect(body.errors[0]?.message).toContain('not stored');
 
-  // There is one decoder, so the late image is finished when this one is.
-  const again = await upload('late');
+  // There is one decoder, so the late image is finished when this one is. On a busy machine, this one may be late too.
+  const again = await eventually('an image in time', async () => {
+    const answer = await upload(hurried, 'late');
+    return answer.status === 503 ? undefined : answer;
+  });
   expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined]);
   expect(await countImages()).toBe(before + 1);
-  expect(postern.logged.filter((line) => line.includes('already sent'))).toEqual([]);
+  expect(hurried.logged.filter((line) => line.includes('already sent'))).toEqual([]);
 });
