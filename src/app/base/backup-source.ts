@@ -4,7 +4,7 @@ import type { BackupSource } from '../../backups/create.js';
 import type { DumpVerification } from '../../backups/verify.js';
 import type { Config } from '../../config/config.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
-import { hasSecretKeys, needSecretKeys } from '../../database/secrets/secret-key-file.js';
+import { findSecretKeys, needSecretKeys } from '../../database/secrets/secret-key-file.js';
 import { createKeyId } from '../../lib/crypto/secret-keys.js';
 import { imageRemovalLock } from '../../notifications/images/cleanup.js';
 
@@ -37,7 +37,7 @@ const withId = (key: string) => ({ id: createKeyId(key), key });
 
 /** How to find out who has written a backup. The machine may have no secret key. @throws SecretKeyError */
 export async function backupKeys(config: Config, acceptsUnauthenticated: boolean): Promise<BackupKeys> {
-  const keys = (await hasSecretKeys(config)) ? await needSecretKeys(config) : [];
+  const keys = (await findSecretKeys(config)) ?? [];
   return { passphrase: config.BACKUP_PASSPHRASE?.reveal(), secretKeys: keys.map(withId), acceptsUnauthenticated };
 }
 
