@@ -39,11 +39,11 @@ describe.each(composing)('a key of an input method chooses nothing, %s', (_, ini
     await page.keyboard.press('Control+k');
     const box = page.getByRole('combobox', { name: 'A page, an action, a user' });
     await box.fill('Messages');
-    await page.getByRole('option', { name: 'Messages', selected: true }).waitFor();
+    await page.getByRole('option', { name: /^Messages/, selected: true }).waitFor();
     await compose(page, 'Enter', init);
     await compose(page, 'ArrowDown', init);
     await box.waitFor();
-    expect(await page.getByRole('option', { name: 'Messages' }).getAttribute('aria-selected')).toBe('true');
+    expect(await page.getByRole('option', { name: /^Messages/ }).getAttribute('aria-selected')).toBe('true');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor();
     await expectNoErrorsOrSidewaysScroll();
@@ -227,7 +227,7 @@ describe('after an upgrade of the service', () => {
     const { upgrade, loads } = await withUpgrade(page);
     await page.getByLabel('Note').fill('half a sentence');
     upgrade();
-    const asked = page.waitForRequest((request) => request.url().endsWith('/console'));
+    const asked = page.waitForResponse((response) => response.url().endsWith('/console'));
     await page.getByRole('link', { name: 'Messages' }).hover();
     await asked;
     expect(await page.getByLabel('Note').inputValue()).toBe('half a sentence');
