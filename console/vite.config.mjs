@@ -1,9 +1,24 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+const source = readFileSync(new URL('src/theme.js', import.meta.url));
+const themeFile = `assets/theme-${createHash('sha256').update(source).digest('base64url').slice(0, 8)}.js`;
+
+/** Puts src/theme.js into the page as a classic script, before everything else. @type {import('vite').Plugin} */
+const themeScript = {
+  name: 'theme-script',
+  generateBundle() {
+    this.emitFile({ type: 'asset', fileName: themeFile, source });
+  },
+  transformIndexHtml: () => [{ tag: 'script', attrs: { src: `./${themeFile}` }, injectTo: 'head-prepend' }],
+};
+
 export default defineConfig({
-  base: '/console/',
-  plugins: [react()],
+  // Relative, because PUBLIC_URL may have a path. The service replaces `./assets/` in the page.
+  base: './',
+  plugins: [react(), themeScript],
   // Nothing becomes a data: URL, which the content security policy refuses.
   build: {
     target: 'es2022',

@@ -35,7 +35,7 @@ export async function listen(
   onAnswered: RequestObserver | undefined,
 ): Promise<Servers> {
   const { config, log, lifecycle, listening, tracing } = base;
-  const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL, APP_NAME: appName } = config;
+  const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL } = config;
   const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
 
   async function startServer(
@@ -60,7 +60,12 @@ export async function listen(
     return { app, port: boundPort, url: httpUrl(host, boundPort) };
   }
 
-  const consoleOptions = (publicUrl: string | undefined) => files && { appName, publicUrl, files };
+  const installation = {
+    app_name: config.APP_NAME,
+    takes_pin: config.PIN_POLICY !== 'off',
+    notification_types: [...config.NOTIFICATION_TYPES],
+  };
+  const consoleOptions = (publicUrl: string | undefined) => files && { installation, publicUrl, files };
   const address = { host: HOST, port: PORT, publicUrl: PUBLIC_URL };
   const isSeparate = CONSOLE_PORT !== undefined;
   const main = await startServer(address, {

@@ -105,7 +105,7 @@ export const factorSettings = {
   PASSKEY_ORIGINS: {
     parse: passkeyOrigins,
     about:
-      'Where passkeys may be used: origins of pages, and android:apk-key-hash:… of apps. When unset, the origin of PUBLIC_URL, else http://localhost with the port.',
+      'Where passkeys may be used: origins of pages, such as https://app.example.com and capacitor://localhost, and android:apk-key-hash:… of apps. Wildcards are refused. When unset, the origin of PUBLIC_URL, else http://localhost with the port.',
   },
   PASSKEY_USER_VERIFICATION: {
     parse: choice('preferred', 'required'),

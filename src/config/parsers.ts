@@ -117,6 +117,21 @@ export const url =
           `must be a URL that starts with ${protocols.map((protocol) => (protocol === 'mailto:' ? protocol : `${protocol}//`)).join(' or ')}`,
         );
 
+/** The first parts of the paths of Postern. If PUBLIC_URL began with one, a proxy that removes its path would be ambiguous. */
+const ownPaths = ['v1', 'admin', 'console', 'docs', 'images', 'livez', 'readyz', 'metrics', '.well-known'];
+
+/** The URL of this service for clients: links, paths and headers are built from it. */
+export function publicUrl(text: string): Parsed<string> {
+  const parsed = url('http:', 'https:')(text);
+  if ('error' in parsed) return parsed;
+  const { username, password, pathname } = new URL(text);
+  if (/[?#]/.test(text)) return invalid('must not have a query or a fragment, because paths are added to it');
+  const [, first = ''] = pathname.split('/');
+  if (ownPaths.includes(first)) return invalid(`must not have a path below /${first}, which is a path of Postern`);
+  if (pathname.includes('//')) return invalid('must not have two slashes in a row in its path');
+  return username === '' && password === '' ? parsed : invalid('must not have a user name or a password');
+}
+
 /** A connection string of PostgreSQL, with one host or several. Postern always connects to the one that accepts writes. */
 export function databaseUrl(text: string): Parsed<string> {
   const error = hostsError(text);
@@ -227,20 +242,36 @@ export function regions(text: string): Parsed<readonly string[]> {
 
 /** Origins of web pages, joined by commas. */
 export function origins(text: string): Parsed<readonly string[]> {
-  const list = text.split(',').map((origin) => origin.trim());
-  return list.every((origin) => parseUrl(origin)?.origin === origin)
-    ? ok(list)
-    : invalid('must be origins such as https://app.example.com, joined by commas');
+  return originList(text, isWebOrigin, 'https://app.example.com');
+}
+
+/** Origins of pages, also of pages in apps: Capacitor, Ionic and Tauri have schemes of their own, and so have extensions of browsers. */
+export function pageOrigins(text: string): Parsed<readonly string[]> {
+  return originList(text, isPageOrigin, 'https://app.example.com or capacitor://localhost');
 }
 
 /** Origins of pages and of Android apps, which contain the digest of the app's signing certificate. */
 export function passkeyOrigins(text: string): Parsed<readonly string[]> {
-  const list = text.split(',').map((origin) => origin.trim());
   const isApp = (origin: string) => /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/.test(origin);
-  return list.every((origin) => isApp(origin) || 'value' in origins(origin))
-    ? ok(list)
-    : invalid('must be origins such as https://app.example.com or android:apk-key-hash:…, joined by commas');
+  const example = 'https://app.example.com, capacitor://localhost or android:apk-key-hash:…';
+  return originList(text, (origin) => isApp(origin) || isPageOrigin(origin), example);
 }
+
+function originList(text: string, accepts: (origin: string) => boolean, example: string): Parsed<readonly string[]> {
+  const list = text.split(',').map((origin) => origin.trim());
+  if (list.some((origin) => origin.includes('*'))) return invalid('must name each origin: a * matches nothing');
+  return list.every(accepts) ? ok(list) : invalid(`must be origins such as ${example}, joined by commas`);
+}
+
+/** Whether the text is an origin as browsers write it (RFC 6454, 6.2). */
+const isWebOrigin = (text: string): boolean => parseUrl(text)?.origin === text && /^https?:/.test(text);
+
+/** The schemes that no page has, or whose pages have the origin `null`. */
+const otherSchemes = /^(?:https?|wss?|ftp|file|data|blob|javascript|about|android|null):/;
+
+const isPageOrigin = (text: string): boolean =>
+  isWebOrigin(text) ||
+  (/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?$/.test(text) && !otherSchemes.test(text));
 
 export const factorPolicy = choice(...secondFactorPolicies);
 

@@ -11,8 +11,10 @@ import {
   maxWorkers,
   ok,
   origins,
+  pageOrigins,
   pairs,
   pattern,
+  publicUrl,
   ratio,
   type Setting,
   samplerNames,
@@ -34,15 +36,20 @@ export const serviceSettings = {
     about: `Number of processes, at most ${maxWorkers}. They share the port and the database. auto: one for each core of the machine or the container.`,
   },
   PUBLIC_URL: {
-    parse: url('http:', 'https:'),
-    about: 'The URL by which clients reach the service. With https, answers have the header Strict-Transport-Security.',
+    parse: publicUrl,
+    about:
+      'The URL by which clients reach the service. It may have a path, such as https://app.example.com/auth. With https, answers have the header Strict-Transport-Security.',
   },
   DPOP_ORIGINS: {
     parse: origins,
     about:
       'Further origins by which clients call the API, such as an internal host. The URL in a DPoP proof must begin with PUBLIC_URL or one of these. Without PUBLIC_URL, Postern believes the Host header of the request.',
   },
-  CORS_ORIGINS: { parse: origins, about: 'Origins whose pages may call the API. None by default.' },
+  CORS_ORIGINS: {
+    parse: pageOrigins,
+    about:
+      'Origins whose pages may call the API, also those of apps such as capacitor://localhost and of extensions of browsers. Name each of them: wildcards are refused. None by default.',
+  },
   TRUST_PROXY: {
     parse: trustProxy,
     about:

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { Tracing } from '../lib/tracing/tracing.js';
+import { pathOf } from '../lib/urls.js';
 import { createVerifyHandler } from '../sessions/fast-path/verify-handler.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { createAddressReader, trustedProxies } from './admission/client-address.js';
@@ -25,6 +26,7 @@ import { jsonBodyPlugin } from './plugins/json-body.js';
 import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
+import { publicPathPlugin, withoutPublicPath } from './plugins/public-path.js';
 import { userReferencesPlugin } from './plugins/user-references.js';
 import { validationPlugin } from './plugins/validation.js';
 import type { App } from './requests/route.js';
@@ -53,6 +55,7 @@ const maxBodyBytes = 64 * 1024;
 export async function buildServer(options: ServerOptions): Promise<App> {
   const { services } = options;
   const behindTls = options.publicUrl?.startsWith('https:') === true;
+  const publicPath = pathOf(options.publicUrl);
   const logsRequests = options.log.level === 'debug' || options.log.level === 'trace';
   const headers = alwaysHeaders({ behindTls, cors: options.corsOrigins.length > 0 });
   const isTrusted = trustedProxies(options.trustProxy);
@@ -94,7 +97,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
           // `headersPlugin` checks it, and answers with a problem.
           requireHostHeader: false,
         },
-        traced(verifyHandler.listener(routes)),
+        withoutPublicPath(publicPath, traced(verifyHandler.listener(routes))),
       ),
     // An id that is too long gets 404 like any unknown id. The limit of the headers also limits the URL.
     routerOptions: { maxParamLength: maxHeaderBytes },
@@ -119,6 +122,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);
   headersPlugin(app, headers);
+  if (publicPath !== '') publicPathPlugin(app, publicPath);
   forwardedHeadersPlugin(app, options.log);
   if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
   admissionPlugin(app, { admission, verifyApiKey: services.verifiers.verifyApiKey });

@@ -14,6 +14,11 @@ export function parseUrl(text: string): URL | undefined {
   }
 }
 
+/** The path of a URL without a slash at its end, such as `/auth`. Empty for the root, and without a URL. */
+export function pathOf(url: string | undefined): string {
+  return url === undefined ? '' : new URL(url).pathname.replace(/\/+$/, '');
+}
+
 /** A mail server, and how to connect to it. */
 export interface SmtpTarget {
   /** A name or an address, without brackets. */

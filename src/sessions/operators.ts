@@ -95,3 +95,21 @@ export async function recordSessionProof(
   if (recorded === undefined) throw new Problem('invalid_session_token');
   return recorded;
 }
+
+const takeOverProof = statement<{ userId: string; sessionId: string }, Record<string, never>>(
+  'session_take_over_proof',
+  (p) => sql`
+  update sessions s set proven_at = former.proven_at
+  from (select max(o.proven_at) as proven_at from sessions o, sessions n
+        where n.user_id = ${p.userId} and n.id = ${p.sessionId}
+          and o.user_id = n.user_id and o.authentication_id = n.authentication_id) former
+  where s.user_id = ${p.userId} and s.id = ${p.sessionId} and former.proven_at is not null`,
+);
+
+/**
+ * Gives a new session the last re-authentication in an earlier session of the same login. For the console, whose page loses
+ * its session token with each reload, but not its login. The re-authentication becomes no younger.
+ */
+export async function takeOverSessionProof(database: Database, { ids: [userId = '', sessionId = ''] }: ParsedToken) {
+  await database.user(userId).query(takeOverProof({ userId, sessionId }));
+}

@@ -44,6 +44,39 @@ describe('passkeys', () => {
     }
   });
 
+  test('accept the pages of apps and of extensions of browsers', () => {
+    const list =
+      'capacitor://localhost,ionic://localhost,tauri://localhost,chrome-extension://abcdefghijklmnop,app://my.app:8080';
+    const id = { PASSKEY_RP_ID: 'example.com' };
+    expect(readConfig({ ...id, PASSKEY_ORIGINS: list }).PASSKEY_ORIGINS).toEqual(list.split(','));
+    expect(readConfig({ CORS_ORIGINS: list }).CORS_ORIGINS).toEqual(list.split(','));
+    expect(errorsOf({ DPOP_ORIGINS: 'capacitor://localhost' })).toEqual([expect.stringContaining('DPOP_ORIGINS must')]);
+  });
+
+  test.each(['PASSKEY_ORIGINS', 'CORS_ORIGINS', 'DPOP_ORIGINS'])('%s has no wildcards', (name) => {
+    for (const text of ['*', 'https://*.example.com', 'capacitor://*', 'https://app.example.com, https://*']) {
+      const errors = errorsOf({ PASSKEY_RP_ID: 'example.com', [name]: text });
+      expect(errors).toEqual([`${name} must name each origin: a * matches nothing`]);
+    }
+  });
+
+  test.each(['PASSKEY_ORIGINS', 'CORS_ORIGINS'])('%s has no other texts', (name) => {
+    for (const text of [
+      ...['capacitor://localhost/', 'capacitor:localhost', 'capacitor://', 'Capacitor://localhost', 'capacitor://a b'],
+      ...[
+        'file://localhost',
+        'data://x',
+        'null',
+        'https://app.example.com:443',
+        'ws://app.example.com',
+        'capacitor://a?b',
+      ],
+    ]) {
+      const errors = errorsOf({ PASSKEY_RP_ID: 'example.com', [name]: text });
+      expect(errors).toEqual([expect.stringContaining(`${name} must be origins such as`)]);
+    }
+  });
+
   test('require a domain that contains their origins', () => {
     const publicUrl = { PUBLIC_URL: 'https://auth.example.com' };
     for (const id of ['example.com', 'auth.example.com']) {

@@ -180,3 +180,30 @@ describe('an unknown name', () => {
     expect(warnings).toEqual(['SMS_PROVDER is not a variable of Postern; did you mean SMS_PROVIDER?']);
   });
 });
+
+describe('the public URL', () => {
+  test('may have a path', () => {
+    for (const url of [
+      'https://example.com',
+      'https://example.com/',
+      'https://example.com/auth',
+      'http://localhost:8080/a/b/',
+    ]) {
+      expect(readConfig({ PUBLIC_URL: url }).PUBLIC_URL).toBe(url);
+    }
+  });
+
+  test.each([
+    ['https://example.com?a=1', 'a query or a fragment'],
+    ['https://example.com/auth?', 'a query or a fragment'],
+    ['https://example.com/auth#', 'a query or a fragment'],
+    ['https://example.com/#/auth', 'a query or a fragment'],
+    ['https://ada@example.com', 'a user name or a password'],
+    ['https://ada:secret@example.com', 'a user name or a password'],
+    ['https://example.com/v1', 'a path below /v1'],
+    ['https://example.com/console/auth', 'a path below /console'],
+    ['https://example.com//auth', 'two slashes'],
+  ])('%s is refused', (url, what) => {
+    expect(errorsOf({ PUBLIC_URL: url })).toEqual([expect.stringContaining(`PUBLIC_URL must not have ${what}`)]);
+  });
+});

@@ -133,6 +133,23 @@ describe('the columns', () => {
     ]);
   });
 
+  test.each([
+    ['Django', `pbkdf2_sha256$1200000$salt$${'A'.repeat(43)}=`],
+    ['Keycloak', JSON.stringify({ type: 'password', secretData: '{}', credentialData: '{}' })],
+    ['Firebase', '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=AAAA$AAAA$AAAA'],
+    ['phpass', '$P$B123456789abcdefghijklmnopqrstu'],
+    ['WordPress 6.8', '$wp$2y$10$abcdefghijklmnopqrstuuabcdefghijklmnopqrstuvwxyzabcde'],
+    ['sha512-crypt', '$6$rounds=5000$salt$abc'],
+    ['sha256-crypt', '$5$salt$abc'],
+    ['LDAP', '{SSHA}AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
+    ['LDAP with SHA-512', `{ssha512}${'A'.repeat(96)}`],
+    ['ASP.NET Core Identity', `AQAAAAIAAYagAAAAE${'A'.repeat(67)}`],
+  ])('with hashes of %s are hashes, also under the heading of a password', (_, value) => {
+    expect(guessColumns(['password'], [[value]])).toEqual(['password_hash']);
+    expect(guessColumns(['column 7'], [[value]])).toEqual(['password_hash']);
+    expect(guessColumns(['password'], [[value], ['a battery of horses']])).toEqual(['password']);
+  });
+
   test('without headings are guessed from their values', () => {
     const cells = ['ada@example.com', '+34 612 345 678', 'Ada', '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11'];
     expect(looksLikeHeadings(cells)).toBe(false);

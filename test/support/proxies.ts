@@ -113,18 +113,64 @@ ${text}
 
 /** Starts a proxy with the configuration of the page. */
 export async function startProxy(name: keyof typeof proxies, addresses: Addresses): Promise<RunningProxy> {
-  const proxy = proxies[name];
+  return run(name, proxies[name], { ...addresses, proxyPort: await freePort() }, '/public/ready');
+}
+
+/** The configurations for a path, and how a proxy removes the path. */
+const pathProxies = {
+  nginx: {
+    ...proxies.nginx,
+    block: 'location /auth/ {',
+    changes: ({ posternPort }: Ports): Changes => [['127.0.0.1:8080', `127.0.0.1:${posternPort}`]],
+    wrap: (text: string, folder: string, port: number) =>
+      proxies.nginx.wrap(`server {\nlisten 127.0.0.1:${port};\n${text}\n}`, folder),
+    removal: ['proxy_pass http://127.0.0.1:8080;', 'proxy_pass http://127.0.0.1:8080/;'],
+  },
+  Caddy: {
+    ...proxies.Caddy,
+    block: 'redir /auth /auth/',
+    changes: ({ posternPort }: Ports): Changes => [['127.0.0.1:8080', `127.0.0.1:${posternPort}`]],
+    wrap: (
+      text: string,
+      _: string,
+      port: number, // Without a limit, Caddy would wait for open streams when it stops.
+    ) =>
+      proxies.Caddy.wrap(`http://127.0.0.1:${port} {\n${text}\n}`).replace('admin off', 'admin off\n\tgrace_period 1s'),
+    removal: ['handle /auth/* {', 'handle_path /auth/* {'],
+  },
+} as const;
+
+/** Starts a proxy in front of a Postern whose PUBLIC_URL has the path /auth. */
+export async function startPathProxy(
+  name: keyof typeof pathProxies,
+  removesPath: boolean,
+  ports: { readonly posternPort: number; readonly proxyPort: number },
+): Promise<RunningProxy> {
+  const { removal, changes, ...proxy } = pathProxies[name];
+  const all = (given: Ports): Changes => [...(removesPath ? [removal] : []), ...changes(given)];
+  return run(name, { ...proxy, changes: all }, { ...ports, backendPort: 0 }, '/auth/livez');
+}
+
+interface Definition {
+  readonly block: string;
+  readonly changes: (ports: Ports) => Changes;
+  readonly wrap: (text: string, folder: string, port: number) => string;
+  readonly command: (file: string) => [string, string[]];
+}
+
+async function run(name: string, proxy: Definition, ports: Ports, readyPath: string): Promise<RunningProxy> {
+  const { proxyPort: port } = ports;
   const found = fencesOf('docs/proxies.md').filter(({ text }) => text.startsWith(proxy.block));
   const [fence] = found;
   if (fence === undefined || found.length !== 1) throw new Error(`docs/proxies.md has no single block for ${name}`);
-  const [folder, port] = await Promise.all([mkdtemp(join(tmpdir(), 'postern-proxy-')), freePort()]);
-  const text = proxy.changes({ ...addresses, proxyPort: port }).reduce((whole, [from, to]) => {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-proxy-'));
+  const text = proxy.changes(ports).reduce((whole, [from, to]) => {
     if (!whole.includes(from)) throw new Error(`the configuration of ${name} has no ${from}`);
     return whole.replaceAll(from, to);
   }, fence.text);
   // Envoy reads the format from the name.
   const file = join(folder, 'config.yaml');
-  await writeFile(file, proxy.wrap(text, folder));
+  await writeFile(file, proxy.wrap(text, folder, port));
   const [command, args] = proxy.command(file);
   const env = { PATH: `${process.env.PATH}:/usr/sbin`, HOME: folder };
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -138,7 +184,7 @@ export async function startProxy(name: keyof typeof proxies, addresses: Addresse
   const url = `http://127.0.0.1:${port}`;
   await eventually(`${name} to answer`, async () => {
     if (hasEnded(child)) throw new Error(`${name} ended: ${output}`);
-    const answer = await Promise.race([fetch(`${url}/public/ready`), failed]).catch(() => undefined);
+    const answer = await Promise.race([fetch(url + readyPath), failed]).catch(() => undefined);
     return answer?.ok ? true : undefined;
   });
   return {

@@ -1,5 +1,5 @@
 import { createStore } from '../lib/store.js';
-import { trackedFetch } from './connection.js';
+import { markStorage, trackedFetch } from './connection.js';
 import { NotConfirmedError, problemOf } from './problem.js';
 import type { NewSession } from './schema.js';
 import { type ConsoleSession, createSession } from './session.js';
@@ -93,8 +93,12 @@ export async function send(method: Method, url: string, options: AnyRequest = {}
   for (;;) {
     const token = await session.token();
     const response = await trackedFetch(fullUrl, requestInit(method, options, `Bearer ${token}`));
-    if (response.ok) return response;
+    if (response.ok) {
+      markStorage(true);
+      return response;
+    }
     const problem = await problemOf(response);
+    if (problem.code === 'storage_unavailable') markStorage(false);
     if (problem.status === 401 && !hasRenewed) {
       session.discardToken(token);
       hasRenewed = true;

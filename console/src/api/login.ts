@@ -5,18 +5,12 @@ import type {
   AnswerTokenData,
   AnswerTokenResponse,
   Authentication,
+  ConsoleEntry,
   CreateTokenData,
   CreateTokenResponse,
   DeviceInput,
   Identity,
 } from './schema.js';
-
-/** The data of the sign-in page. */
-export interface ConsoleEntry {
-  readonly app_name: string;
-  /** The device of the last sign-in with this browser. */
-  readonly device_id: string | null;
-}
 
 export const readConsoleEntry = (): Promise<ConsoleEntry> => requestConsole('GET', '/console/sign-in');
 

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 36a728c8c2f50351b2f051a148a25f1beca8c94997eddf714d1abfdf932823ab
+// sha256 of the document: fa43ebd3e8496ff1d0f561640111d10572ac1d0ea00a5e5b7aa501b1b6cc8b81
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -566,6 +566,14 @@ export type ConsoleEntry = {
      * APP_NAME of this installation.
      */
     app_name: string;
+    /**
+     * Whether a login with a password can have a PIN, by PIN_POLICY.
+     */
+    takes_pin: boolean;
+    /**
+     * NOTIFICATION_TYPES of this installation.
+     */
+    notification_types: Array<string>;
     /**
      * The device on which this browser last signed in. Send it as `device.id` of the login, so that the login counts as one on a known device.
      */

@@ -6,17 +6,30 @@ import { connection } from '../api/connection.js';
 import { SignedOutError } from '../api/problem.js';
 import { Problem } from '../components/state/state.js';
 import { forgetDrafts } from '../lib/drafts.js';
+import { rootPath } from '../lib/root.js';
 import { useStore } from '../lib/store.js';
 import { TextProvider, useText } from '../text/text.js';
 import { Entrance } from './entrance.js';
 import { ConfirmationGate, EndedGate } from './gates.js';
+import { loadCode, reloadOnce, UpgradedError } from './load-code.js';
 import { router } from './routes.js';
 import { followSignOut } from './sign-out.js';
 
+/** Nothing was typed before these pages, so after an upgrade they reload the page at once. */
+async function loadEntrance<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await loadCode(load);
+  } catch (error) {
+    if (error instanceof UpgradedError && reloadOnce()) return new Promise(() => undefined);
+    throw error;
+  }
+}
 const SignInPage = lazy(() =>
-  import('../pages/sign-in/sign-in.js').then(({ SignInPage: Page }) => ({ default: Page })),
+  loadEntrance(() => import('../pages/sign-in/sign-in.js')).then(({ SignInPage: Page }) => ({ default: Page })),
 );
-const SetUpPage = lazy(() => import('../pages/set-up/set-up.js').then(({ SetUpPage: Page }) => ({ default: Page })));
+const SetUpPage = lazy(() =>
+  loadEntrance(() => import('../pages/set-up/set-up.js')).then(({ SetUpPage: Page }) => ({ default: Page })),
+);
 
 /** The component that shows a problem retries after a countdown, so queries do not retry. */
 const queryClient = new QueryClient({
@@ -39,7 +52,7 @@ export function App() {
 /** The set-up, the sign-in page or the console, depending on the session. */
 function Console() {
   const state = useStore(session.state);
-  const [isSetUpPage, setSetUpPage] = useState(window.location.pathname === '/console/setup');
+  const [isSetUpPage, setSetUpPage] = useState(window.location.pathname === `${rootPath}/console/setup`);
   const client = useQueryClient();
   useRefresh();
   useOtherTabs();
@@ -50,7 +63,7 @@ function Console() {
   }, [state, client]);
   if (isSetUpPage) {
     const leaveSetUp = () => {
-      window.history.replaceState(null, '', '/console');
+      window.history.replaceState(null, '', `${rootPath}/console`);
       setSetUpPage(false);
     };
     return (

@@ -1,8 +1,11 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { ButtonLink } from '../components/button/button.js';
 import { Page } from '../components/panel/panel.js';
 import { Empty, Problem } from '../components/state/state.js';
 import { useText } from '../text/text.js';
+import { forgetFailures } from './lazy-page.js';
+import { reloadOnce, UpgradedError } from './load-code.js';
 
 export function NotFound() {
   const { shell } = useText();
@@ -15,12 +18,22 @@ export function NotFound() {
   );
 }
 
-/** A page failed while it was drawn, or its code could not be loaded. */
+/** A page failed while it was drawn, or its code could not be loaded. After an upgrade, the page is loaded again. */
 export function Crashed({ error, reset }: ErrorComponentProps) {
   const { shell } = useText();
+  useEffect(() => {
+    if (error instanceof UpgradedError) reloadOnce();
+    return forgetFailures;
+  }, [error]);
   return (
     <Page title={shell.crashed}>
-      <Problem error={error} onRetry={reset} />
+      <Problem
+        error={error}
+        onRetry={() => {
+          forgetFailures();
+          reset();
+        }}
+      />
     </Page>
   );
 }

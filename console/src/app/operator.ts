@@ -12,7 +12,7 @@ export const operatorQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The name of the installation, and the device of this browser. */
+/** What the console needs to know about the installation, and the device of this browser. */
 export const entryQuery = queryOptions({
   queryKey: ['entry'],
   queryFn: readConsoleEntry,

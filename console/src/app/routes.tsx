@@ -1,8 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { rootPath } from '../lib/root.js';
 import { members as checkMembers } from '../pages/login-check/query.js';
 import { members as userMembers } from '../pages/user/query.js';
 import { members as usersMembers } from '../pages/users/query.js';
 import { Crashed, NotFound } from './fallbacks.js';
+import { lazyPage } from './lazy-page.js';
 import { parseQuery, queryWith, stringifyQuery } from './search.js';
 import { Shell } from './shell.js';
 
@@ -12,101 +14,101 @@ const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
   validateSearch: queryWith('span'),
-  component: lazyRouteComponent(() => import('../pages/overview/overview.js'), 'Overview'),
+  component: lazyPage(() => import('../pages/overview/overview.js'), 'Overview'),
 });
 
 const access = createRoute({
   getParentRoute: () => root,
   path: '/access',
   validateSearch: queryWith('view', 'q'),
-  component: lazyRouteComponent(() => import('../pages/access/access.js'), 'Access'),
+  component: lazyPage(() => import('../pages/access/access.js'), 'Access'),
 });
 
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
   validateSearch: queryWith('q'),
-  component: lazyRouteComponent(() => import('../pages/keys/keys.js'), 'Keys'),
+  component: lazyPage(() => import('../pages/keys/keys.js'), 'Keys'),
 });
 
 const partsPage = createRoute({
   getParentRoute: () => root,
   path: '/parts',
   validateSearch: queryWith('q', 'state'),
-  component: lazyRouteComponent(() => import('../pages/parts/parts.js'), 'Parts'),
+  component: lazyPage(() => import('../pages/parts/parts.js'), 'Parts'),
 });
 
 const users = createRoute({
   getParentRoute: () => root,
   path: '/users',
   validateSearch: queryWith(...usersMembers),
-  component: lazyRouteComponent(() => import('../pages/users/users.js'), 'Users'),
+  component: lazyPage(() => import('../pages/users/users.js'), 'Users'),
 });
 
 const notifications = createRoute({
   getParentRoute: () => root,
   path: '/notifications',
   validateSearch: queryWith('view', 'id', 'to'),
-  component: lazyRouteComponent(() => import('../pages/notifications/notifications.js'), 'Notifications'),
+  component: lazyPage(() => import('../pages/notifications/notifications.js'), 'Notifications'),
 });
 
 const importUsers = createRoute({
   getParentRoute: () => root,
   path: '/users/import',
-  component: lazyRouteComponent(() => import('../pages/import/import.js'), 'ImportUsers'),
+  component: lazyPage(() => import('../pages/import/import.js'), 'ImportUsers'),
 });
 
 const loginCheck = createRoute({
   getParentRoute: () => root,
   path: '/users/login-check',
   validateSearch: queryWith(...checkMembers),
-  component: lazyRouteComponent(() => import('../pages/login-check/login-check.js'), 'LoginCheck'),
+  component: lazyPage(() => import('../pages/login-check/login-check.js'), 'LoginCheck'),
 });
 
 const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
   validateSearch: queryWith('state', 'channel', 'user', 'recipient', 'open'),
-  component: lazyRouteComponent(() => import('../pages/messages/messages.js'), 'Messages'),
+  component: lazyPage(() => import('../pages/messages/messages.js'), 'Messages'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/webhooks',
   validateSearch: queryWith('q'),
-  component: lazyRouteComponent(() => import('../pages/webhooks/webhooks.js'), 'Webhooks'),
+  component: lazyPage(() => import('../pages/webhooks/webhooks.js'), 'Webhooks'),
 });
 
 const webhook = createRoute({
   getParentRoute: () => root,
   path: '/webhooks/$id',
   validateSearch: queryWith('state', 'type', 'user', 'open'),
-  component: lazyRouteComponent(() => import('../pages/webhooks/webhook.js'), 'WebhookPage'),
+  component: lazyPage(() => import('../pages/webhooks/webhook.js'), 'WebhookPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: queryWith('type', 'user', 'actor', 'address', 'request', 'from', 'to', 'open', 'live'),
-  component: lazyRouteComponent(() => import('../pages/audit/audit.js'), 'Audit'),
+  component: lazyPage(() => import('../pages/audit/audit.js'), 'Audit'),
 });
 
 const backups = createRoute({
   getParentRoute: () => root,
   path: '/backups',
-  component: lazyRouteComponent(() => import('../pages/backups/backups.js'), 'Backups'),
+  component: lazyPage(() => import('../pages/backups/backups.js'), 'Backups'),
 });
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
-  component: lazyRouteComponent(() => import('../pages/system/system.js'), 'SystemPage'),
+  component: lazyPage(() => import('../pages/system/system.js'), 'SystemPage'),
 });
 
 const user = createRoute({
   getParentRoute: () => root,
   path: '/users/$id',
   validateSearch: queryWith(...userMembers),
-  component: lazyRouteComponent(() => import('../pages/user/user.js'), 'UserPage'),
+  component: lazyPage(() => import('../pages/user/user.js'), 'UserPage'),
 });
 
 /** All pages of the console. The code of each is loaded when it is opened, or when the pointer is over its link. */
@@ -128,7 +130,7 @@ export const router = createRouter({
     partsPage,
     user,
   ]),
-  basepath: '/console',
+  basepath: `${rootPath}/console`,
   parseSearch: parseQuery,
   stringifySearch: stringifyQuery,
   defaultPreload: 'intent',

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { connection } from '../api/connection.js';
+import { connection, isWell } from '../api/connection.js';
 import { Dot } from '../components/badge/badge.js';
 import { Button } from '../components/button/button.js';
 import { Icon, Mark } from '../components/icon/icon.js';
@@ -117,11 +117,11 @@ function PageList({ entries }: { entries: readonly NavigationEntry[] }) {
 
 function ConnectionState() {
   const text = useText();
-  const { reachable } = useStore(connection);
+  const state = useStore(connection);
   return (
     <div className={styles.connection}>
-      <Dot tone={reachable ? 'good' : 'warn'} />
-      <span>{reachable ? text.shell.connected : text.shell.disconnected}</span>
+      <Dot tone={isWell(state) ? 'good' : state.reachable ? 'bad' : 'warn'} />
+      <span>{text.shell[isWell(state) ? 'connected' : state.reachable ? 'noStorage' : 'disconnected']}</span>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { createDpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import { createProofNonces } from '../../sessions/dpop/nonces.js';
 import { createTokenReports } from '../../sessions/dpop/token-reports.js';
 import { createSnapshotVerifier } from '../../sessions/fast-path/snapshot-verifier.js';
-import { createVerifyOperator } from '../../sessions/operators.js';
+import { createVerifyOperator, takeOverSessionProof } from '../../sessions/operators.js';
 import { createSessions } from '../../sessions/sessions.js';
 import { createPlainVerifier } from '../../sessions/verifier.js';
 import type { Base } from '../base/base.js';
@@ -15,7 +15,7 @@ import type { Base } from '../base/base.js';
 export function createSessionServices(
   { config, database, keys, statistics: { counters } }: Base,
   { notices, deviceLimit }: { readonly notices: Notices; readonly deviceLimit: DeviceLimit },
-): Pick<Services, 'sessions' | 'dpopVerifier' | 'apiKeys' | 'verifiers'> {
+): Pick<Services, 'sessions' | 'dpopVerifier' | 'apiKeys' | 'verifiers' | 'takeOverProof'> {
   const report = createTokenReports(database, notices);
   const dpopVerifier = createDpopVerifier({
     ...{ database, report },
@@ -40,5 +40,6 @@ export function createSessionServices(
     verifyOperator: createVerifyOperator(database, config.ADMIN_PROOF_MAX_AGE),
     verifyApiKey: apiKeys.verify,
   };
-  return { sessions, dpopVerifier, apiKeys, verifiers };
+  const takeOverProof: Services['takeOverProof'] = (token) => takeOverSessionProof(database, token);
+  return { sessions, dpopVerifier, apiKeys, verifiers, takeOverProof };
 }

@@ -4,7 +4,8 @@ import { readListQuery } from '../../http/lists/keyset-list.js';
 import { userFilterFields } from '../../users/search/fields.js';
 import { readSearch } from '../../users/search/text.js';
 import { openUsers, withDatabase } from '../support/dependencies.js';
-import { findUser, userArgument } from '../support/find-user.js';
+import { CommandError } from '../support/failure.js';
+import { findExactly, userArgument } from '../support/find-user.js';
 import { type Io, printJson, printLine, printTable } from '../support/io.js';
 
 interface ListOptions {
@@ -35,15 +36,39 @@ export function usersFindCommands(users: Command, io: Io): void {
     .action((options: ListOptions) => listUsers(io, options));
   users
     .command('find')
-    .description('print one user')
-    .argument(...userArgument)
-    .option('--json', 'print the user as JSON')
-    .action(async (text: string, { json }: { json?: true }) => {
-      const user = await withDatabase(io, async (database, config) =>
-        findUser(database, await openUsers(io, database, config), config, text),
-      );
-      printUser(io, user, json === true);
-    });
+    .description('print the user with this id or identity, else the users with this part of a name or an identity')
+    .argument(...partArgument)
+    .option('--json', 'print the user as JSON, or an array if several users match')
+    .addHelpText('after', '\nExample:\n  postern users find lovelace')
+    .action((text: string, { json }: { json?: true }) => findUsers(io, text, json === true));
+}
+
+const partArgument = [
+  '<user>',
+  `${userArgument[1]}, or a part of a name, user name, mail address or phone number`,
+] as const;
+
+/** Prints the one user that the text names, or all users that it is a part of. */
+async function findUsers(io: Io, text: string, json: boolean): Promise<void> {
+  const search = { search: text, limit: '100' };
+  const found = await withDatabase(io, async (database, config) => {
+    const users = await openUsers(io, database, config);
+    const exact = await findExactly(database, users, config, text);
+    if (exact === undefined && text.trim() === '') return { items: [], hasMore: false, partial: undefined };
+    return exact ?? users.list(readListQuery('users', search, sortable, userFilterFields, readSearch));
+  });
+  if (!('items' in found)) return printUser(io, found, json);
+  const [first, ...others] = found.items;
+  if (first === undefined) throw new CommandError(`There is no user ${text}.`);
+  if (others.length === 0) printUser(io, first, json);
+  else printUsers(io, found.items, json);
+  if (found.partial !== undefined) printLine(io.stderr, 'The search took too long: users may be missing.');
+  if (found.hasMore) printLine(io.stderr, 'There are more: type a longer part, or use users list.');
+}
+
+function printUsers(io: Io, users: readonly User[], json: boolean): void {
+  if (json) printJson(io.stdout, users);
+  else printTable(io.stdout, [['ID', 'USERNAME', 'EMAIL', 'PHONE', 'ROLE', 'STATUS', 'LOCK'], ...users.map(rowOf)]);
 }
 
 async function listUsers(io: Io, { json, ...parameters }: ListOptions): Promise<void> {
@@ -51,9 +76,8 @@ async function listUsers(io: Io, { json, ...parameters }: ListOptions): Promise<
   const { items, hasMore, partial } = await withDatabase(io, async (database, config) =>
     (await openUsers(io, database, config)).list(query),
   );
-  if (json === true) printJson(io.stdout, items);
-  else if (items.length === 0) printLine(io.stdout, 'There are no such users.');
-  else printTable(io.stdout, [['ID', 'USERNAME', 'EMAIL', 'PHONE', 'ROLE', 'STATUS', 'LOCK'], ...items.map(rowOf)]);
+  if (json !== true && items.length === 0) printLine(io.stdout, 'There are no such users.');
+  else printUsers(io, items, json === true);
   if (partial !== undefined) printLine(io.stderr, 'The search took too long: users may be missing.');
   if (hasMore) printLine(io.stderr, `There are more: --page ${query.page + 1}`);
 }

@@ -28,15 +28,30 @@ const findByIdentities = statement<{ digests: readonly Buffer[] }, { user_id: st
  * @throws CommandError unless the text names exactly one user
  */
 export async function findUser(database: Database, users: Users, config: Config, text: string): Promise<User> {
+  const user = await findExactly(database, users, config, text);
+  if (user === undefined) throw new CommandError(`There is no user ${text}.`);
+  return user;
+}
+
+/**
+ * As `findUser`, but without an error if no user has the id or the identity.
+ * @throws CommandError if the text names several users
+ */
+export async function findExactly(
+  database: Database,
+  users: Users,
+  config: Config,
+  text: string,
+): Promise<User | undefined> {
   const id = parseId(text);
   const ids = id === undefined ? await findIds(database, config, text) : [id];
   const [onlyId, ...others] = ids;
-  if (onlyId === undefined) throw new CommandError(`There is no user ${text}.`);
+  if (onlyId === undefined) return undefined;
   if (others.length > 0) throw new CommandError(`${text} names several users, use an id: ${ids.join(', ')}`);
   try {
     return await users.get(onlyId);
   } catch (error) {
-    if (error instanceof Problem && error.code === 'not_found') throw new CommandError(`There is no user ${text}.`);
+    if (error instanceof Problem && error.code === 'not_found') return undefined;
     throw error;
   }
 }

@@ -22,10 +22,12 @@ export const ConsoleSignIn = Type.Object(
 );
 export type ConsoleSignIn = Static<typeof ConsoleSignIn>;
 
-/** What the sign-in page needs before a login. */
+/** What the console needs to know about this installation. It says nothing about users, so it is public. */
 export const ConsoleEntry = Type.Object(
   {
     app_name: Type.String({ description: 'APP_NAME of this installation.' }),
+    takes_pin: Type.Boolean({ description: 'Whether a login with a password can have a PIN, by PIN_POLICY.' }),
+    notification_types: Type.Array(Type.String(), { description: 'NOTIFICATION_TYPES of this installation.' }),
     device_id: Type.Unsafe<string | null>({
       ...NullableId,
       description:
@@ -34,7 +36,14 @@ export const ConsoleEntry = Type.Object(
   },
   {
     title: 'ConsoleEntry',
-    examples: [{ app_name: 'Postern', device_id: '582a5abb-1335-4794-4855-11e067b8c55e' }],
+    examples: [
+      {
+        app_name: 'Postern',
+        takes_pin: true,
+        notification_types: ['payment', 'pool', 'request'],
+        device_id: '582a5abb-1335-4794-4855-11e067b8c55e',
+      },
+    ],
   },
 );
 export type ConsoleEntry = Static<typeof ConsoleEntry>;

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
+import { pathOf } from '../../lib/urls.js';
 import { compressFiles } from '../plugins/compression.js';
 import type { App } from '../requests/route.js';
 import { docsPageConfig } from './docs-page.js';
@@ -32,6 +33,7 @@ export async function openApiPlugin(
     compressFiles(scope);
     await scope.register(swaggerUi, {
       routePrefix: '/docs',
+      indexPrefix: pathOf(options.publicUrl),
       uiConfig: docsPageConfig,
       staticCSP: true,
       // Over plain HTTP the upgraded requests would fail, and the page would stay empty.

@@ -70,6 +70,7 @@ import { adminUserPinRoutes } from './admin/users/pin.js';
 import { adminUsersRoutes } from './admin/users/users.js';
 import { adminWebhookRoutes, type WebhookServices } from './admin/webhooks.js';
 import { type ConsoleOptions, consoleRoutes } from './console/console.js';
+import type { ConsoleSessionServices } from './console/session.js';
 import { imageFileRoutes } from './images.js';
 import { operationRoutes, type Readiness } from './operation.js';
 import { accountRoutes } from './v1/account/account.js';
@@ -101,6 +102,7 @@ import { webhookKeyRoutes } from './webhook-keys.js';
 /** The services that the routes call. `app/services.ts` creates them. */
 export interface Services extends WebhookServices {
   readonly verifiers: Verifiers;
+  readonly takeOverProof: ConsoleSessionServices['takeOverProof'];
   /** The database, for routes that do their work in one transaction. */
   readonly database: Database;
   readonly readiness: Readiness;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Notification } from '../../../src/contract/notification.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
@@ -118,14 +118,13 @@ describe('a dry run', () => {
     await description(page).fill('Hello');
     await button(page, 'Object and text…').click();
     await page.getByLabel('Id of the object').fill('not an id');
-    await page.getByRole('radio', { name: 'Other…' }).check();
-    await page.getByLabel('Name of the type').fill('paiment');
     await button(page, 'Run').click();
     const field = page.getByLabel('Id of the object');
     await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     await field.fill('');
+    await page.getByLabel('Key').fill('k'.repeat(256));
     await button(page, 'Run').click();
-    await expect.poll(() => page.getByLabel('Name of the type').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('Key').getAttribute('aria-invalid')).toBe('true');
     expect(await inboxOf(user.id)).toEqual([]);
     await expectNoErrorsOrSidewaysScroll();
   });
@@ -230,6 +229,42 @@ describe('one notification', () => {
     await page.getByText('The notification is deleted.').waitFor();
     await page.getByText('No notification has this id').waitFor();
     await eventually('the deletion', async () => ((await inboxOf(user.id)).length === 0 ? true : undefined));
+    await expectNoErrorsOrSidewaysScroll();
+  });
+});
+
+describe('the type of a notification', () => {
+  test.each([
+    ['few types are buttons', 'chat,invoice', 'radio'],
+    ['many types are a list', 'chat,invoice,order,refund,security,shipment', 'option'],
+  ] as const)('is one of the installation: %s', async (_, types, role) => {
+    const other = await startTestApp({ NOTIFICATION_TYPES: types, LOGIN_LIMIT_PER_ADDRESS: '0' });
+    onTestFinished(() => other.close());
+    const pages = createConsolePages(
+      () => other,
+      () => browser,
+    );
+    const user = await createUser(other);
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await pages.open(
+      `/console/notifications?to=${user.id}`,
+      { as: await pages.operator(), width: 390 },
+    );
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+    const list = role === 'radio' ? page.getByRole('group', { name: 'Type' }) : page.getByLabel('Type');
+    await list.getByRole(role).first().waitFor({ state: 'attached' });
+    const names = role === 'radio' ? list.locator('label') : list.locator('option');
+    expect(await names.allInnerTexts()).toEqual(types.split(','));
+    await expectAccessible();
+    if (role === 'radio') await list.getByRole('radio', { name: 'invoice' }).check();
+    else await list.selectOption('invoice');
+    await page.getByLabel('Description').fill('Paid');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await publish(page, '1 person');
+    const published = await eventually('the notification', async () => {
+      const { body } = await pages.admin<Notification[]>('GET', `/users/${user.id}/notifications`);
+      return body[0];
+    });
+    expect(published.notification_type).toBe('invoice');
     await expectNoErrorsOrSidewaysScroll();
   });
 });

@@ -77,6 +77,58 @@ describe('the warnings of the overview', () => {
     await expectNoErrorsOrSidewaysScroll();
   });
 
+  test('do not say that all is well while the service cannot use its database', async () => {
+    // What the doctor finds depends on the machine. Support does not see it.
+    const { page, expectAccessible } = await open('/console', { as: await operator('support') });
+    await page.getByText('Nothing needs your attention now.').waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    const problem = { title: 'Service Unavailable', errors: [{ code: 'storage_unavailable', message: 'No storage.' }] };
+    const api = /\/(?:admin\/)?v1\//;
+    await page.route(api, (route) => route.fulfill({ status: 503, json: problem }));
+    await page.getByText('Database unavailable', { exact: true }).waitFor();
+    await page.getByText(/^Postern cannot use its database since/).waitFor();
+    expect(await page.getByText('Nothing needs your attention now.').count()).toBe(0);
+    expect(await page.getByText('Connected', { exact: true }).count()).toBe(0);
+    await page.getByText('The system checks could not be read.').waitFor();
+    await expectAccessible();
+    await page.unroute(api);
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await page.getByText('Nothing needs your attention now.').waitFor();
+  });
+
+  test('show times of the service as local times', async () => {
+    const { page } = await open('/console/parts', { as: signedInOperator });
+    const since = '2026-01-02T03:04:05.678901Z';
+    await page.route(system, async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as System;
+      const findings: System['findings'] = [
+        { level: 'fail', what: 'webhooks', detail: `https://example.com fails since ${since}` },
+        { level: 'warn', what: 'backups', detail: `the last one was made at ${since}` },
+      ];
+      const providers: System['providers'] = [
+        {
+          channel: 'sms',
+          name: 'twilio',
+          has_receipts: false,
+          failing_since: since,
+          last_error: `refused at ${since}`,
+        },
+      ];
+      await route.fulfill({ response, json: { ...answer, findings, providers } });
+    });
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    const warnings = page.getByRole('region', { name: 'Warnings' });
+    await warnings.getByText(/the last one was made at/).waitFor();
+    await page.getByText(figures.name).waitFor();
+    expect(await page.getByRole('main').innerText()).not.toContain('678901');
+    const titles = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('main [title]:not(time)')].map((element) => element.title)",
+    );
+    expect(titles.filter((title) => title.includes('refused at'))).not.toEqual([]);
+    expect(titles.filter((title) => title.includes('678901'))).toEqual([]);
+  });
+
   test('say that the doctor has not answered, and the overview does not wait', async () => {
     const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/parts', { as: signedInOperator });
     let answer = (): void => undefined;

@@ -71,7 +71,7 @@ describe('signing in', () => {
     await page.getByText('The sign-in failed.').waitFor();
     await enterPassword(page, person.username);
     await page.getByLabel('6-digit code').fill('000000');
-    await page.getByText('That code is wrong.').waitFor();
+    await page.getByText('That code is wrong, or you have already used it.').waitFor();
     await person.app.rewind();
     await page.getByLabel('6-digit code').fill(await person.app.code());
     await isOnOverview(page);

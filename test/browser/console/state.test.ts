@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { OutboxMessage } from '../../../src/contract/administration.js';
 import type { User } from '../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -101,6 +101,37 @@ describe('an operator', () => {
     expect(mail.received.filter(({ to }) => to.includes(user.email ?? ''))).toHaveLength(1);
     await page.getByText('The message is queued again.').waitFor();
     expect(faults).toEqual([]);
+  });
+
+  test.each([
+    ['its code has expired', "expires_at = db_now() - interval '1 second'"],
+    ['it was tried too often', 'attempts = 20'],
+  ])('is not offered to send a message again if %s', async (_, change) => {
+    const user = await createUser(postern, { email: newEmail() });
+    mail.refuse({ status: 550, at: 'RCPT' });
+    const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(user.email) });
+    const { id } = await messageOf(postern, body.id, ['failed']);
+    await postern.database.query(testSql(`update outbox set ${change} where id = $1`, [id]));
+    await open('/messages');
+    const row = page.getByRole('row', { name: new RegExp(user.email ?? '') });
+    await row.getByText('the mail server answered 550').first().waitFor();
+    expect(await row.getByRole('button', { name: 'Retry' }).count()).toBe(0);
+    await open(`/users/${user.id}`);
+    const messages = page.getByRole('region', { name: 'Messages to the user' });
+    await messages.getByText('Failed').first().waitFor();
+    expect(await messages.getByRole('button', { name: 'Retry' }).count()).toBe(0);
+    await postern.database.query(testSql('delete from outbox where id = $1', [id]));
+    expect(faults).toEqual([]);
+  });
+
+  test('sees a login with an authenticator app as a login, not as a request for a code', async () => {
+    await open('/audit?type=login.started');
+    await heading('Audit');
+    await page
+      .getByRole('row', { name: /began to log in/ })
+      .first()
+      .waitFor();
+    expect(await page.getByText('asked for a code').count()).toBe(0);
   });
 
   test('sees which messages arrived, which did not, and why not', async () => {
@@ -213,4 +244,13 @@ test('support sees statistics and messages, and neither the audit nor the system
   expect(body.every(({ state }) => state !== 'failed')).toBe(true);
   expect(faults).toEqual([]);
   await context.close();
+});
+
+test('the sign-in asks for no PIN, because PIN_POLICY is off', async () => {
+  const signedOut = await browser.newContext();
+  onTestFinished(() => signedOut.close());
+  const signIn = await signedOut.newPage();
+  await signIn.goto(`${postern.url}/console`);
+  await signIn.getByRole('switch', { name: 'Show the password' }).waitFor();
+  expect(await signIn.getByRole('switch', { name: 'I have a PIN' }).count()).toBe(0);
 });

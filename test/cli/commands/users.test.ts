@@ -52,6 +52,25 @@ describe('users find', () => {
   );
 });
 
+describe('users find with a part', () => {
+  it('prints the one user who has it, or all of them', async () => {
+    const part = `part${randomUUID().slice(0, 8)}`;
+    const one = await createUser(postern, { name: `Ada ${part} Lovelace` });
+    expect(await json<User>('find', part)).toMatchObject({ id: one.id });
+    const { stdout } = await command('find', part.toUpperCase());
+    expect(stdout).toMatch(new RegExp(`^id +${one.id}\n`));
+    const other = await createUser(postern, { email: `${part}@example.com` });
+    const found = await json<User[]>('find', part);
+    expect(found.map(({ id }) => id).sort()).toEqual([one.id, other.id].sort());
+    const table = await command('find', part);
+    expect(table.code).toBe(0);
+    expect(table.stdout).toMatch(/^ID +USERNAME +EMAIL +PHONE +ROLE +STATUS +LOCK\n/);
+    expect(table.stdout.trim().split('\n')).toHaveLength(3);
+    // An exact identity is that user only, also if it is a part of others.
+    expect(await json<User>('find', other.email ?? '')).toMatchObject({ id: other.id });
+  });
+});
+
 describe('users list', () => {
   it('lists the users that match a filter, page by page', async () => {
     const name = `List ${randomUUID()}`;

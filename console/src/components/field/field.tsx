@@ -4,8 +4,10 @@ import {
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
   useId,
+  useState,
 } from 'react';
 import { cx } from '../../lib/cx.js';
+import { westernDigits } from '../../lib/digits.js';
 import { Icon } from '../icon/icon.js';
 import styles from './field.module.css';
 
@@ -101,9 +103,16 @@ interface CodeFieldProps extends FieldText {
   readonly hasInitialFocus?: boolean;
 }
 
-/** One field for a code of digits. Pasting, autofill and spaces work, and the last digit submits. */
+/** One field for a code of digits of any script. Pasting, autofill and spaces work, and the last digit submits. */
 export function CodeField(props: CodeFieldProps) {
   const { label, hint, error, value, onChange, onComplete, digits = 6, disabled, hasInitialFocus } = props;
+  /** What an input method composes. To change it would disturb the input method, so its digits are read at its end. */
+  const [composed, setComposed] = useState<string>();
+  function read(text: string): void {
+    const next = westernDigits(text).replace(/\D/g, '').slice(0, digits);
+    onChange(next);
+    if (next.length === digits && next !== value) onComplete(next);
+  }
   return (
     <FieldFrame {...{ label, hint, error }}>
       {(wiring) => (
@@ -116,11 +125,16 @@ export function CodeField(props: CodeFieldProps) {
           spellCheck={false}
           disabled={disabled}
           autoFocus={hasInitialFocus}
-          value={grouped(value)}
+          value={composed ?? grouped(value)}
+          onCompositionStart={(event) => setComposed(event.currentTarget.value)}
+          onCompositionEnd={(event) => {
+            setComposed(undefined);
+            read(event.currentTarget.value);
+          }}
           onChange={(event) => {
-            const next = event.currentTarget.value.replace(/\D/g, '').slice(0, digits);
-            onChange(next);
-            if (next.length === digits && next !== value) onComplete(next);
+            const { value: text } = event.currentTarget;
+            if (composed === undefined) read(text);
+            else setComposed(text);
           }}
         />
       )}

@@ -141,16 +141,18 @@ function useRetry(error: unknown, onRetry: (() => void) | undefined): number | u
   return isOn && reachable ? left : undefined;
 }
 
-/** The bar at the top of the page while there is no connection. */
+/** The bar at the top of the page while there is no connection, or the service cannot use its database. */
 export function OfflineStrip() {
   const state = useStore(connection);
   const text = useText();
   const { time } = useFormats();
-  if (state.reachable) return null;
+  const since = state.reachable ? state.noStorageSince : state.since;
+  if (since === undefined) return null;
+  const sentence = state.reachable ? text.common.noStorageSince : text.common.offlineSince;
   return (
     <div className={styles.strip} role="status">
-      <Icon name="offline" />
-      <span>{text.common.offlineSince(time(state.since.toISOString()))}</span>
+      <Icon name={state.reachable ? 'warning' : 'offline'} />
+      <span>{sentence(time(since.toISOString()))}</span>
     </div>
   );
 }

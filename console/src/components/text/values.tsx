@@ -28,9 +28,22 @@ export function Time({ value, emptyText, focusable = false, isTimeOnly = false, 
   );
 }
 
+/** The times in sentences of the service. A split at them has a time as every second part. */
+const times = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
+
+/** A sentence of the service as one text, for example for a title. Its times are in UTC, and become local times. */
+export function useSentenceText(): (text: string) => string {
+  const { moment } = useFormats();
+  return (text) =>
+    text
+      .split(times)
+      .map((part, index) => (index % 2 === 0 ? part : moment(part)))
+      .join('');
+}
+
 /** A sentence of the service. Its times are in UTC, and are shown in local time. */
 export function Sentence({ text }: { text: string }) {
-  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
+  const parts = text.split(times);
   // Every second part is a time.
   // biome-ignore lint/suspicious/noArrayIndexKey: the same time may come twice
   return parts.map((part, index) => (index % 2 === 0 ? part : <Time key={index} value={part} isFull />));

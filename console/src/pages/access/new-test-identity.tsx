@@ -8,6 +8,7 @@ import { Dialog } from '../../components/dialog/dialog.js';
 import { Field, Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { Secret } from '../../components/text/values.js';
+import { westernDigits } from '../../lib/digits.js';
 import { useText } from '../../text/text.js';
 import styles from './access.module.css';
 
@@ -110,7 +111,7 @@ function TestIdentityForm({ onClose, onIssued }: FormProps) {
           value={code}
           inputMode="numeric"
           autoComplete="off"
-          onChange={(event) => setCode(event.currentTarget.value.replace(/[^0-9]/g, '').slice(0, 6))}
+          onChange={(event) => setCode(westernDigits(event.currentTarget.value).replace(/\D/g, '').slice(0, 6))}
         />
         <Select
           label={text.valid}

@@ -40,7 +40,12 @@ const knownHeadings: Readonly<Record<string, Target>> = Object.fromEntries(
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const address = /^[^@\s]+@[^@\s]+$/;
 const number = /^'?\+?\d[\d\s().-]{6,}$/;
-const hash = /^(?:\$\w|argon2\$|bcrypt\$|pbkdf2_)/;
+/**
+ * The beginnings of hashes that the service takes: crypt, PHC and Django's strings, SSHA of LDAP, version 3 of ASP.NET Core
+ * Identity, and a credential of Keycloak as JSON.
+ */
+const hash =
+  /^(?:\$\w|argon2\$|bcrypt\$|pbkdf2_|\{[Ss][Ss][Hh][Aa](?:256|384|512)?\}|AQAAAA[A-Za-z0-9+/]{40}|\{.*"credentialData")/;
 
 /** The target of a column, by its heading and its values. */
 function guessTarget(heading: string, values: readonly string[]): Target {

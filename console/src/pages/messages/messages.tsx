@@ -13,6 +13,7 @@ import { useUsersOfPages } from '../../api/users.js';
 import { useHasScope } from '../../app/operator.js';
 import { Badge, type BadgeKind } from '../../components/badge/badge.js';
 import { Button } from '../../components/button/button.js';
+import { isRetryable } from '../../components/delivery/retry.js';
 import { Segments } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
@@ -36,8 +37,6 @@ const badges: Readonly<Record<OutboxMessage['state'], BadgeKind | undefined>> = 
   delivered: 'good',
   undelivered: 'bad',
 };
-
-const isRetryable = ({ state }: OutboxMessage) => state === 'failed' || state === 'undelivered';
 
 /** The columns of a CSV file. */
 const csvColumns = [

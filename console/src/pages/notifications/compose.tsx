@@ -1,7 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { ProblemError } from '../../api/problem.js';
-import { useHasScope } from '../../app/operator.js';
+import { entryQuery, useHasScope } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { ConfirmDialog } from '../../components/dialog/dialog.js';
 import { Notice, Problem } from '../../components/state/state.js';
@@ -10,7 +11,7 @@ import { useDraft } from '../../lib/drafts.js';
 import { useStore } from '../../lib/store.js';
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
-import { type Content, contentOf, emptyForm, type Form, fieldNames, isExactNumber } from './content.js';
+import { type Content, contentOf, emptyForm, type Form, fieldNames, isExactNumber, withKnownType } from './content.js';
 import { Curl } from './curl.js';
 import { messageFor, type Report, runDryRun } from './dry-run.js';
 import { DryRunPanel } from './dry-run-panel.js';
@@ -27,12 +28,18 @@ const maxLength = 4096;
 /** The maximum length of a file in a draft. The operator must choose a larger file again after a reload. */
 const maxDraftLength = 1_500_000;
 
+/** Before the service has said which types there are. */
+const noTypes: readonly string[] = [];
+
 /** The form of a notification, with its dry run and the button that publishes it. */
 export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurlClose: () => void }) {
   const { notifications: text } = useText();
   const can = useHasScope();
   const running = useStore(publication);
-  const [form, setForm, forgetForm] = useDraft<Form>('notify', emptyForm);
+  const [draft, setForm, forgetForm] = useDraft<Form>('notify', emptyForm);
+  const { data: entry } = useQuery(entryQuery);
+  const types = entry?.notification_types ?? noTypes;
+  const form = useMemo(() => withKnownType(draft, types), [draft, types]);
   const [recipients, setRecipients, forgetRecipients] = useRecipients();
   useUrlRecipient(setRecipients);
   const [hasSubmitted, setHasSubmitted] = useState(false);
@@ -69,6 +76,7 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
         />
         <ContentFields
           form={form}
+          types={types}
           fieldErrors={fieldErrors}
           onChange={(change) => setForm((before) => ({ ...before, ...change }))}
         />

@@ -9,6 +9,7 @@ export interface UploadedImage {
 
 /** The form, as it is typed. */
 export interface Form {
+  /** Empty: the first type of the installation. */
   readonly type: string;
   readonly key: string;
   readonly actor: string;
@@ -22,12 +23,9 @@ export interface Form {
 }
 
 export const emptyForm: Form = {
-  ...{ type: 'payment', key: '', actor: '', actorId: '', number: '', description: '', objectId: '', text: '' },
+  ...{ type: '', key: '', actor: '', actorId: '', number: '', description: '', objectId: '', text: '' },
   ...{ image: null, imageUrl: '' },
 };
-
-/** The types that every installation has. An operator can add others. */
-export const baseTypes = ['payment', 'pool', 'request'] as const;
 
 /** The fields of the form by the names of the API, which errors use. */
 export const fieldNames = {
@@ -42,6 +40,11 @@ export const fieldNames = {
   image_id: 'image',
   image: 'imageUrl',
 } as const satisfies Record<string, keyof Form>;
+
+/** The form with a type that the installation has: a new form has none, and a draft can be older than the settings. */
+export function withKnownType(form: Form, types: readonly string[]): Form {
+  return types.includes(form.type) ? form : { ...form, type: types[0] ?? '' };
+}
 
 /** A notification without its users. */
 export type Content = Omit<NotificationInput, 'user_id' | 'user_ids'>;

@@ -1,5 +1,6 @@
 import { Dialog } from '../../components/dialog/dialog.js';
 import { Secret } from '../../components/text/values.js';
+import { rootPath } from '../../lib/root.js';
 import { useText } from '../../text/text.js';
 import type { Content } from './content.js';
 
@@ -21,8 +22,8 @@ export function Curl({ content, ids, onClose }: CurlProps) {
   const body = isOne ? { user_id: firstId, ...content } : [{ user_ids: shownIds, ...content }];
   const path = `/admin/v1/notifications${isOne ? '' : '/batch'}`;
   const command = [
-    `curl ${quoted(`${window.location.origin}${path}`)}`,
-    `-H "Authorization: Bearer $POSTERN_KEY"`,
+    `curl ${quoted(`${window.location.origin}${rootPath}${path}`)}`,
+    `-H "Authorization: Bearer $API_KEY"`,
     `-H 'Content-Type: application/json'`,
     `-H ${quoted(`Idempotency-Key: ${crypto.randomUUID()}`)}`,
     `--data-raw ${quoted(JSON.stringify(body))}`,

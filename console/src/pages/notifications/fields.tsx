@@ -2,13 +2,13 @@ import { type ChangeEvent, type ReactNode, useId, useRef, useState } from 'react
 import { send } from '../../api/client.js';
 import type { Image } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
-import { Field, Segments, TextArea } from '../../components/field/field.js';
+import { Field, Segments, Select, TextArea } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
 import { UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { cx } from '../../lib/cx.js';
 import { useText } from '../../text/text.js';
-import { baseTypes, type Form, type UploadedImage } from './content.js';
+import type { Form, UploadedImage } from './content.js';
 import styles from './notifications.module.css';
 
 /** The error of each field. */
@@ -16,12 +16,14 @@ export type FieldErrors = { readonly [Name in keyof Form]?: string | undefined }
 
 interface FieldsProps {
   readonly form: Form;
+  /** NOTIFICATION_TYPES of the installation. */
+  readonly types: readonly string[];
   readonly fieldErrors: FieldErrors;
   readonly onChange: (change: Partial<Form>) => void;
 }
 
 /** The content of a notification, by the names of the interface. Errors are shown at their fields. */
-export function ContentFields({ form, fieldErrors, onChange }: FieldsProps) {
+export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProps) {
   const { notifications: text } = useText();
   const hasMore = [form.actorId, form.objectId, form.text, form.imageUrl].some((value) => value !== '');
   const hasError = [fieldErrors.actorId, fieldErrors.objectId, fieldErrors.text, fieldErrors.imageUrl].some(Boolean);
@@ -42,7 +44,7 @@ export function ContentFields({ form, fieldErrors, onChange }: FieldsProps) {
   return (
     <>
       <div className={styles.pair}>
-        <TypeField type={form.type} error={fieldErrors.type} onChange={(type) => onChange({ type })} />
+        <TypeField type={form.type} types={types} error={fieldErrors.type} onChange={(type) => onChange({ type })} />
         {field('key', { hint: text.keyHint })}
       </div>
       <div className={styles.pair}>
@@ -85,15 +87,22 @@ export function ContentFields({ form, fieldErrors, onChange }: FieldsProps) {
 
 interface TypeProps {
   readonly type: string;
+  readonly types: readonly string[];
   readonly error: string | undefined;
   readonly onChange: (type: string) => void;
 }
 
-/** The types that every installation has as buttons, and any other one by its name. */
-function TypeField({ type, error, onChange }: TypeProps) {
+/** Few types with short names are buttons: so many characters fit beside each other on a phone. */
+const buttons = { types: 4, characters: 24 };
+
+/** The types of the installation. */
+function TypeField({ type, types, error, onChange }: TypeProps) {
   const { notifications: text } = useText();
   const id = useId();
-  const baseType = baseTypes.find((candidate) => candidate === type);
+  if (types.length > buttons.types || types.join('').length > buttons.characters) {
+    const options = types.map((name) => [name, name] as const);
+    return <Select label={text.type} value={type} options={options} error={error} onChoose={onChange} />;
+  }
   return (
     <div className={styles.type}>
       <span className={styles.label} id={id}>
@@ -101,22 +110,11 @@ function TypeField({ type, error, onChange }: TypeProps) {
       </span>
       <Segments
         label={text.type}
-        value={baseType ?? ''}
-        options={[...baseTypes.map((name) => [name, name] as const), ['', text.otherType]]}
+        value={type}
+        options={types.map((name) => [name, name] as const)}
         onChoose={onChange}
       />
-      {baseType === undefined ? (
-        <Field
-          label={text.typeName}
-          autoComplete="off"
-          spellCheck={false}
-          value={type}
-          error={error}
-          onChange={(event) => onChange(event.currentTarget.value)}
-        />
-      ) : (
-        error !== undefined && <Note wrong>{error}</Note>
-      )}
+      {error !== undefined && <Note wrong>{error}</Note>}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { Panel } from '../../components/panel/panel.js';
 import { Bar } from '../../components/plot/bar.js';
 import { Plot } from '../../components/plot/plot.js';
 import { Empty } from '../../components/state/state.js';
-import { Num } from '../../components/text/values.js';
+import { Num, useSentenceText } from '../../components/text/values.js';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './overview.module.css';
 import { channelsOf, type Figures, type Span, spans } from './statistics.js';
@@ -121,6 +121,7 @@ export function Channels({ figures }: { figures: Figures }) {
 function Providers({ figures: { metric } }: { figures: Figures }) {
   const { overview } = useText();
   const { time, percent, number } = useFormats();
+  const inWords = useSentenceText();
   const providers = useProviders();
   const smsCodes = useSmsCodes();
   const [arrived, lost] = [metric('messages.delivered').total, metric('messages.undelivered').total];
@@ -131,7 +132,11 @@ function Providers({ figures: { metric } }: { figures: Figures }) {
       {providers === undefined && <span>…</span>}
       {providers?.length === 0 && <span>{overview.noProvider}</span>}
       {providers?.map(({ name, failing_since: since, last_error: error }) => (
-        <span key={name} title={error ?? undefined} className={since === null ? undefined : styles.bad}>
+        <span
+          key={name}
+          title={error === null ? undefined : inWords(error)}
+          className={since === null ? undefined : styles.bad}
+        >
           <Dot tone={since === null ? 'good' : 'bad'} />{' '}
           {since === null ? overview.worksNow(name) : overview.failsSince(name, time(since))}
         </span>

@@ -1,11 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { request } from '../../api/client.js';
+import { connection, isWell } from '../../api/connection.js';
+import { NetworkError } from '../../api/problem.js';
 import type { GetOutboxPageData, GetOutboxPageResponse, GetSystemData, GetSystemResponse } from '../../api/schema.js';
 import { operatorQuery, useHasScope } from '../../app/operator.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
-import { Sentence, Time } from '../../components/text/values.js';
+import { Sentence, Time, useSentenceText } from '../../components/text/values.js';
+import { useStore } from '../../lib/store.js';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './overview.module.css';
 import { channelsOf, type Figures } from './statistics.js';
@@ -82,16 +85,17 @@ function useFindings(isAllowed: boolean) {
 /** The warnings of the overview, or one green line if there are none. */
 export function Warnings() {
   const { overview, messages } = useText();
+  const inWords = useSentenceText();
   const can = useHasScope();
   const { data, error, refetch, dataUpdatedAt } = useFailures();
   const last = data?.data[0];
   const failing = useFailingProviders();
   const webhooks = useFindings(can('admin')).data?.webhooks ?? [];
+  // Without a connection, the bar at the top says how old the page is.
+  const isStale = error !== null && !(error instanceof NetworkError && data !== undefined);
   return (
     <section aria-label={overview.warnings} className={styles.warnings}>
-      {error !== null && data === undefined && (
-        <Problem message={overview.messagesFailed} error={error} onRetry={() => void refetch()} />
-      )}
+      {isStale && <Problem message={overview.messagesFailed} error={error} onRetry={() => void refetch()} />}
       {last !== undefined && data !== undefined && (
         <div className={styles.warning} role="status">
           <Icon name="circleCross" className={styles.bad} />
@@ -99,10 +103,12 @@ export function Warnings() {
             <Link to="/messages">
               <strong>{overview.failedMessages(data.page.total, !data.page.total_is_exact)}</strong>
             </Link>{' '}
-            {overview.lastFailure(
-              messages.kinds[last.kind] ?? last.kind,
-              last.last_error ?? (messages.states[last.state] ?? last.state).toLocaleLowerCase(),
-            )}{' '}
+            <Sentence
+              text={overview.lastFailure(
+                messages.kinds[last.kind] ?? last.kind,
+                last.last_error ?? (messages.states[last.state] ?? last.state).toLocaleLowerCase(),
+              )}
+            />{' '}
             <Time value={last.updated_at} />
           </p>
         </div>
@@ -111,7 +117,7 @@ export function Warnings() {
         <div key={name} className={styles.warning} role="status">
           <Icon name="circleCross" className={styles.bad} />
           <p>
-            <strong>{overview.failingProvider(name)}</strong> {reason} <Time value={since} />
+            <strong>{overview.failingProvider(name)}</strong> <Sentence text={reason} /> <Time value={since} />
           </p>
         </div>
       ))}
@@ -122,11 +128,13 @@ export function Warnings() {
             <Link to="/webhooks">
               <strong>{overview.failingWebhooks(webhooks.length)}</strong>
             </Link>{' '}
-            <bdi title={webhooks[0].detail}>{webhooks[0].detail}</bdi>
+            <bdi title={inWords(webhooks[0].detail)}>
+              <Sentence text={webhooks[0].detail} />
+            </bdi>
           </p>
         </div>
       )}
-      {data !== undefined && (can('admin') || last === undefined) && (
+      {data !== undefined && !isStale && (can('admin') || last === undefined) && (
         <Findings
           isAllowed={can('admin')}
           hasFailures={last !== undefined || failing.length > 0 || webhooks.length > 0}
@@ -148,6 +156,8 @@ interface FindingsProps {
 /** One line, also while the doctor has not answered: the overview does not wait for it, and nothing moves when it answers. */
 function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
   const { overview } = useText();
+  const inWords = useSentenceText();
+  const state = useStore(connection);
   const { data, error } = useFindings(isAllowed);
   const { isPending: awaitsRole } = useQuery(operatorQuery);
   const worstFinding = data?.others.find(({ level }) => level === 'fail') ?? data?.others[0];
@@ -162,16 +172,18 @@ function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
           <Link to="/system">
             <strong>{overview.findings(data.others.length)}</strong>
           </Link>{' '}
-          <bdi title={worstFinding.detail}>
+          <bdi title={inWords(worstFinding.detail)}>
             {worstFinding.what}: <Sentence text={worstFinding.detail} />
           </bdi>
         </p>
       </div>
     );
   }
-  const isUnknown = awaitsRole || (isAllowed && data === undefined);
+  // What was well before may not be so now.
+  const isLost = error !== null || !isWell(state);
+  const isUnknown = awaitsRole || isLost || (isAllowed && data === undefined);
   const textOf = () => {
-    if (isUnknown) return error === null ? overview.checking : overview.checksFailed;
+    if (isUnknown) return isLost ? overview.checksFailed : overview.checking;
     return hasFailures ? overview.systemWell : overview.allWell;
   };
   // A new key: words that are replaced as a whole do not count as moved.

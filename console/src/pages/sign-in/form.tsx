@@ -16,6 +16,8 @@ import { entryQuery } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { CodeField, Field, Switch } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
+import { keepsCookies } from '../../lib/cookies.js';
+import { westernDigits } from '../../lib/digits.js';
 import { useText } from '../../text/text.js';
 import styles from './sign-in.module.css';
 
@@ -65,6 +67,7 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
     return (
       <FirstStep
         {...{ hasTitle, busy, error, identity }}
+        takesPin={entry?.takes_pin === true}
         onPassword={(input) => void run(() => startWithPassword(input, device), input.identity, text.signIn.refused)}
         onPasskey={() => void run(() => logInWithPasskey(device), '', text.signIn.passkeyFailed)}
       />
@@ -127,15 +130,18 @@ interface FirstProps {
   readonly error: ReactNode;
   readonly identity: string | undefined;
   readonly onPassword: (input: { identity: string; password: string; pin?: string }) => void;
+  /** Whether a login can have a PIN. */
+  readonly takesPin?: boolean;
   /** Without it, a passkey is not offered. */
   readonly onPasskey?: () => void;
 }
 
 /** The name and the password, or a passkey. */
-export function FirstStep({ hasTitle, busy, error, identity, onPassword, onPasskey }: FirstProps) {
+export function FirstStep({ hasTitle, busy, error, identity, takesPin = false, onPassword, onPasskey }: FirstProps) {
   const { signIn } = useText();
   const [isShown, setShown] = useState(false);
   const [hasPin, setHasPin] = useState(false);
+  const [refusesCookies] = useState(() => !keepsCookies());
   return (
     <form
       className={styles.form}
@@ -144,10 +150,15 @@ export function FirstStep({ hasTitle, busy, error, identity, onPassword, onPassk
         const data = new FormData(event.currentTarget);
         const value = (name: string) => String(data.get(name) ?? '');
         if (busy) return;
-        onPassword({ identity: value('username'), password: value('password'), ...(hasPin && { pin: value('pin') }) });
+        onPassword({
+          identity: value('username'),
+          password: value('password'),
+          ...(hasPin && { pin: westernDigits(value('pin')) }),
+        });
       }}
     >
       {hasTitle && <h1>{signIn.title}</h1>}
+      {refusesCookies && <Notice kind="warn">{signIn.noCookies}</Notice>}
       <Field
         label={signIn.identity}
         name="username"
@@ -172,7 +183,13 @@ export function FirstStep({ hasTitle, busy, error, identity, onPassword, onPassk
       )}
       <div className={styles.switches}>
         <Switch label={signIn.show} checked={isShown} onChange={(event) => setShown(event.currentTarget.checked)} />
-        <Switch label={signIn.havePin} checked={hasPin} onChange={(event) => setHasPin(event.currentTarget.checked)} />
+        {takesPin && (
+          <Switch
+            label={signIn.havePin}
+            checked={hasPin}
+            onChange={(event) => setHasPin(event.currentTarget.checked)}
+          />
+        )}
       </div>
       {error}
       <Button type="submit" kind="main" busy={busy} className={styles.wide}>
@@ -225,7 +242,7 @@ export function SecondStep({ hasTitle, busy, error, login, who, onSecret, onRest
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        void submit(value.trim());
+        void submit(westernDigits(value.trim()));
       }}
     >
       <div>

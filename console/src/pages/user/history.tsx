@@ -13,6 +13,7 @@ import type {
 import { Badge } from '../../components/badge/badge.js';
 import { Button, ButtonLink } from '../../components/button/button.js';
 import { Delivery, useDelivery } from '../../components/delivery/delivery.js';
+import { isRetryable } from '../../components/delivery/retry.js';
 import { eventLook, useDetail, useVerb } from '../../components/event/event.js';
 import { Segments } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
@@ -143,7 +144,7 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
         ) : (
           <span className={styles.quiet}>{text.messages.states[state]}</span>
         )}
-        {(state === 'failed' || state === 'undelivered') && mayChange && (
+        {isRetryable(message) && mayChange && (
           <Button small changesData onClick={() => void retry()}>
             {text.messages.retry}
           </Button>

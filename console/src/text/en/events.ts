@@ -2,7 +2,7 @@
 export const events = {
   /** What happened to a user, after the name of the user: "Ada Lovelace logged in". For an event without a user: what somebody did. */
   types: {
-    'login.started': 'asked for a code',
+    'login.started': 'began to log in',
     'login.approved': 'logged in',
     'login.rejected': 'was refused',
     'login.refused_locked': 'was refused: locked',
@@ -31,7 +31,7 @@ export const events = {
     'role.link_made': 'got a link for a role',
     'role.activated': 'activated a role',
     'session.proven': 'confirmed who they are',
-    'proof.started': 'asked for a code to confirm',
+    'proof.started': 'began to confirm who they are',
     'proof.rejected': 'did not confirm who they are',
     'address.change_started': 'began to change an address',
     'address.change_rejected': 'did not change an address',

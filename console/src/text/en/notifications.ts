@@ -37,8 +37,6 @@ export const notifications = {
     noIds: 'It contains no user id.',
   },
   type: 'Type',
-  otherType: 'Other…',
-  typeName: 'Name of the type',
   typeMissing: 'Enter the name of the type.',
   key: 'Key',
   keyHint: 'What happened, such as received',
@@ -164,7 +162,7 @@ export const notifications = {
   curl: {
     show: 'As curl',
     title: 'The same with curl',
-    what: 'Put an API key with the scope notifications:write into the variable POSTERN_KEY.',
+    what: 'Put an API key with the scope notifications:write into the variable API_KEY.',
     few: (of: number) => `Shows the first ${n(of)} people.`,
   },
 };

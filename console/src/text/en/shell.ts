@@ -6,6 +6,7 @@ export const shell = {
   menu: 'Your account',
   connected: 'Connected',
   disconnected: 'No connection',
+  noStorage: 'Database unavailable',
   overview: 'Overview',
   theme: 'Theme',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },

@@ -14,7 +14,7 @@ export const signIn = {
   codeTitle: 'Enter your code',
   codeFor: 'From your authenticator app, for',
   code: '6-digit code',
-  codeWrong: 'That code is wrong. If it is about to change, wait for the next one.',
+  codeWrong: 'That code is wrong, or you have already used it. Wait for the next one.',
   recoveryTitle: 'Enter a recovery code',
   recoveryFor: 'Each code works once. For',
   recovery: 'Recovery code',
@@ -24,6 +24,8 @@ export const signIn = {
   passkeyFailed: 'The passkey did not work. Try again, or sign in another way.',
   passkeyUnsupported: 'This browser does not support passkeys.',
   refused: 'The sign-in failed. Check your input. After several wrong attempts, the account is locked for a time.',
+  noCookies:
+    'Your browser refuses cookies for this site, so you will have to sign in again after each reload and at the end of each session. Allow cookies, then reload the page.',
   lapsed: 'The sign-in took too long or had too many wrong attempts. Start again.',
   noSecondFactor:
     'You signed in without a second factor. Your role needs one: ask an operator for a link to set it up, or run',

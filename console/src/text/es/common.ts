@@ -20,6 +20,8 @@ export const common: Texts['common'] = {
   unexpected: 'Se produjo un error inesperado en la consola. Recargue la página.',
   offlineSince: (time) =>
     `Sin conexión desde las ${time}. La página muestra los datos de esa hora. No puede cambiar nada hasta que vuelva la conexión.`,
+  noStorageSince: (time) =>
+    `Postern no puede usar su base de datos desde las ${time}. La página muestra los datos de esa hora.`,
   waitsForConnection: 'Esperando la conexión',
   typeToConfirm: (name) => `Escriba ${name} para confirmar`,
   filter: 'Filtro',

@@ -2,7 +2,7 @@ import type { Texts } from '../en/index.js';
 
 export const events: Texts['events'] = {
   types: {
-    'login.started': 'pidió un código',
+    'login.started': 'empezó a iniciar sesión',
     'login.approved': 'inició sesión',
     'login.rejected': 'fue rechazado',
     'login.refused_locked': 'fue rechazado: bloqueado',
@@ -31,7 +31,7 @@ export const events: Texts['events'] = {
     'role.link_made': 'recibió un enlace para un rol',
     'role.activated': 'activó un rol',
     'session.proven': 'confirmó su identidad',
-    'proof.started': 'pidió un código para confirmar',
+    'proof.started': 'empezó a confirmar quién es',
     'proof.rejected': 'no confirmó su identidad',
     'address.change_started': 'empezó a cambiar una dirección',
     'address.change_rejected': 'no cambió una dirección',

@@ -39,8 +39,6 @@ export const notifications: Texts['notifications'] = {
     noIds: 'No contiene ningún id de usuario.',
   },
   type: 'Tipo',
-  otherType: 'Otro…',
-  typeName: 'Nombre del tipo',
   typeMissing: 'Escriba el nombre del tipo.',
   key: 'Clave',
   keyHint: 'Qué ha pasado, por ejemplo received',
@@ -166,7 +164,7 @@ export const notifications: Texts['notifications'] = {
   curl: {
     show: 'Como curl',
     title: 'Lo mismo con curl',
-    what: 'Ponga en la variable POSTERN_KEY una clave de API con el permiso notifications:write.',
+    what: 'Ponga en la variable API_KEY una clave de API con el permiso notifications:write.',
     few: (of) => `Muestra las primeras ${n(of)} personas.`,
   },
 };

@@ -8,6 +8,7 @@ export const shell: Texts['shell'] = {
   menu: 'Su cuenta',
   connected: 'Conectado',
   disconnected: 'Sin conexión',
+  noStorage: 'Base de datos no disponible',
   overview: 'Resumen',
   theme: 'Tema',
   themes: { system: 'Como el sistema', light: 'Claro', dark: 'Oscuro' },

@@ -16,7 +16,7 @@ export const signIn: Texts['signIn'] = {
   codeTitle: 'Escriba su código',
   codeFor: 'De su aplicación de autenticación, para',
   code: 'Código de 6 dígitos',
-  codeWrong: 'Ese código es incorrecto. Si está a punto de cambiar, espere al siguiente.',
+  codeWrong: 'Ese código es incorrecto o ya lo ha usado. Espere al siguiente.',
   recoveryTitle: 'Escriba un código de recuperación',
   recoveryFor: 'Cada código sirve una vez. Para',
   recovery: 'Código de recuperación',
@@ -27,6 +27,8 @@ export const signIn: Texts['signIn'] = {
   passkeyUnsupported: 'Este navegador no admite passkeys.',
   refused:
     'No se pudo iniciar sesión. Revise lo que escribió. Tras varios intentos fallidos, la cuenta se bloquea durante un tiempo.',
+  noCookies:
+    'Su navegador rechaza las cookies de este sitio, así que tendrá que iniciar sesión de nuevo tras cada recarga y al final de cada sesión. Permita las cookies y recargue la página.',
   lapsed: 'El inicio de sesión tardó demasiado o tuvo demasiados intentos fallidos. Empiece de nuevo.',
   noSecondFactor:
     'Entró sin segundo factor, y su rol lo necesita: pida a un operador un enlace para configurarlo, o ejecute',

@@ -32,6 +32,7 @@ export type Lock = { readonly reason?: string | undefined } & (
 
 /** Users, with an API key that has the scope `users:read` or `users:write`. */
 export interface Users {
+  /** Needs `idempotencyKey`, such as the id of a sign-up: a repeat with the same key creates nobody and returns the first user. */
   readonly create: (user: NewUser, options: OnceOptions) => Promise<User>;
   /** Null if there is no such user. */
   readonly get: (id: string, options?: Abortable) => Promise<User | null>;

@@ -127,7 +127,11 @@ export function createForwarder({
     if (/\bbasic\b/i.test(pageHeaders.get('www-authenticate') ?? ''))
       pageHeaders.set('www-authenticate', cookieChallenge);
     const link = answer.headers.get('link');
-    if (link !== null) pageHeaders.set('link', link.replaceAll('</v1/', `<${basePath}/v1/`));
+    if (link !== null)
+      pageHeaders.set(
+        'link',
+        link.replace(/<(?:\/[^>?]*?)?\/v1\//g, () => `<${basePath}/v1/`),
+      );
     const isProblem = /\bproblem\+json\b/.test(answer.headers.get('content-type') ?? '');
     const hasEnded = login !== undefined && answer.status === 401 && isProblem;
     if (endsLogin || hasEnded) pageHeaders.append('set-cookie', cookies.login.remove());

@@ -1,14 +1,15 @@
+import { pathOf } from '../../../lib/urls.js';
 import type { App } from '../../requests/route.js';
 import { createConsoleCookies } from './cookies.js';
 import { type ConsoleFiles, consoleEntryRoute, consoleFileRoutes } from './files.js';
 import { refuseOtherSites } from './same-site.js';
-import { type ConsoleSessionServices, consoleSessionRoutes } from './session.js';
+import { type ConsoleRouteOptions, type ConsoleSessionServices, consoleSessionRoutes } from './session.js';
 import { consoleSetUpRoutes, type SetUpServices } from './setup.js';
 
 /** The console on one HTTP server. A process can have several HTTP servers, and not all of them have the console. */
 export interface ConsoleOptions {
-  /** The name of the service, for the sign-in page. */
-  readonly appName: string;
+  /** What the page needs to know about this installation. */
+  readonly installation: ConsoleRouteOptions['installation'];
   /** The URL by which browsers reach this HTTP server, if it is configured. */
   readonly publicUrl: string | undefined;
   readonly files: ConsoleFiles;
@@ -18,15 +19,15 @@ export interface ConsoleOptions {
 export function consoleRoutes(
   app: App,
   services: ConsoleSessionServices & SetUpServices,
-  { appName, publicUrl, files }: ConsoleOptions,
+  { installation, publicUrl, files }: ConsoleOptions,
 ): void {
   const options = {
-    appName,
+    installation,
     cookies: createConsoleCookies(publicUrl?.startsWith('https:') === true),
     refuseOtherSites: refuseOtherSites(publicUrl),
   };
   consoleSessionRoutes(app, services, options);
   consoleSetUpRoutes(app, services, options);
-  consoleEntryRoute(app);
-  consoleFileRoutes(app, files);
+  consoleEntryRoute(app, pathOf(publicUrl));
+  consoleFileRoutes(app, files, pathOf(publicUrl));
 }

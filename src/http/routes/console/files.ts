@@ -81,7 +81,9 @@ const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', v
 const assetPrefix = 'assets/';
 
 /** Redirects a browser that opens the root of the service to the console. All other clients get 404 at the root. */
-export function consoleEntryRoute(app: App): void {
+export function consoleEntryRoute(app: App, publicPath: string): void {
+  // Without PUBLIC_URL it is relative, so that it also works behind a proxy that removes a prefix of the path.
+  const url = publicPath === '' ? 'console' : `${publicPath}/console`;
   app.route({
     method: 'GET',
     url: '/',
@@ -89,14 +91,15 @@ export function consoleEntryRoute(app: App): void {
     config: { access: 'public', hasNoHandlerTimer: true },
     handler(request, reply) {
       if (request.headers.accept?.includes('text/html') !== true) throw new Problem('not_found');
-      // Relative, so that it also works behind a proxy that removes a prefix of the path.
-      return reply.header('cache-control', 'no-store').header('vary', 'Accept').redirect('console', 303);
+      return reply.header('cache-control', 'no-store').header('vary', 'Accept').redirect(url, 303);
     },
   });
 }
 
 /** Routes of the console's files. Every path is the page, which reads the path itself, except paths of assets. */
-export function consoleFileRoutes(app: App, { page, assets }: ConsoleFiles): void {
+export function consoleFileRoutes(app: App, { page: builtPage, assets }: ConsoleFiles, publicPath: string): void {
+  // The page is behind many paths, so it cannot name its files by relative paths.
+  const page = builtPage.toString().replaceAll('"./assets/', `"${publicPath}/console/assets/`);
   for (const url of ['/console', '/console/*']) {
     app.route<{ Params: { '*'?: string } }>({
       method: 'GET',

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { ConsoleEntry, ConsoleSignIn } from '../../../contract/console/session.js';
 import { NewSession } from '../../../contract/session.js';
-import { parseToken } from '../../../lib/crypto/token-strings.js';
+import { type ParsedToken, parseToken } from '../../../lib/crypto/token-strings.js';
 import { Problem } from '../../../lib/problem.js';
 import type { Tokens } from '../../../login/tokens.js';
 import type { Sessions } from '../../../sessions/sessions.js';
@@ -15,20 +15,22 @@ export interface ConsoleSessionServices {
   readonly sessions: Pick<Sessions, 'create'>;
   readonly tokens: Pick<Tokens, 'removeHeld'>;
   readonly verifiers: Pick<Verifiers, 'verifyOperator'>;
+  /** Gives a new session the last re-authentication in an earlier session of the same login. */
+  readonly takeOverProof: (session: ParsedToken) => Promise<void>;
 }
 
 /** What the routes of the console share. */
 export interface ConsoleRouteOptions {
   readonly cookies: ConsoleCookies;
-  readonly appName: string;
+  readonly installation: Omit<ConsoleEntry, 'device_id'>;
   readonly refuseOtherSites: (request: FastifyRequest) => Promise<void>;
 }
 
 /** Routes that sign in to the console and out of it. */
 export function consoleSessionRoutes(
   app: App,
-  { sessions, tokens, verifiers }: ConsoleSessionServices,
-  { cookies, appName, refuseOtherSites: onRequest }: ConsoleRouteOptions,
+  { sessions, tokens, verifiers, takeOverProof }: ConsoleSessionServices,
+  { cookies, installation, refuseOtherSites: onRequest }: ConsoleRouteOptions,
 ): void {
   /** Creates a session. @throws Problem unless the user has an active role and has logged in with a second factor */
   async function createConsoleSession(text: string, request: FastifyRequest): Promise<NewSession> {
@@ -37,7 +39,8 @@ export function consoleSessionRoutes(
     const { session } = await sessions.create(token, tokenUseOf(request));
     const parsed = parseToken('session', session.token);
     const operator = parsed && (await verifiers.verifyOperator(parsed));
-    if (operator === undefined) throw new Problem('role_required');
+    if (parsed === undefined || operator === undefined) throw new Problem('role_required');
+    await takeOverProof(parsed);
     return session;
   }
 
@@ -46,12 +49,12 @@ export function consoleSessionRoutes(
     url: '/console/sign-in',
     schema: {
       operationId: 'getConsoleEntry',
-      summary: 'Get what the sign-in page needs',
+      summary: 'Get what the console needs before a login',
       tags: ['Console'],
       response: { 200: { ...ConsoleEntry, description: 'For the page, before a login.' } },
     },
     config: { access: 'public' },
-    handler: async (request) => ({ app_name: appName, device_id: cookies.device(request) ?? null }),
+    handler: async (request) => ({ ...installation, device_id: cookies.device(request) ?? null }),
   });
 
   app.route({

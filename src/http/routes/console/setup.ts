@@ -26,7 +26,7 @@ const linkProblems = ['setup_link_unknown', 'setup_link_used', 'setup_link_expir
 export function consoleSetUpRoutes(
   app: App,
   { operatorSetUp, sessions }: SetUpServices,
-  { cookies, refuseOtherSites: onRequest }: Omit<ConsoleRouteOptions, 'appName'>,
+  { cookies, refuseOtherSites: onRequest }: Omit<ConsoleRouteOptions, 'installation'>,
 ): void {
   app.route({
     method: 'POST',

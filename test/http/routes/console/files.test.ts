@@ -19,7 +19,8 @@ afterAll(() => postern.close());
 const get = (path: string, headers: Record<string, string> = {}) => fetch(postern.url + path, { headers });
 
 test('every path of the console returns the page with its policy, which is never stored', async () => {
-  const page = await readFile(new URL('../index.html', assetFolder), 'utf8');
+  const built = await readFile(new URL('../index.html', assetFolder), 'utf8');
+  const page = built.replaceAll('"./assets/', '"/console/assets/');
   for (const path of ['', '/', '/setup', '/users', '/users/0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11', '/a/b.c?d=e']) {
     const answer = await get(`/console${path}`);
     expect([path, answer.status]).toEqual([path, 200]);

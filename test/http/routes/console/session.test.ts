@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../../../src/contract/authentication.js';
 import type { ConsoleEntry } from '../../../../src/contract/console/session.js';
@@ -90,7 +91,10 @@ describe('signing in', () => {
 
   test('tells the page on which device this browser last signed in', async () => {
     const entry = await browser().send<ConsoleEntry>('GET', '/console/sign-in');
-    expect(entry.body).toEqual({ app_name: 'Postern', device_id: null });
+    expect(entry.body).toEqual({
+      ...{ app_name: 'Postern', takes_pin: true, device_id: null },
+      notification_types: ['payment', 'pool', 'request'],
+    });
     const { browser: client, session } = await operator();
     await client.send('DELETE', '/console/session');
     const later = await client.send<ConsoleEntry>('GET', '/console/sign-in');
@@ -235,6 +239,37 @@ describe('a signed-in operator', () => {
     const body = { name: 'late', scopes: ['users:read'] };
     const refused = await postern.api<{ errors: { code: string }[] }>('POST', '/admin/v1/keys', { bearer, body });
     expect(codesOf(refused)).toEqual([403, 'fresh_proof_required']);
+  });
+
+  test('keeps a re-authentication when the page is loaded again, until it is too old, and only for this login', async () => {
+    const person = await operator();
+    const userId = person.session.user_id;
+    const tryKey = async (bearer: string) => {
+      const body = { name: `key ${randomUUID()}`, scopes: ['users:read'] };
+      return codesOf(await postern.api<{ errors: { code: string }[] }>('POST', '/admin/v1/keys', { bearer, body }));
+    };
+    const age = (table: string, column: string) =>
+      postern.database.query(
+        testSql(`update ${table} set ${column} = ${column} - interval '1 hour' where user_id = $1`, [userId]),
+      );
+    await age('authentications', 'approved_at');
+    const { token: bearer } = (await renew(person.browser)).body;
+    await person.app.rewind();
+    const proof = { type: 'totp', secret: await person.app.code() };
+    expect((await postern.api('PUT', '/v1/account/session-proof', { bearer, body: { proof } })).status).toBe(200);
+    expect((await tryKey(bearer))[0]).toBe(201);
+    const reloaded = (await renew(person.browser)).body.token;
+    expect(reloaded).not.toBe(bearer);
+    expect((await tryKey(reloaded))[0]).toBe(201);
+
+    const other = await logIn(person);
+    const elsewhere = browser();
+    await elsewhere.send('POST', '/console/session', { body: { authentication_token: other.token } });
+    await age('authentications', 'approved_at');
+    expect(await tryKey((await renew(elsewhere)).body.token)).toEqual([403, 'fresh_proof_required']);
+
+    await age('sessions', 'proven_at');
+    expect(await tryKey((await renew(person.browser)).body.token)).toEqual([403, 'fresh_proof_required']);
   });
 });
 

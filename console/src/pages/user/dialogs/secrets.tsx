@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../../components/dialog/dialog.js';
 import { Checkbox, Field, Select } from '../../../components/field/field.js';
 import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
+import { westernDigits } from '../../../lib/digits.js';
 import { useText } from '../../../text/text.js';
 import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
@@ -59,7 +60,7 @@ function SetSecret(props: SecretProps) {
           hint={hint}
           error={errorOf(member)}
           value={value}
-          onChange={(event) => setValue(event.currentTarget.value)}
+          onChange={({ currentTarget: { value: typed } }) => setValue(member === 'pin' ? westernDigits(typed) : typed)}
         />
         <div className={styles.beside}>
           <Checkbox label={text.show} checked={isShown} onChange={() => setShown(!isShown)} />
