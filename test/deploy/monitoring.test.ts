@@ -9,6 +9,7 @@ import { createCounters } from '../../src/statistics/counters.js';
 import { createMeters } from '../../src/statistics/meters.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type Scrape, scrape } from '../support/metrics.js';
+import { codeOf, createUser, newPhone, smsLogin } from '../support/users.js';
 
 const read = (path: string) => readFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 
@@ -55,6 +56,10 @@ test('the page about monitoring names the labels of every metric', async () => {
   const described = [...page.matchAll(/^\| `(postern_[a-z_]+)(?:\{([a-z,]+)\})?`/gm)].map(
     ([, name = '', labels = '']) => [name, labels] as const,
   );
+  const phone = newPhone();
+  await createUser(postern, { phone });
+  const { body: started } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(phone) });
+  await codeOf(postern, started.id);
   const counters = createCounters({ withTotals: true });
   for (const metric of metricNames) counters.add(metric, 'label', 1, 'detail');
   const meters = createMeters();

@@ -86,7 +86,7 @@ describe('the warnings of the overview', () => {
     const api = /\/(?:admin\/)?v1\//;
     await page.route(api, (route) => route.fulfill({ status: 503, json: problem }));
     await page.getByText('Database unavailable', { exact: true }).waitFor();
-    await page.getByText(/^Postern cannot use its database since/).waitFor();
+    await page.getByText(/^Postern has not been able to use its database since/).waitFor();
     expect(await page.getByText('Nothing needs your attention now.').count()).toBe(0);
     expect(await page.getByText('Connected', { exact: true }).count()).toBe(0);
     await page.getByText('The system checks could not be read.').waitFor();

@@ -21,7 +21,7 @@ export const common = {
   offlineSince: (time: string) =>
     `No connection since ${time}. The page shows the data of that time. You can change nothing until the connection is back.`,
   noStorageSince: (time: string) =>
-    `Postern cannot use its database since ${time}. The page shows the data of that time.`,
+    `Postern has not been able to use its database since ${time}. The page shows the data of that time.`,
   waitsForConnection: 'Waiting for the connection',
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   filter: 'Filter',
