@@ -6,6 +6,7 @@ import { createBackupFolder } from '../dist/backups/places/folder.js';
 import { openPostgres } from './service.mjs';
 
 const [dataDir, folder] = process.argv.slice(2);
+const secretKey = { id: '01234567', key: 'k'.repeat(40) };
 const log = { info() {}, warn: console.error, error: console.error };
 const postgres = await openPostgres(dataDir);
 let archiver;
@@ -14,7 +15,7 @@ process.on('message', async (message) => {
   if (message === 'start') {
     const serverFolder = join(dataDir, 'postgres');
     const store = createBackupFolder(folder);
-    archiver = startArchiver({ target: postgres.target, serverFolder, store, passphrase: undefined, log });
+    archiver = startArchiver({ target: postgres.target, serverFolder, store, passphrase: undefined, secretKey, log });
   } else {
     await archiver.stop();
   }

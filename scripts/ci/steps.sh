@@ -80,7 +80,7 @@ tests() {
   local run=$1 command=$2
   shift 2
   runs+=("$run")
-  printf '%s\n' "$command" >"$work/$run.command"
+  printf '%s\n' "${TEST_DATABASE_URL+TEST_DATABASE_URL=postgres://… }$command" >"$work/$run.command"
   # shellcheck disable=SC2086 # The words of the command.
   env $command "$@" --reporter=default --reporter=./scripts/lib/hung-files.mjs --reporter=json --outputFile.json="$work/$run.json"
 }

@@ -14,6 +14,7 @@ import { sql, statement } from '../database/sql.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { choiceError, Problem, throwIfErrors } from '../lib/problem.js';
+import type { RequestLimits } from '../limits/request-limits.js';
 import { capabilitiesOf, type RecordedProof, recordSessionProof } from '../sessions/operators.js';
 import { activateRole, readEnrollmentLink } from '../users/enrollment-links.js';
 import type { Users } from '../users/users.js';
@@ -29,7 +30,7 @@ export interface OwnAccount {
   get(userId: string): Promise<Account>;
   /**
    * Changes name and language without a proof, and the username with one.
-   * @throws Problem `validation_failed`, `identity_taken`; those of `Proofs.check`
+   * @throws Problem `validation_failed`, `identity_taken`; `too_many_requests` without a proof; those of `Proofs.check`
    */
   change(callingSession: CallingSession, change: AccountChange): Promise<Account>;
   /**
@@ -92,6 +93,7 @@ export interface OwnAccountOptions {
   readonly database: Database;
   readonly users: Users;
   readonly proofs: Proofs;
+  readonly limits: Pick<RequestLimits, 'countOwnChange'>;
   readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
   readonly rules: UserRules;
 }
@@ -137,7 +139,7 @@ const renewLogin = statement<RenewedLogin>(
 
 /** Creates self-service for the account itself: profile, password, PIN, role and deletion. */
 export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
-  const { database, users, proofs, pinRecoveries, rules } = options;
+  const { database, users, proofs, limits, pinRecoveries, rules } = options;
 
   /** Checks the proof before it hashes, so that a session alone cannot keep the CPU busy with hashing. */
   async function changeWithProof(
@@ -174,6 +176,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
         return changeWithProof(callingSession, change, proof, defaultProofs);
       }
       const prepared = await users.prepareChange(userId, unproven);
+      await limits.countOwnChange(userId);
       return inTransaction(userId, (tx) => users.change(tx, userId, prepared, origin));
     },
     async setPassword(callingSession, { password, proof }) {

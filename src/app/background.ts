@@ -22,8 +22,15 @@ import type { Domains } from './services.js';
 /** The maximum number of concurrent jobs that wait for no provider. */
 const maxOtherJobs = 4;
 
-/** Starts the queue, the relays that fill it, and the maintenance tasks. */
-export async function startBackgroundWork(base: Base, domains: Domains): Promise<{ readonly queue: Queue }> {
+/**
+ * Starts the queue, the relays that fill it, and the maintenance tasks.
+ * @param queueConnections for tests
+ */
+export async function startBackgroundWork(
+  base: Base,
+  domains: Domains,
+  queueConnections = base.resources.jobs,
+): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, tracing } = base;
   const { messaging, push, notifications, webhooks, backups } = domains;
   const jobGroups = [
@@ -36,7 +43,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     statistics.counters.add('queue.latency', task, waitSeconds);
   };
   const queue = lifecycle.add(
-    await startQueue({ target, log, groups: jobGroups, connections: resources.jobs, onJobStarted, tracing }),
+    await startQueue({ target, log, groups: jobGroups, connections: queueConnections, onJobStarted, tracing }),
     (running) => running.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());

@@ -55,6 +55,8 @@ export interface StartOptions {
   readonly imageTimeout?: number;
   /** Milliseconds for the answer to a query; for tests that load the machine. */
   readonly queryTimeout?: number;
+  /** Connections that the workers of the queue share; for tests, which start many services. */
+  readonly queueConnections?: number;
   /** Milliseconds between two reads of the blocked addresses; for tests. */
   readonly blockInterval?: number;
   /** Milliseconds between two writes of statistics; for tests. */
@@ -103,7 +105,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     imageTimeout: options.imageTimeout,
     blockInterval: options.blockInterval,
   });
-  const { queue } = await startBackgroundWork(base, { services, ...domains });
+  const { queue } = await startBackgroundWork(base, { services, ...domains }, options.queueConnections);
   const metrics = await startMetrics(base, { version, queue, isWorker: worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options));
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.

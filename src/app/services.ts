@@ -4,6 +4,7 @@ import { createTestCodes } from '../credentials/test-identities/test-codes.js';
 import { createTestIdentities } from '../credentials/test-identities/test-identities.js';
 import { createIdempotency } from '../database/idempotency.js';
 import { compose, sql } from '../database/sql.js';
+import { createDeviceLimit } from '../devices/device-limit.js';
 import { createDevices } from '../devices/devices.js';
 import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
@@ -57,7 +58,12 @@ export async function createServices(
   const factors = createFactors(base);
   const idTokens = createConfiguredIdTokens(config, outbound);
   const testCodes = createTestCodes({ database, keys });
-  const sessions = createSessionServices(base, messaging.notices);
+  const deviceLimit = createDeviceLimit(database, {
+    max: config.MAX_DEVICES,
+    notices: messaging.notices,
+    onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
+  });
+  const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
   const { rules, ...users } = createUserServices(base, idTokens, messaging.notices);
   const account = createAccountServices(base, {
     messaging,
@@ -80,6 +86,7 @@ export async function createServices(
     idTokens,
     account,
     testCodes,
+    deviceLimit,
     dpopVerifier: sessions.dpopVerifier,
   });
   const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
@@ -99,7 +106,7 @@ export async function createServices(
     backups: backups.backups,
     readiness: { check: () => checkReadiness(base) },
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
-    devices: createDevices(database),
+    devices: createDevices(database, limits),
     outbox: messaging.outbox,
     receipts: messaging.receipts,
     push: push.push,

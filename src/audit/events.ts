@@ -73,7 +73,8 @@ export type EventType =
   | 'block.deleted'
   | 'test_identity.created'
   | 'test_identity.deleted'
-  | 'test_identity.used';
+  | 'test_identity.used'
+  | 'sms.prefix_paused';
 
 /** An event about no user, such as a change of an API key. */
 export interface ServiceEvent {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
 import { encryptAge } from '../lib/crypto/age.js';
 import { countRows, nextTransaction } from './base/contents.js';
+import { isImageOrKey } from './base/extract.js';
 import { ownerOf, readInstallation } from './base/installation.js';
 import {
   currentArchive,
@@ -38,7 +40,7 @@ export interface BackupSource {
   /** The secret keys, the current one first. */
   readonly secretKeys: readonly { readonly id: string; readonly key: string }[];
   readonly includesSecretKey: boolean;
-  /** Encrypts the backup. */
+  /** Encrypts the backup. Without it, the current secret key signs the backup. */
   readonly passphrase: string | undefined;
   /** The version of Postern. */
   readonly version: string;
@@ -167,7 +169,7 @@ function contentOf(client: pg.Client, given: BackupContent): AsyncIterable<Buffe
     Object.assign(manifest, yield* program === undefined ? copyFiles(client, given) : dump(client, given, program));
     // The images come after the rows: a file without a row does no harm, but a row without a file is a broken image.
     yield* filesBelow(source.imageFolder, 'images', {
-      isExcluded: (path) => path === 'drafts',
+      isExcluded: (path) => path === 'drafts' || !isImageOrKey(join('images', path)),
       isEmptied: () => false,
     });
     if (source.includesSecretKey) {
@@ -175,8 +177,14 @@ function contentOf(client: pg.Client, given: BackupContent): AsyncIterable<Buffe
     }
   }
 
-  const archive = writeArchive(entries(), () => manifest);
-  return source.passphrase === undefined ? archive : encryptAge(source.passphrase, archive);
+  const [key] = source.secretKeys;
+  if (key === undefined) throw new Error('there is no secret key to sign the backup with');
+  return source.passphrase === undefined
+    ? writeArchive(entries(), () => manifest, key)
+    : encryptAge(
+        source.passphrase,
+        writeArchive(entries(), () => manifest, undefined),
+      );
 }
 
 /** Members of the manifest. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { isServerData } from './base/server-files.js';
 import { type ArchiveEntry, textEntry } from './container/archive.js';
 import { BackupError } from './container/error.js';
 import { type Exclusions, fileAt, filesBelow } from './data-files.js';
@@ -20,18 +21,14 @@ const emptied = new Set([
   ...['pg_dynshmem', 'pg_notify', 'pg_replslot', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans'],
   'pg_wal',
 ]);
-/** Files that are not copied: files of the running server, and files that only tell another server how to recover. */
-const excluded = new Set([
-  ...['postmaster.pid', 'postmaster.opts', 'backup_label', 'tablespace_map', 'backup_manifest'],
-  ...['recovery.signal', 'standby.signal', 'current_logfiles'],
-]);
 const controlFile = join('global', 'pg_control');
-/** The names of other files that are not copied: temporary files and tables, and caches that a server writes again. */
+/** The names of data files that are not copied: temporary files and tables, and caches that a server writes again. */
 const temporary = /^(pgsql_tmp|pg_internal\.init|t\d+_\d+)/;
 
 const clusterFiles: Exclusions = {
   isEmptied: (path) => emptied.has(path),
-  isExcluded: (path, name) => excluded.has(path) || path === controlFile || temporary.test(name),
+  isExcluded: (path, name) =>
+    !isServerData(path) || path === 'backup_label' || path === controlFile || temporary.test(name),
 };
 
 /**

@@ -2,9 +2,10 @@ import { lstat, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { type EmbeddedInstallation, findEmbeddedInstallation } from '../database/embedded.js';
-import { extract, Manifest, refuseExisting, withNewFolder } from './base/extract.js';
+import { extract, isImageOrKey, Manifest, refuseExisting, withNewFolder } from './base/extract.js';
 import { writeInstallation } from './base/installation.js';
-import { type OpenBackup, openBackup } from './base/open.js';
+import { type BackupKeys, type ExpectedBackup, type OpenBackup, openBackup } from './base/open.js';
+import { isServerData, writeServerSettings } from './base/server-files.js';
 import { BackupError } from './container/error.js';
 import type { BackupHeader } from './container/header.js';
 
@@ -31,8 +32,11 @@ export interface ExtractedBackup extends RestoredBackup {
   readonly account: EmbeddedInstallation['account'];
 }
 
-/** The paths that a backup of files may contain. They cannot lead out of the folder. */
-const allowedPath = /^(?:(?:postgres|images)(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*|secret-key)$/;
+/** Whether a backup of files may contain a path. Such paths cannot lead out of the folder. */
+const isAllowed = (path: string) =>
+  path === serverPath ||
+  (path.startsWith(`${serverPath}/`) ? isServerData(path.slice(serverPath.length + 1)) : isImageOrKey(path));
+const serverPath = 'postgres';
 
 export interface RestoreOptions {
   /** The new folder, which must not exist. */
@@ -48,10 +52,10 @@ export interface RestoreOptions {
  */
 export async function restoreBackup(
   source: AsyncIterable<Buffer>,
-  { passphrase, ...options }: RestoreOptions & { readonly passphrase: string | undefined },
+  { keys, expected, ...options }: RestoreOptions & { readonly keys: BackupKeys; readonly expected?: ExpectedBackup },
 ): Promise<RestoredBackup> {
   await refuseExisting(resolve(options.target));
-  return restoreFiles(await openBackup(source, passphrase), options);
+  return restoreFiles(await openBackup(source, keys, expected), options);
 }
 
 /** Restores an open backup of the embedded server. @throws BackupError */
@@ -68,8 +72,9 @@ export async function restoreFiles(
     const installation = await findEmbeddedInstallation(join(folder, 'postgres'));
     refuseOtherVersion(header, installation);
     const { account } = installation;
-    const manifest = await extract(entries, staging, { allowedPath, schema: FilesManifest, account });
+    const manifest = await extract(entries, staging, { isAllowed, schema: FilesManifest, account });
     await checkSystem(header, join(staging, 'postgres'));
+    await writeServerSettings(join(staging, 'postgres'), account);
     await writeInstallation(staging);
     await finish?.({ header, manifest, folder: staging, account });
     return { header, manifest };

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { Log } from '../database/embedded/membership.js';
@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from '../database/embedded.js';
 import { createPrivateFolder } from '../lib/private-file.js';
 import { checkIndexes, checkRows } from './base/checks.js';
 import type { Manifest } from './base/extract.js';
-import { type OpenBackup, openBackup } from './base/open.js';
+import { type BackupKeys, type ExpectedBackup, type OpenBackup, openBackup } from './base/open.js';
 import { untilStopped, withSession } from './base/session.js';
 import type { BackupHeader } from './container/header.js';
 import { restoreDump } from './dumps/restore.js';
@@ -24,8 +24,12 @@ export interface VerifiedBackup {
 }
 
 export interface VerifyOptions {
-  readonly passphrase: string | undefined;
-  /** The folder in which the copy is restored. It needs as much space as the backup. */
+  readonly keys: BackupKeys;
+  readonly expected: ExpectedBackup;
+  /**
+   * The folder in which the copy is restored. It needs as much space as the backup. Copies of verifications that were
+   * killed are removed from it, so it must belong to Postern alone.
+   */
   readonly inFolder: string;
   readonly dumps: DumpVerification;
   readonly log: Log;
@@ -42,6 +46,8 @@ export interface DumpVerification {
 
 /** The name of a folder with a restored copy, followed by random characters. */
 const copyPrefix = 'verify-';
+/** The bits of the permissions of the group and of all other accounts. */
+const othersMask = 0o077;
 /** The folders of servers in such a folder: for a copy of files, and for the server into which a dump is restored. */
 const serverFolders = ['data', 'server'] as const;
 /** Milliseconds. No verification takes this long, so an older copy was left by a process that was killed. */
@@ -53,12 +59,12 @@ const abandonedAfterMs = 24 * 3_600_000;
  * @throws BackupError
  */
 export async function verifyBackup(source: AsyncIterable<Buffer>, options: VerifyOptions): Promise<VerifiedBackup> {
-  const { passphrase, inFolder, log, stop } = options;
+  const { keys, expected, inFolder, log, stop } = options;
   await createPrivateFolder(inFolder);
   await removeAbandoned(inFolder, log);
   const folder = await mkdtemp(join(inFolder, copyPrefix));
   try {
-    const backup = await openBackup(untilStopped(source, stop), passphrase);
+    const backup = await openBackup(untilStopped(source, stop), keys, expected);
     return await (backup.header.kind === 'dump' ? verifyDump : verifyFiles)(backup, folder, options);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -94,12 +100,17 @@ async function checkCopy(client: pg.Client, header: BackupHeader, manifest: Mani
   return { tables: counts.length, rows: counts.reduce((sum, count) => sum + count, 0), indexes };
 }
 
-/** Removes copies of verifications that were killed, and stops their servers. */
+/**
+ * Removes copies of verifications that were killed, and stops their servers. A copy is a folder of this account that no
+ * other account can enter, so a folder of somebody else is never touched.
+ */
 async function removeAbandoned(folder: string, log: Log): Promise<void> {
   for (const name of (await readdir(folder)).filter((entry) => entry.startsWith(copyPrefix))) {
     const copy = join(folder, name);
-    const { mtimeMs } = await stat(copy);
-    if (Date.now() - mtimeMs < abandonedAfterMs) continue;
+    const status = await lstat(copy).catch(() => undefined);
+    if (status?.isDirectory() !== true || status.uid !== process.getuid?.() || (status.mode & othersMask) !== 0)
+      continue;
+    if (Date.now() - status.mtimeMs < abandonedAfterMs) continue;
     for (const dataDir of serverFolders.map((of) => join(copy, of))) {
       // This process joins the server and leaves it. The last process that leaves a server stops it.
       if (existsSync(join(dataDir, 'postgres'))) await (await startEmbeddedPostgres({ dataDir, log })).stop();

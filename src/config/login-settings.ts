@@ -23,11 +23,17 @@ export const accountSettings = {
     fallback: '365d',
     about: 'Lifetime of an authentication token.',
   },
+  MAX_DEVICES: {
+    parse: integer(1, 10_000),
+    fallback: '100',
+    about:
+      'The number of devices on which a user can be logged in. At the first session of a login on a further device, Postern logs out and removes the device that was unused for longest, and notifies the user.',
+  },
   REGISTRATION: {
     parse: choice('off', 'on'),
     fallback: 'off',
     about:
-      'on: people can create accounts themselves, with a code to their mail address or phone. Also set SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL then.',
+      'on: people can create accounts themselves, with a code to their mail address or phone. SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL then have limits, unless you set them.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -139,7 +145,7 @@ export const limitSettings = {
     parse: integer(0, 1_000_000),
     fallback: '100',
     about:
-      'An account is locked permanently (403) after this number of wrong secrets without a correct one between them. 0: never.',
+      'An account is locked permanently (403) after this number of wrong secrets without a correct one between them. The lock ends 90 days after the last of them. 0: never.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,
@@ -169,14 +175,12 @@ export const limitSettings = {
   },
   SMS_LIMIT_PER_PREFIX: {
     parse: integer(0, 1_000_000),
-    fallback: '0',
     about:
-      'SMS codes per hour to phone numbers with the same first six digits, whether or not a user has the number. All requests that name a username or a mail address instead of a number are counted together, with the same limit. Further codes are silently not sent. 0: no limit.',
+      'SMS codes per hour to phone numbers with the same first six digits, whether or not a user has the number. All requests that name a username or a mail address instead of a number are counted together, with the same limit. Further codes are silently not sent. 0: no limit. When unset, 60 with REGISTRATION=on, and otherwise no limit.',
   },
   SMS_LIMIT_TOTAL: {
     parse: integer(0, 1_000_000),
-    fallback: '0',
     about:
-      'SMS codes per hour in total, including those to numbers that no user has. Further codes are silently not sent. 0: no limit.',
+      'SMS codes per hour in total, including those to numbers that no user has. Further codes are silently not sent. 0: no limit. When unset, 600 with REGISTRATION=on, and otherwise no limit.',
   },
 } as const satisfies Record<string, Setting<unknown>>;

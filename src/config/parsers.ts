@@ -217,6 +217,14 @@ export function region(text: string): Parsed<string> {
     : invalid(`must be one of the regions ${getCountries().slice(0, 3).join(', ')}, …`);
 }
 
+/** Regions of phone numbers (ISO 3166-1 alpha-2), joined by commas. */
+export function regions(text: string): Parsed<readonly string[]> {
+  const list = [...new Set(text.split(',').map((name) => name.trim().toUpperCase()))];
+  return list.every((name) => isSupportedCountry(name))
+    ? ok(list)
+    : invalid(`must be regions such as ${getCountries().slice(0, 3).join(', ')}, joined by commas`);
+}
+
 /** Origins of web pages, joined by commas. */
 export function origins(text: string): Parsed<readonly string[]> {
   const list = text.split(',').map((origin) => origin.trim());

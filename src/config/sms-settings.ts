@@ -1,6 +1,6 @@
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { readPrivateKey, readTextOrFile } from '../lib/push-keys.js';
-import { invalid, ok, type Parsed, pattern, type Setting, secret, signingSecret, url } from './parsers.js';
+import { invalid, ok, type Parsed, pattern, regions, type Setting, secret, signingSecret, url } from './parsers.js';
 
 /** Providers that send to phones. Several providers can be configured. */
 const phoneProviders = ['webhook', 'twilio', 'vonage', 'sns'] as const;
@@ -72,6 +72,11 @@ export const smsSettings = {
     parse: smsSenders,
     about:
       'Other senders for some countries or providers, joined by commas: US=+15551234567,GB=Example,vonage:*=+15557654321,vonage:GB=Example. A sender for a provider takes precedence.',
+  },
+  SMS_COUNTRIES: {
+    parse: regions,
+    about:
+      'The countries to which codes go by SMS, such as ES,PT. Codes to other numbers are silently not sent. When unset, codes go everywhere.',
   },
   SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that SMS_PROVIDER=webhook posts codes to.' },
   SMS_WEBHOOK_SECRET: {

@@ -87,6 +87,8 @@ export const deliveryReasons = {
   muted: 'A mute of the user matches this notification.',
   token_gone: 'The push service no longer knows the token, so it was removed. The app must register a new one.',
   refused: 'The push service refused it. The error has the reason.',
+  not_answering:
+    'The push service of the device does not answer, and several pushes for the device wait already. Further ones are not sent.',
   expired: 'It could not be sent while it was fresh (PUSH_TTL).',
   notification_deleted: 'The notification was deleted before the push was sent.',
   logged_out: 'No user is logged in on this device any more.',

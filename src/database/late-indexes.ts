@@ -31,6 +31,18 @@ const lateIndexes: readonly LateIndex[] = [
     definition: `users using gin ((${searchText.texts.join('').replaceAll('u.', '')}) {trigrams})
       with (gin_pending_list_limit = 512)`,
   },
+  {
+    // How many codes went to numbers of a prefix.
+    name: 'outbox_sms_codes',
+    table: 'outbox',
+    definition: "outbox (left(recipient, 7), created_at) where channel = 'sms' and sealed_code is not null",
+  },
+  {
+    // How many pushes wait for a user, and for one device.
+    name: 'push_deliveries_queued',
+    table: 'push_deliveries',
+    definition: "push_deliveries (user_id, device_id) where state = 'queued'",
+  },
 ];
 
 /** A table with at most this many rows gets its indexes at once: writes wait for less than a second. */

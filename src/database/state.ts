@@ -78,6 +78,8 @@ export interface DatabaseMetrics {
   readonly jobs: readonly { readonly task: string; readonly state: JobState; readonly count: number }[];
   /** Seconds for which the oldest job has been due. */
   readonly oldest_job: number;
+  /** Seconds for which the longest locked job has been locked. */
+  readonly oldest_lock: number;
   /** How late the most delayed maintenance task is, in seconds. */
   readonly maintenance_lag: number;
 }
@@ -105,6 +107,9 @@ const selectMetrics = statement<Record<never, never>, DatabaseMetrics>(
     group by t.identifier, j.state)
   select coalesce((select jsonb_agg(to_jsonb(jobs) order by task, state) from jobs), '[]') as jobs,
          coalesce(greatest(0, extract(epoch from now() - (select min(run_at) from due))), 0)::float8 as oldest_job,
+         coalesce(greatest(0, extract(epoch from now() - (
+           select min(locked_at) from graphile_worker._private_jobs where is_available = false and locked_at is not null))), 0)::float8
+           as oldest_lock,
          coalesce((select extract(epoch from greatest(interval '0', db_now() - min(due_at))) from chores), 0)::float8
            as maintenance_lag`,
 );
@@ -112,5 +117,5 @@ const selectMetrics = statement<Record<never, never>, DatabaseMetrics>(
 /** Reads the metrics that only the database knows. */
 export async function readDatabaseMetrics(handle: Queryable): Promise<DatabaseMetrics> {
   const [row] = await handle.query(selectMetrics({}));
-  return row ?? { jobs: [], oldest_job: 0, maintenance_lag: 0 };
+  return row ?? { jobs: [], oldest_job: 0, oldest_lock: 0, maintenance_lag: 0 };
 }

@@ -45,14 +45,13 @@ export function withMailHealth(sender: MailSender, options: HealthOptions): Mail
 export function withPushHealth(sender: PushSender, options: HealthOptions): PushSender {
   const health = createHealth(sender.channel, options);
   return {
-    channel: sender.channel,
+    ...sender,
     async send(token, message) {
       const outcome: PushOutcome = await sender.send(token, message);
       if (outcome.outcome === 'sent' || outcome.outcome === 'gone') health.succeed();
       else health.fail(outcome.reason);
       return outcome;
     },
-    close: () => sender.close(),
   };
 }
 

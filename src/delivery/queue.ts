@@ -6,7 +6,7 @@ import type { DatabaseTarget } from '../database/connections/target.js';
 import { createPlainPool, type PoolState, poolState } from '../database/database.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
-import { keepWorkerNames, type WorkerNames } from './worker-names.js';
+import { keepWorkerNames, type NameTimes, type WorkerNames } from './worker-names.js';
 
 /** Runs the durable jobs that requests have queued. */
 export interface Queue {
@@ -32,6 +32,8 @@ export interface QueueOptions {
   readonly onJobStarted?: (task: string, waitSeconds: number) => void;
   /** Undefined: jobs are not traced. */
   readonly tracing?: Tracing | undefined;
+  /** For tests, which use shorter times than a service. */
+  readonly nameTimes?: NameTimes;
 }
 
 /** A group of jobs that depend on the same thing, such as one provider. */
@@ -58,7 +60,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
     log.warn({ err: error }, 'a queue connection broke'),
   );
   allowSecondRelease(pool);
-  const names = await keepWorkerNames(target, log);
+  const names = await keepWorkerNames(target, log, options.nameTimes);
   const running = new Map<string, number>();
   const groups = options.groups.map((group) =>
     keepRunning(group, { pool, names, log, running, onJobStarted: options.onJobStarted, tracing: options.tracing }),

@@ -8,6 +8,7 @@ import { bound, sql } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
+import type { RequestLimits } from '../limits/request-limits.js';
 import {
   deleteDevice,
   deviceColumns,
@@ -22,7 +23,7 @@ export interface Devices {
   list(userId: string, request: ListRequest): Promise<Page<UserDevice>>;
   /** @throws Problem `not_found`, also for a device of another user */
   get(userId: string, id: string): Promise<UserDevice>;
-  /** Replaces the whole description and keeps the push tokens. @throws Problem `not_found` */
+  /** Replaces the whole description and keeps the push tokens. @throws Problem `not_found`, `too_many_requests` */
   describe(userId: string, id: string, description: DeviceDescription, origin: Origin): Promise<UserDevice>;
   /**
    * Deletes a device with its push tokens and ends every login on it: approved ones with their sessions, and open ones.
@@ -51,16 +52,18 @@ const devicesOf = (userId: string): ListSource => ({
 });
 
 /** The members of a device whose changes audit events show. The screen and the push tokens are left out. */
-const auditedMembers = ['make', 'model', 'os_name', 'os_version', 'sdk_version'] as const;
-const removedDevice = { make: null, model: null, os_name: null, os_version: null, sdk_version: null };
+export const auditedMembers = ['make', 'model', 'os_name', 'os_version', 'sdk_version'] as const;
+/** What a device becomes when it is removed, for audit events. */
+export const removedDevice = { make: null, model: null, os_name: null, os_version: null, sdk_version: null };
 
 /** Creates the list, the description and the removal of devices. */
-export function createDevices(database: Database): Devices {
+export function createDevices(database: Database, limits: Pick<RequestLimits, 'countOwnChange'>): Devices {
   return {
     list: (userId, request) => readPage<UserDevice>(database.user(userId), devicesOf(userId), request),
     get: (userId, id) => requireDevice(findDevice(database.user(userId), userId, id)),
-    describe: (userId, id, description, origin) =>
-      database.user(userId).transaction(async (tx) => {
+    async describe(userId, id, description, origin) {
+      await limits.countOwnChange(userId);
+      return database.user(userId).transaction(async (tx) => {
         const before = await requireDevice(findDeviceForUpdate(tx, userId, id));
         const isChanged = await updateDescription(tx, userId, id, description);
         const after = await requireDevice(findDevice(tx, userId, id));
@@ -69,7 +72,8 @@ export function createDevices(database: Database): Devices {
           await recordEvent(tx, { userId, type: 'device.changed', origin, data: { device_id: id }, changes });
         }
         return after;
-      }),
+      });
+    },
     remove: (userId, id, origin) =>
       database.user(userId).transaction(async (tx) => {
         const before = await requireDevice(findDeviceForUpdate(tx, userId, id));

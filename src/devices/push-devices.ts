@@ -44,22 +44,32 @@ const unreachable = sql`case when u.status <> 'active' then 'account_deactivated
 /**
  * Finds the devices of these users that a push can reach: the user is active, not locked by an operator and logged in on the
  * device, and the device has a token. The result has each device once, with the first channel for which it has a token.
+ * If a user has more than `perUser` such devices, it has those with the latest logins.
  *
  * Unprepared: a stored plan from a time when the tables were small would read whole tables.
  */
 export function findReachableDevices(
   handle: Queryable,
-  userIds: readonly string[],
-  channels: readonly PushChannel[],
+  search: {
+    readonly userIds: readonly string[];
+    readonly channels: readonly PushChannel[];
+    readonly perUser: number;
+  },
 ): Promise<PushDevice[]> {
   return handle.query(
     compose<PushDevice>(
       sql`
-      select distinct on (d.user_id, d.id) d.user_id, d.id as device_id, target.channel
-      from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
-      where d.user_id = any (${bound(userIds)}::uuid[]) and target.channel = any (${bound(channels)}::text[])
-        and target.token is not null and u.status = 'active' and not ${lockHolds} and ${loggedIn}
-      order by d.user_id, d.id, target.preference`,
+      select reachable.user_id, reachable.device_id, reachable.channel
+      from users u cross join lateral (
+        select d.user_id, d.id as device_id, chosen.channel
+        from devices d cross join lateral (
+          select target.channel from ${tokens}
+          where target.channel = any (${bound(search.channels)}::text[]) and target.token is not null
+          order by target.preference limit 1) chosen
+        where d.user_id = u.id and ${loggedIn}
+        order by d.last_login_at desc, d.id limit ${bound(search.perUser)}) reachable
+      where u.id = any (${bound(search.userIds)}::uuid[]) and u.status = 'active' and not ${lockHolds}
+      order by reachable.user_id, reachable.device_id`,
     ),
   );
 }

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { MessageChannel } from '../contract/administration.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { smsPrefix } from '../messages/sms-admission.js';
 
 /** The recipient of a message. */
 export interface Recipient {
@@ -46,12 +47,16 @@ export interface LimitCounts {
   messagesOf(identity: Buffer, knownDevice: string | undefined): Buffer;
   /** The key of the codes to an address. */
   messagesTo(recipient: Pick<Recipient, 'userId' | 'address' | 'knownDevice'>): Buffer;
+  /** Changes that a user makes to the own account without re-authentication. */
+  ownChangesOf(userId: string): RequestCount;
   smsOfPrefix(identity: Recipient['identity']): RequestCount;
   readonly smsInTotal: RequestCount;
 }
 
 const minute = 60;
 const hour = 3600;
+/** Changes of a user's own name, language and descriptions of devices in an hour. Each one writes an audit event. */
+const maxOwnChanges = 100;
 
 /** Creates the keys and sizes of all limits from the settings. */
 export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
@@ -82,6 +87,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
       const kind = address === undefined ? 'message-to-nobody' : 'message-to';
       return keyOf(kind, `${address ?? userId} ${knownDevice ?? ''}`);
     },
+    ownChangesOf: (userId) => requestCount('own-change', userId, maxOwnChanges, hour),
     smsOfPrefix: (identity) => requestCount('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour),
     smsInTotal: requestCount('sms-total', '', options.messagesInTotal, hour),
   };
@@ -93,7 +99,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
  * (decision 6). All requests without a phone number are counted together.
  */
 function prefixOf({ type, canonical }: Recipient['identity']): string {
-  return type === 'phone' ? canonical.slice(0, 7) : 'no number';
+  return type === 'phone' ? smsPrefix(canonical) : 'no number';
 }
 
 /**

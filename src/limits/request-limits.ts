@@ -22,6 +22,11 @@ export interface RequestLimits {
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countLoginByAccount(userId: string, knownDevice: string | undefined): Promise<void>;
+  /**
+   * Counts a change that a user makes to the own account with a session alone: 100 an hour.
+   * @throws Problem `too_many_requests` with the seconds to wait
+   */
+  countOwnChange(userId: string): Promise<void>;
   /** The key and the size of each limit. */
   readonly counts: LimitCounts;
   /** The parameters of `countRequest`, for a statement that replaces `countLoginByAddress` and also does other work. */
@@ -136,6 +141,10 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       if (count.limitSize === 0) return;
       // This runs in the user's queue, because a login locks this row while it waits for the row of its guess budget.
       const [row] = await database.user(userId).query(takeAccountRequest(count));
+      refuseOverLimit(row?.wait);
+    },
+    async countOwnChange(userId) {
+      const [row] = await database.user(userId).query(takeAccountRequest(counts.ownChangesOf(userId)));
       refuseOverLimit(row?.wait);
     },
     async countMessageByAddress(address) {

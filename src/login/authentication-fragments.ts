@@ -1,4 +1,5 @@
-import { type Parameters, type Sql, sql } from '../database/sql.js';
+import { type Parameters, type Sql, type SqlPart, sql } from '../database/sql.js';
+import { hasMoreUnusedDevices } from '../devices/device-limit.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 
@@ -11,8 +12,13 @@ export const timeForSecret = sql`interval '10 minutes'`;
 export const recordColumns = sql`id, device_id, status, error_code, expires_at, created_at, updated_at,
   key_thumbprint is not null as is_bound`;
 
-/** SQL: the column `is_new_device` of a statement that approves a login. True if its CTE `device` has inserted the device. */
-export const isNewDevice = sql`exists (select from device where is_new) as is_new_device`;
+/**
+ * SQL: two columns of a statement that approves a login. `is_new_device`: its CTE `device` has inserted the device.
+ * `has_more_devices`: then the user may have more devices than allowed on which no session was created.
+ */
+export const newDeviceColumns = (userId: SqlPart, maxDevices: SqlPart): Sql => sql`
+  exists (select from device where is_new) as is_new_device,
+  exists (select from device where is_new) and ${hasMoreUnusedDevices(userId, maxDevices)} as has_more_devices`;
 
 /** The parameters of a statement that records an audit event. */
 export interface EventValues {

@@ -15,7 +15,7 @@ import {
   eventCte,
   eventValues,
   insertEvent,
-  isNewDevice,
+  newDeviceColumns,
   recordColumns,
   timeForSecret,
 } from './authentication-fragments.js';
@@ -71,6 +71,7 @@ interface ApprovedValues extends LoginValues, TakenGuess {
   readonly lifetimeMs: number;
   readonly knownDevice: string | null;
   readonly channels: readonly NoticeChannel[];
+  readonly maxDevices: number;
 }
 
 /**
@@ -97,7 +98,7 @@ const insertApproved = statement<ApprovedValues, MaybeRecord>(
   device as (${recordDevice(sql`authentication`)}),
   logged as (${insertEvent(sql`'login.approved'`)}),
   ${newDeviceNotice({ channels: p.channels })}
-  select ${recordColumns}, ${isNewDevice}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+  select ${recordColumns}, ${newDeviceColumns(p.userId, p.maxDevices)}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
 );
 
 /** The result of an approving statement: the id is null if the login could not be approved. */
@@ -107,6 +108,8 @@ export type MaybeRecord = ApprovedRecord | { readonly id: null };
 export interface ApprovedRecord extends AuthenticationRecord {
   /** Whether no login of the user was approved on this device before. */
   readonly is_new_device: boolean;
+  /** Whether `DeviceLimit.removeUnused` has devices to remove. */
+  readonly has_more_devices: boolean;
 }
 
 /** The record of an approving statement; undefined if the login could not be approved. */
@@ -120,6 +123,8 @@ export interface IssuedToken {
   readonly lifetimeMs: number;
   /** The channels of the notice to the user if the device is new. */
   readonly noticeChannels: readonly NoticeChannel[];
+  /** The setting `MAX_DEVICES`. */
+  readonly maxDevices: number;
 }
 
 /**
@@ -141,6 +146,7 @@ export async function insertApprovedAuthentication(
       lifetimeMs: token.lifetimeMs,
       knownDevice: login.knownDevice ?? null,
       channels: token.noticeChannels,
+      maxDevices: token.maxDevices,
     }),
   );
   return approvedRecord(row);

@@ -4,10 +4,12 @@ import type { PinPolicy } from '../credentials/pins/pin-check.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { Database } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
+import type { DeviceLimit } from '../devices/device-limit.js';
 import { claimPushTokens } from '../devices/push-devices.js';
 import { type AccountUser, lockProblem } from '../identities/accounts.js';
+import type { Origin } from '../lib/origin.js';
 import type { Counters } from '../statistics/counters.js';
-import type { AuthenticationRecord, NewAuthentication } from './authentications.js';
+import type { ApprovedRecord, AuthenticationRecord, NewAuthentication } from './authentications.js';
 
 /** The token is shown once, in the response that approves. `challenge` describes the secret that the login waits for. */
 export type LoginResult = AuthenticationRecord & {
@@ -44,6 +46,8 @@ export interface LoginCompletion {
 /** A login that was just approved. */
 export interface ApprovedLogin {
   readonly device: NewAuthentication['device'];
+  readonly record: Pick<ApprovedRecord, 'has_more_devices'>;
+  readonly origin: Origin;
   /** The correct PIN; undefined if the login has none. */
   readonly pin: string | undefined;
   /** The work of the authenticator: stores the password with the current hash parameters. */
@@ -59,6 +63,7 @@ export interface LoginCompletionOptions {
   /** Called when a part of the work after an approval has failed. */
   readonly onUnfinished: (error: unknown) => void;
   readonly counters: Counters;
+  readonly deviceLimit: Pick<DeviceLimit, 'max' | 'removeUnused'>;
 }
 
 const setFirstPin = statement<{ userId: string; pinHash: string }>(
@@ -69,7 +74,7 @@ const setFirstPin = statement<{ userId: string; pinHash: string }>(
 
 /** Creates the work after correct secrets. */
 export function createLoginCompletion(options: LoginCompletionOptions): LoginCompletion {
-  const { database, pins, pinPolicy, enrolPin, onUnfinished, counters } = options;
+  const { database, pins, pinPolicy, enrolPin, onUnfinished, counters, deviceLimit } = options;
 
   /** Moves the device's push tokens to this user: the device may have belonged to another user before. */
   async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
@@ -93,8 +98,15 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
       counters.add('logins.failed', 'locked_by_operator', 1, authenticator);
       throw lockProblem(lock);
     },
-    async finish(user, { device, pin, rehash }) {
-      for (const task of [() => claimTokens(user, device), rehash, () => enrolFirstPin(user, pin)]) {
+    async finish(user, { device, record, origin, pin, rehash }) {
+      const removeDevices = () => deviceLimit.removeUnused({ userId: user.userId, deviceId: device.id, origin });
+      const tasks = [
+        () => claimTokens(user, device),
+        rehash,
+        () => enrolFirstPin(user, pin),
+        record.has_more_devices ? removeDevices : undefined,
+      ];
+      for (const task of tasks) {
         try {
           await task?.();
         } catch (error) {

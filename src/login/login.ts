@@ -86,7 +86,8 @@ export function createLogin(options: LoginOptions): Login {
     await completion.refuseLocked(user, login);
     if (second !== undefined) return open(login, second, { factor: 2 });
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
-    const issued = { digest, lifetimeMs: options.tokenLifetimeMs, noticeChannels: options.noticeChannels };
+    const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
+    const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };
     const approved = await guess.approve((takenGuess) =>
       insertApprovedAuthentication(database.user(user.userId), login, issued, takenGuess),
     );
@@ -95,6 +96,8 @@ export function createLogin(options: LoginOptions): Login {
     countApproval(counters, login.authenticator, approved);
     await completion.finish(user, {
       device: login.device,
+      record: approved,
+      origin: login.origin,
       pin,
       rehash: () => authenticator.afterApproval?.(user, secret),
     });

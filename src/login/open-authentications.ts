@@ -13,7 +13,7 @@ import {
   eventCte,
   eventValues,
   insertEvent,
-  isNewDevice,
+  newDeviceColumns,
   recordColumns,
   timeForSecret,
 } from './authentication-fragments.js';
@@ -185,6 +185,7 @@ interface ApprovalValues extends EventValues, TakenGuess {
   readonly fromStatuses: readonly AuthenticationStatus[];
   readonly fromApprovalKey: Buffer | null;
   readonly channels: IssuedToken['noticeChannels'];
+  readonly maxDevices: number;
 }
 
 /**
@@ -213,7 +214,7 @@ const approveOpen = statement<ApprovalValues, MaybeRecord>(
   device as (${recordDevice(sql`authentication`)}),
   logged as (${insertEvent(sql`'login.approved'`)}),
   ${newDeviceNotice({ channels: p.channels })}
-  select ${recordColumns}, ${isNewDevice}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+  select ${recordColumns}, ${newDeviceColumns(p.userId, p.maxDevices)}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
 );
 
 /** The request that approves an authentication. */
@@ -259,6 +260,7 @@ export async function approveAuthentication(
       fromStatuses: isRepeat ? ['approved'] : ['created', 'pending'],
       fromApprovalKey: isRepeat ? approvalKey : null,
       channels: issued.noticeChannels,
+      maxDevices: issued.maxDevices,
       ...eventValues(origin),
       ...guess,
     }),

@@ -14,6 +14,7 @@ import { throwIfErrors } from '../lib/problem.js';
 import type { Guess, GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
+import type { ApprovedRecord } from './authentications.js';
 import { type Authenticator, identifiesUser, takesPin } from './authenticators/authenticator.js';
 import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
 import { countApproval } from './counted-login.js';
@@ -121,8 +122,9 @@ export function createSecondStep(
     await refuseLocked(user, { ...evaluated.open, userId, origin });
     if (second !== undefined) return requireSecondFactor(user, evaluated.open, second);
     const approved = await approve(user, evaluated, guess, { secret: input.secret, key: approvalKey, origin });
-    await finish(user, { device: evaluated.open.device, pin: checksPin ? input.pin : undefined });
-    return approved;
+    const { record, result } = approved;
+    await finish(user, { device: evaluated.open.device, record, origin, pin: checksPin ? input.pin : undefined });
+    return result;
   }
 
   async function refuse(
@@ -151,16 +153,17 @@ export function createSecondStep(
     { open, secondFactor }: Evaluated,
     guess: Guess,
     { secret, key, origin }: { readonly secret: string; readonly key: Buffer | undefined; readonly origin: Origin },
-  ): Promise<LoginResult> {
+  ): Promise<{ readonly record: ApprovedRecord; readonly result: LoginResult }> {
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
-    const issued = { digest, lifetimeMs: options.tokenLifetimeMs, noticeChannels: options.noticeChannels };
+    const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
+    const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };
     const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
     const approved = await guess.approve((takenGuess) =>
       approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: takenGuess }),
     );
     if (approved === undefined) throw countAndReject(open.id);
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
-    return { ...approved, token, user_id: user.userId };
+    return { record: approved, result: { ...approved, token, user_id: user.userId } };
   }
 
   function awaitsIdentification({ authenticator: name, factor, status }: AuthenticationOwner): boolean {

@@ -16,6 +16,8 @@ export type CodeKind = keyof typeof codeKinds;
 /** The events that users are notified of. */
 export const noticeKinds = {
   new_device: 'A login on a device on which the user was never logged in before.',
+  device_removed:
+    'The user had more devices than MAX_DEVICES. The one that was unused for longest was logged out and removed.',
   account_locked: 'Too many wrong secrets have locked the account.',
   token_misused: 'Somebody used a copy of the login of a device. Postern refused it.',
   token_shared: 'Two clients use the login of a device alternately, so it may have been copied.',

@@ -7,6 +7,10 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     en: 'Somebody logged in to your account on a new device: {device}.',
     es: 'Alguien ha entrado en su cuenta desde un dispositivo nuevo: {device}.',
   },
+  device_removed: {
+    en: 'Your account was logged in on too many devices. The device that was unused for longest was logged out: {device}.',
+    es: 'Su cuenta estaba abierta en demasiados dispositivos. Se ha cerrado la sesión en el que llevaba más tiempo sin uso: {device}.',
+  },
   account_locked: {
     en: 'Your account was locked after too many wrong passwords or codes.',
     es: 'Su cuenta se ha bloqueado: demasiadas contraseñas o códigos incorrectos.',

@@ -5,7 +5,9 @@ import { sql, statement } from '../database/sql.js';
 import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Counters } from '../statistics/counters.js';
 import { addMessageJobs, codeAttempts, noticeAttempts } from './enqueue.js';
+import { codeKinds } from './kinds.js';
 import type { MailSender } from './mail-sender.js';
+import type { SmsAdmission } from './sms-admission.js';
 import type { AcceptedSms, SmsSender } from './sms-sender.js';
 import type { Templates } from './templates.js';
 
@@ -114,6 +116,10 @@ const putBack = statement<MessageJob & { readonly maxAttempts: number }>(
     ${addMessageJobs(sql`message`, { attempts: p.maxAttempts, runAt: sql`db_now() + interval '5 seconds'` })}`,
 );
 
+const smsCodes: ReadonlySet<string> = new Set(Object.keys(codeKinds).map((kind) => `sms.${kind}`));
+/** Whether a request for a code has caused the SMS. */
+const isSmsCode = (kind: string) => smsCodes.has(kind);
+
 /** Creates the job that sends messages. */
 export function createMessages(options: {
   readonly database: Database;
@@ -121,8 +127,9 @@ export function createMessages(options: {
   readonly senders: MessageSenders;
   readonly templates: Templates;
   readonly counters: Counters;
+  readonly smsAdmission: SmsAdmission;
 }): Messages {
-  const { database, keys, senders, templates, counters } = options;
+  const { database, keys, senders, templates, counters, smsAdmission } = options;
 
   /** @returns whether the statement changed the message */
   async function store(tx: Queryable, job: MessageJob, result: Result): Promise<boolean> {
@@ -179,6 +186,8 @@ export function createMessages(options: {
       await database.user(job.user_id).query(putBack({ ...job, maxAttempts }));
       return;
     }
+    const refusal = isSmsCode(row.kind) ? await smsAdmission.refusalOf(recipient) : undefined;
+    if (refusal !== undefined) return finish(job, row, { state: 'dropped', error: refusal });
     let acceptedSms: AcceptedSms;
     try {
       acceptedSms = await deliver(

@@ -1,4 +1,5 @@
-import { type Parameters, type Sql, sql, statement } from '../database/sql.js';
+import { literal, type Parameters, type Sql, sql, statement } from '../database/sql.js';
+import { hasMoreDevices } from '../devices/device-limit.js';
 import { lockHolds } from '../identities/accounts.js';
 import type { ProofValues } from './dpop/presented-proof.js';
 import { noProofState, type ProofState, proofState } from './dpop/proof-queries.js';
@@ -25,6 +26,8 @@ export type CreatedRow = ProofState & {
   readonly client_network: string | null;
   /** Whether no change of the user has revoked the token. */
   readonly current: boolean;
+  /** Whether this is the first session of the login, and the user has more devices than allowed. */
+  readonly has_more_devices: boolean | null;
   /** Whether the user is not deactivated. */
   readonly active: boolean;
   /** Whether an operator has locked the account. */
@@ -41,6 +44,7 @@ export interface CreateValues {
   readonly lifetime: number;
   readonly agent: string;
   readonly network: string;
+  readonly maxDevices: number;
 }
 
 /**
@@ -116,8 +120,22 @@ const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => s
     returning id, user_id, device_id, created_at, expires_at)
   select token.current, token.active, token.locked, token.key_thumbprint, token.key_fits, token.nonce_fits, token.time_fits,
          token.is_used, token.now, ${isProven} as is_proven, token.client_network,
-         ${isShared(p)} as is_shared, session.*
+         ${isShared(p)} as is_shared,
+         case when exists (select from first_use) then ${hasMoreDevices(p.userId, p.maxDevices)} end as has_more_devices, session.*
   from token left join session on true`;
+
+/** The number of sessions that are stored for one login. */
+const maxSessions = 10_000;
+
+/** Deletes the oldest sessions of a login beyond `maxSessions`. The limit is far more than an app needs. */
+export const deleteOldestSessions = statement<{ userId: string; authenticationId: string }>(
+  'session_delete_oldest',
+  (p) => sql`
+  delete from sessions s
+  where s.user_id = ${p.userId} and s.id in (
+    select id from sessions where user_id = ${p.userId} and authentication_id = ${p.authenticationId}
+    order by created_at desc, id desc offset ${literal(maxSessions)})`,
+);
 
 /** Creates a session of a token that is not bound to a key, in one round trip. */
 export const createSession = statement<CreateValues, CreatedRow>(

@@ -3,6 +3,7 @@ import { arrayText, byteaText } from '../database/arrays/array-text.js';
 import { createWriteCoalescer } from '../database/batching/write-coalescer.js';
 import type { Database } from '../database/database.js';
 import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
+import type { DeviceLimit } from '../devices/device-limit.js';
 import { lockHolds } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
@@ -18,6 +19,7 @@ import {
   type CreateValues,
   createBoundSession,
   createSession,
+  deleteOldestSessions,
   type SessionRow,
 } from './session-queries.js';
 import { validSessions } from './verifier.js';
@@ -95,16 +97,27 @@ export interface SessionOptions {
   readonly counters: Counters;
   readonly dpopVerifier: DpopVerifier;
   readonly report: ReportToken;
+  readonly deviceLimit: Pick<DeviceLimit, 'max' | 'removeOldest'>;
 }
 
 /** Creates the service that creates sessions. */
 export function createSessions(
   database: Database,
-  { lifetime, batching, counters, dpopVerifier, report }: SessionOptions,
+  { lifetime, batching, counters, dpopVerifier, report, deviceLimit }: SessionOptions,
 ): Sessions {
   const valuesOf = ({ token, id, digest, agent, network }: RequestedSession): CreateValues => {
     const [userId = '', authenticationId = ''] = token.ids;
-    return { userId, authenticationId, authenticationDigest: token.digest, id, digest, lifetime, agent, network };
+    return {
+      userId,
+      authenticationId,
+      authenticationDigest: token.digest,
+      id,
+      digest,
+      lifetime,
+      agent,
+      network,
+      maxDevices: deviceLimit.max,
+    };
   };
   const createAlone = async (requested: RequestedSession) => {
     const values = valuesOf(requested);
@@ -118,6 +131,8 @@ export function createSessions(
     const [row] = await database.user(values.userId).query(createBoundSession({ ...values, ...read.values }));
     return row?.key_thumbprint === null ? createAlone(requested) : row;
   };
+  const deleteOldest = ({ ids: [userId = '', authenticationId = ''] }: ParsedToken) =>
+    database.user(userId).query(deleteOldestSessions({ userId, authenticationId }));
   const createOne = batching
     ? createWriteCoalescer({
         alone: createAlone,
@@ -129,6 +144,7 @@ export function createSessions(
       const id = newId();
       const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
       const requested = { token: authenticationToken, id, digest, ...clientOf(use) };
+      if (isTurn(id)) await deleteOldest(authenticationToken);
       const read = dpopVerifier.read(authenticationToken, use.proof);
       const hasProof = use.proof.headers.length > 0;
       const row = await (hasProof ? createWithProof(requested, read) : createOne(requested));
@@ -145,6 +161,10 @@ export function createSessions(
         const data = { other_network: row.client_network };
         await report(authenticationToken, use.origin, { type: 'token.shared', data, isNotified: true });
       }
+      if (row.has_more_devices === true) {
+        const login = { userId: row.user_id, deviceId: row.device_id, origin: use.origin };
+        await deviceLimit.removeOldest(login);
+      }
       counters.add('sessions.created');
       const nonce = row.key_thumbprint === null ? undefined : dpopVerifier.nonceAt(row.user_id, row.now);
       return { session: { ...toSession(row), token }, nonce };
@@ -154,7 +174,7 @@ export function createSessions(
 
 /** The columns of `CreatedRow` that `createFurtherSessions` does not return. They are the same for all its sessions. */
 const furtherSession = {
-  ...{ current: true, active: true, locked: false },
+  ...{ current: true, active: true, locked: false, has_more_devices: null },
   ...{ key_thumbprint: null, key_fits: false, nonce_fits: false, time_fits: false, is_used: false, is_proven: false },
   now: 0,
   ...{ is_shared: false, client_network: null },
@@ -180,6 +200,12 @@ async function createMany(
   const createdById = new Map(rows.map((row) => [row.id, { ...row, ...furtherSession }]));
   return requests.map(({ id }) => createdById.get(id));
 }
+
+/**
+ * Whether the oldest sessions of the login are deleted before this one is created: before one in 256, chosen by the random end
+ * of its id. To count the sessions each time would make their creation slower.
+ */
+const isTurn = (id: string) => id.endsWith('00');
 
 /** A session to create: its authentication token, its own id, and the digest of its own token. */
 interface RequestedSession {

@@ -121,6 +121,10 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'La dirección {identity} ya no acepta un código fijo para pruebas.',
   ),
   'test_identity.used': text('A fixed code for tests was used.', 'Se usó un código fijo para pruebas.'),
+  'sms.prefix_paused': text(
+    'Codes to {prefix} are paused for an hour: {used} of {sent} were used.',
+    'Los códigos a {prefix} se detienen una hora: se usaron {used} de {sent}.',
+  ),
 };
 
 const isKnown = (type: string): type is EventType => Object.hasOwn(activityTexts, type);

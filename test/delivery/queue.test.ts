@@ -124,6 +124,66 @@ test('a job of a task that no running instance knows waits unchanged for an inst
   expect(done).toEqual(['test.known', 'test.unknown']);
 });
 
+/** A queue that reaches the database through a proxy. */
+async function startThroughProxy(task: (payload: unknown) => Promise<void>, name: string) {
+  const { target } = own;
+  const { host, port } = target;
+  const proxy = await startFaultyProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+  onTestFinished(() => proxy.close());
+  const started = await startQueue({
+    target: { ...target, host: '127.0.0.1', port: proxy.port },
+    log: { info: () => undefined, warn: () => undefined },
+    groups: [{ tasks: { [name]: task }, concurrency: 1 }],
+    connections: 1,
+    nameTimes: { searchMs: 200, sessionMs: 1000 },
+  });
+  onTestFinished(() => started.stop());
+  return proxy;
+}
+
+test('a job runs again after its connection has vanished without an end, although the server keeps the session', async () => {
+  const { database } = own;
+  const ends: (() => void)[] = [];
+  const proxy = await startThroughProxy(() => new Promise((resolve) => void ends.push(resolve)), 'test.vanished');
+  await database.query(testSql("select graphile_worker.add_job('test.vanished')"));
+  const end = await eventually('the job', async () => ends[0]);
+
+  proxy.strand();
+  end();
+  const endAgain = await eventually('the job again', async () => ends[1]);
+  endAgain();
+  await eventually('its end', async () => {
+    const left = await database.query(
+      testSql(`select from graphile_worker.jobs where task_identifier = 'test.vanished'`),
+    );
+    return left.length === 0 || undefined;
+  });
+});
+
+test('another instance takes the jobs of an instance whose machine has vanished', async () => {
+  const { database, target } = own;
+  const lost: unknown[] = [];
+  const proxy = await startThroughProxy(async (job) => {
+    lost.push(job);
+    await new Promise(() => undefined);
+  }, 'test.machine');
+  await database.query(testSql(`select graphile_worker.add_job('test.machine', '{"is":"taken"}')`));
+  await eventually('the job', async () => lost[0]);
+
+  proxy.hang();
+  const done: unknown[] = [];
+  const healthy = await startQueue({
+    target,
+    log: { info: () => undefined, warn: () => undefined },
+    groups: [{ tasks: { 'test.machine': async (job) => void done.push(job) }, concurrency: 1 }],
+    connections: 1,
+    nameTimes: { searchMs: 200, sessionMs: 1000 },
+  });
+  onTestFinished(() => healthy.stop());
+  await eventually('the job on the other instance', async () => done[0]);
+  expect(done).toEqual([{ is: 'taken' }]);
+});
+
 test('a queue that stops while the connection of its listener breaks does not end the process', async () => {
   const rejected = vi.fn();
   process.on('unhandledRejection', rejected);

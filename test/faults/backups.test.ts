@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type SealedDay, sealTask } from '../../src/audit/integrity/seal.js';
 import { verifyAudit } from '../../src/audit/integrity/verify.js';
-import { openBackup, textOf } from '../../src/backups/base/open.js';
+import { openBackup, textOf, trustOf } from '../../src/backups/base/open.js';
 import { listParts, readPart } from '../../src/backups/log-archive/parts.js';
 import { parseLsn, segmentStart } from '../../src/backups/log-archive/positions.js';
 import { createBackupFolder } from '../../src/backups/places/folder.js';
@@ -24,6 +24,7 @@ import { testSql } from '../support/sql.js';
 import { createUser } from '../support/users.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const trusted = { passphrase: undefined, secretKeys: [], acceptsUnauthenticated: true };
 const rounds = isLong ? 20 : 1;
 /** Milliseconds between two transactions of a writer. The short form shares the machine with other tests. */
 const pauseMs = isLong ? 0 : 10;
@@ -93,7 +94,7 @@ function startWriter(writer: number, isEnded: () => boolean) {
 
 /** The end of the log that a backup contains: the segment of its stop is complete, because the stop begins another one. */
 async function endOf(backup: string): Promise<number> {
-  const { entries } = await openBackup(createReadStream(backup), undefined);
+  const { entries } = await openBackup(createReadStream(backup), trusted);
   let stop = '';
   for await (const { path, content } of entries) {
     if (path === 'manifest.json') stop = JSON.parse(await textOf(content)).stop_lsn;
@@ -184,7 +185,9 @@ async function archivedUntil(backups: string): Promise<number> {
   const [folderName = 'wal-none'] = (await readdir(backups)).filter((name) => name.startsWith('wal-'));
   const last = (await listParts(store, folderName)).at(-1);
   // A part is removed when a larger one replaces it.
-  const part = last && (await readPart(store, last, undefined).catch(() => undefined));
+  const part =
+    last &&
+    (await readPart(store, last, { archive: folderName.slice(-16), trust: trustOf(trusted) }).catch(() => undefined));
   return part === undefined ? 0 : Date.parse(part.header.created_at);
 }
 

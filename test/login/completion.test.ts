@@ -1,13 +1,15 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
+import { openClient } from '../../src/database/connections/open-client.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, createUser, newPhone, passwordLogin, smsLogin } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ PIN_ENROL: 'first_login' });
+  postern = await startTestApp({ PIN_ENROL: 'first_login' }, { queryTimeout: 60_000 });
 });
 afterAll(() => postern.close());
 
@@ -97,4 +99,36 @@ test('a login in two steps stays approved when the work after it fails', async (
   expect((await postern.api('POST', '/v1/sessions', { basic: approved.token ?? '' })).status).toBe(201);
   expect(warnings() - before).toBe(2);
   expect(await stateOf(user.id)).toMatchObject({ pin: false });
+});
+
+test('of two first logins with different PINs, the first one sets the PIN', async () => {
+  const user = await createUser(postern);
+  const logIn = async (pin: string) => {
+    const answer = await postern.api<Authentication>('POST', '/v1/tokens', {
+      body: { ...passwordLogin(user.username), pin },
+    });
+    return answer.body.status;
+  };
+  const holder = await openClient(postern.databaseEnv.DATABASE_URL, {
+    application_name: 'test',
+    connectionTimeoutMillis: 10_000,
+  });
+  onTestFinished(() => holder.end());
+  await holder.query('begin');
+  await holder.query('select from users where id = $1 for update', [user.id]);
+  /** Both logins are approved, and wait to store their PINs. */
+  const waiting = (count: number) =>
+    eventually(`${count} waiting logins`, async () => {
+      const rows = await postern.database.query(
+        testSql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+      );
+      return rows.length === count || undefined;
+    });
+  const first = logIn('1357');
+  await waiting(1);
+  const second = logIn('2468');
+  await waiting(2);
+  await holder.query('commit');
+  expect(await Promise.all([first, second])).toEqual(['approved', 'approved']);
+  expect([await logIn('1357'), await logIn('2468')]).toEqual(['approved', 'rejected']);
 });

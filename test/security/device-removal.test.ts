@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, createUser, login, newPhone, signIn, smsLogin } from '../support/users.js';
 
-const rounds = 20;
+const rounds = 8;
 
 let one: TestApp;
 let other: TestApp;

@@ -5,7 +5,7 @@ import type { User } from '../../src/contract/user.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { createUser, login } from '../support/users.js';
 
-const rounds = 20;
+const rounds = 8;
 
 let one: TestApp;
 let other: TestApp;

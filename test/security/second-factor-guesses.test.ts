@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { type AuthenticatorApp, createFactors } from '../support/factors.js';
 import { passwordLogin, wrongCode } from '../support/users.js';
 
-const rounds = 20;
+const rounds = 8;
 /** Long, since every round starts with logins by password, which are slow to hash. */
 const timeout = 120_000;
 

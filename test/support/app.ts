@@ -83,9 +83,14 @@ export async function startTestApp(
 /**
  * Statistics are written only at the start and at the stop, and blocks by other processes are not read: tests that hold
  * locks or count statements expect no other statements. Hashes are fast, because real ones would take most of the time
- * of the tests.
+ * of the tests. All workers of the queue connect at the start, which would be half of the connections.
  */
-const quick: StartOptions = { statisticsInterval: 3_600_000, blockInterval: 3_600_000, hashThreads: fastHashes };
+const quick: StartOptions = {
+  statisticsInterval: 3_600_000,
+  blockInterval: 3_600_000,
+  hashThreads: fastHashes,
+  queueConnections: 1,
+};
 
 async function startInstance(
   env: Readonly<Record<string, string>>,

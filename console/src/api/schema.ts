@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 2e8ac72b76b5b5ecd4f230cd9eb01cf8b8004363db9a0056d3819ab633b7b71c
+// sha256 of the document: 36a728c8c2f50351b2f051a148a25f1beca8c94997eddf714d1abfdf932823ab
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1213,7 +1213,7 @@ export type LoginReason = {
     remedies: Array<LoginRemedy>;
 };
 
-export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
+export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
 
 export type LoginReasonData = {
     [key: string]: unknown;
@@ -1846,7 +1846,7 @@ export type PushAttempt = {
      * none: no push was made for this device.
      */
     state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-    reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+    reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
     /**
      * The reason in words.
      */
@@ -2177,6 +2177,29 @@ export type SetUpTotp = {
     uri: string;
 };
 
+export type SmsUsage = {
+    /**
+     * The first six digits of the numbers.
+     */
+    prefix: string;
+    /**
+     * ISO 3166-1 alpha-2, if known.
+     */
+    country: string | null;
+    /**
+     * Codes that a provider has accepted.
+     */
+    sent: number;
+    /**
+     * How many of these were entered.
+     */
+    used: number;
+    /**
+     * Until when no code goes to the prefix, because fewer than one in ten of the last 100 was used.
+     */
+    paused_until: string | null;
+};
+
 export type StartedChallenge = {
     id: string;
     /**
@@ -2260,6 +2283,10 @@ export type System = {
      * The configured providers: those of SMS in their order, then mail, then push.
      */
     providers: Array<MessageProvider>;
+    /**
+     * Codes by SMS of the last 24 hours: the 20 prefixes with most codes. Paused prefixes come first.
+     */
+    sms_codes: Array<SmsUsage>;
     database: DatabaseState;
     /**
      * The newest first. A migration without a time is pending.

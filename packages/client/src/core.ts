@@ -1,8 +1,9 @@
 import { UsageError } from './errors.js';
+import type { DpopSigner } from './login/dpop-signer.js';
 import type { Unsubscribe } from './platform.js';
+import type { TabEvent } from './postern/tabs.js';
 import type { Call, TransportOptions } from './transport.js';
-import type { PasskeyAdapter, Postern } from './types.js';
-import type { DeviceInput } from './wire.js';
+import type { PasskeyAdapter, Postern, PosternOptions } from './types.js';
 
 /** What the storage contains about a login. With a backend, `token` is empty. */
 export interface StoredLogin {
@@ -13,11 +14,12 @@ export interface StoredLogin {
   readonly is_bound?: boolean | undefined;
 }
 
-/** The storage of the app, which never rejects here. */
+/** A storage that never rejects. */
 export interface SafeStorage {
   get(key: string): Promise<string | null>;
-  set(key: string, value: string): Promise<unknown>;
-  delete(key: string): Promise<unknown>;
+  /** Whether the value was stored. */
+  set(key: string, value: string): Promise<boolean>;
+  delete(key: string): Promise<boolean>;
 }
 
 /** The parts of a client that its features use. */
@@ -34,18 +36,33 @@ export interface Core {
   raw(call: Call): Promise<Response>;
   onResume(wake: () => void): Unsubscribe;
   onClose(end: Unsubscribe): Unsubscribe;
-  device(): Promise<DeviceInput>;
-  /** The device of a login: with a key, if the storage can keep one. */
-  loginDevice(): Promise<DeviceInput>;
+  readonly device: PosternOptions['device'];
+  /** Signs with a key of this device. Undefined if the storage cannot keep one. */
+  signer(): Promise<DpopSigner | undefined>;
   readonly storage: SafeStorage;
-  signIn(login: {
-    readonly token?: string | undefined;
-    readonly user_id: string;
-    readonly device_id: string;
-    readonly is_bound?: boolean | undefined;
-  }): Promise<void>;
+  /** @param onDone called when somebody is signed in, before the listeners of the client */
+  signIn(
+    login: {
+      readonly token?: string | undefined;
+      readonly user_id: string;
+      readonly device_id: string;
+      readonly is_bound?: boolean | undefined;
+    },
+    onDone: () => void,
+  ): Promise<void>;
+  /** Like `call`, but sends with another function. */
+  callWith<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T>;
+  /** Values without secrets that other tabs and the next start see. */
+  readonly marks: SafeStorage;
+  /** The time limit of each attempt in milliseconds. */
+  readonly timeout: number;
+  /** Resolves when no request for a session is running. */
+  renewed(): Promise<unknown>;
+  notifyTabs(event: TabEvent): void;
   /** The login continues with another token. */
-  replaceToken(token: string): Promise<void>;
+  setToken(token: string): Promise<void>;
+  /** A backend has told the server of this page that nobody is signed in, so the client need not ask. */
+  startSignedOut(): void;
   /** Signs out, because the account was deleted. */
   forget(): Promise<void>;
   /** @throws UsageError */

@@ -36,7 +36,7 @@ const brand = Symbol.for('@postern/client.error');
 
 /** The members of all errors of this package. Narrow by `kind`, not by `instanceof`: a page may load two copies of the package. */
 class BaseError<K extends string> extends Error {
-  readonly kind: K;
+  declare readonly kind: K;
 
   constructor(kind: K, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -56,17 +56,17 @@ interface ProblemBody {
 
 /** Postern answered with a problem. */
 export class ProblemError<C extends ProblemCode = ProblemCode> extends BaseError<'problem'> {
-  readonly code: C;
-  readonly status: ProblemStatuses[C];
-  readonly title: string;
+  declare readonly code: C;
+  declare readonly status: ProblemStatuses[C];
+  declare readonly title: string;
   /** For people, in the language of the request. */
-  readonly detail: string;
+  declare readonly detail: string;
   /** Give it to the operator when you report the problem. */
-  readonly request_id: string | null;
+  declare readonly request_id: string | null;
   /** The invalid fields of a `validation_failed`. */
-  readonly errors: readonly FieldError[];
+  declare readonly errors: readonly FieldError[];
   /** When to try again, if the service said so. */
-  readonly retry: Countdown | null;
+  declare readonly retry: Countdown | null;
 
   constructor(status: number, body: ProblemBody, retryAfter: string | null) {
     super('problem', `${body.detail ?? body.title}`);

@@ -7,6 +7,8 @@
 
 // Waiting and measuring time. A signal ends both.
 export { anySignal } from './any-signal.js';
+// The parts of a client that its features use.
+export { coreOf } from './core.js';
 // Apps narrow errors by `kind` and do not need the constructors.
 export { ForeignAnswerError, NetworkError, UsageError } from './errors.js';
 // Filters of notifications as the service takes them.

@@ -1,7 +1,8 @@
 import type { Core } from './core.js';
-import { UsageError } from './errors.js';
+import { checkLimit, type List, listFrom, type Page } from './pages.js';
 import type { Abortable } from './platform.js';
-import type { PageInfo } from './wire.js';
+
+export type { List, Page } from './pages.js';
 
 /**
  * A time of the service as a `Date`, such as to show it. A `Date` has milliseconds and the service microseconds, so sort and compare
@@ -15,19 +16,6 @@ import type { PageInfo } from './wire.js';
  * ```
  */
 export const toDate = (time: string): Date => new Date(time);
-
-/** A page of a list. */
-export interface Page<T> {
-  readonly data: readonly T[];
-  readonly page: PageInfo;
-}
-
-/** A list. Nothing is read until you iterate: each iteration reads from the start, page by page, until you stop. */
-export interface List<T> extends AsyncIterable<T> {
-  /** The first page, or the one at a cursor or number. */
-  readonly page: (at?: { readonly cursor: string } | { readonly number: number }) => Promise<Page<T>>;
-  readonly pages: () => AsyncIterable<Page<T>>;
-}
 
 /** A field to sort by, with its direction. Without one, the newest or largest is first. */
 export type Sorting<Field extends string> = Field | `${Field}:asc` | `${Field}:desc`;
@@ -56,9 +44,7 @@ export function listOf<T>(
   { signal, limit, sort, since, filter }: ListQuery,
   extra: Readonly<Record<string, string | undefined>> = {},
 ): List<T> {
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100)) {
-    throw new UsageError('`limit` must be a whole number from 1 to 100.');
-  }
+  checkLimit(limit);
   const query = {
     ...extra,
     limit,
@@ -66,24 +52,8 @@ export function listOf<T>(
     sort: sort === undefined ? undefined : [sort].flat().join(','),
     since: since instanceof Date ? since.toISOString() : since,
   };
-  async function page(at: { readonly cursor?: string; readonly number?: number } = {}): Promise<Page<T>> {
+  return listFrom(async (at: { readonly cursor?: string; readonly number?: number } = {}) => {
     const { cursor, number } = at;
     return core.call<Page<T>>({ path: `${path}/page`, query: { ...query, cursor, page: number }, signal });
-  }
-  async function* pages(): AsyncGenerator<Page<T>> {
-    let cursor: string | null = null;
-    do {
-      const next: Page<T> = await page(cursor === null ? {} : { cursor });
-      yield next;
-      cursor = next.page.next_cursor;
-    } while (cursor !== null);
-  }
-  return {
-    page,
-    pages,
-    // Hermes, the engine of React Native, has no `Symbol.asyncIterator`. There, compiled loops look for this name.
-    async *[(Symbol.asyncIterator ?? '@@asyncIterator') as typeof Symbol.asyncIterator]() {
-      for await (const { data } of pages()) yield* data;
-    },
-  };
+  });
 }

@@ -21,8 +21,17 @@ interface Platform {
     readonly userAgentData?: { readonly platform?: string };
   };
   readonly screen?: { readonly width: number; readonly height: number };
-  readonly addEventListener?: (type: string, listener: () => void) => void;
-  readonly removeEventListener?: (type: string, listener: () => void) => void;
+  readonly addEventListener?: (type: string, listener: PageListener) => void;
+  readonly removeEventListener?: (type: string, listener: PageListener) => void;
+}
+
+/** `persisted`: the page comes back from the cache of the browser. */
+type PageListener = (event: { readonly persisted?: boolean }) => void;
+
+export interface WebStorageArea {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
 }
 
 export interface TabChannel {
@@ -47,6 +56,40 @@ export const platform = (): Platform => globalThis as Platform;
 export function stopwatch(): () => number {
   const [wallStart, monotonicStart] = [Date.now(), performance.now()];
   return () => Math.max(Date.now() - wallStart, performance.now() - monotonicStart);
+}
+
+/** Whether the page is in a tab that the user does not see. */
+export const isHidden = () => platform().document?.visibilityState === 'hidden';
+
+/** Listens to an event of the page, if this is a page. */
+export function onPageEvent(type: string, listener: PageListener): Unsubscribe {
+  platform().addEventListener?.call(globalThis, type, listener);
+  return () => platform().removeEventListener?.call(globalThis, type, listener);
+}
+
+/** Resolves when the time is over, when the app comes to the foreground, or when the signal aborts. */
+export async function pauseFor(
+  onResume: (wake: () => void) => Unsubscribe,
+  milliseconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const woken = new AbortController();
+  const wake = () => woken.abort();
+  signal?.addEventListener('abort', wake);
+  if (signal?.aborted) wake();
+  const removeListener = onResume(wake);
+  await wait(milliseconds, woken.signal);
+  removeListener();
+  signal?.removeEventListener('abort', wake);
+}
+
+/** The result of a storage. Rejects if it takes longer than this many milliseconds. */
+export function limited<T>(work: MaybePromise<T>, milliseconds: number): Promise<T> {
+  const ended = new AbortController();
+  const late = wait(milliseconds, ended.signal).then(() => {
+    throw new Error('The storage does not answer.');
+  });
+  return Promise.race([work, late]).finally(() => ended.abort());
 }
 
 /** Resolves when the time is over, or when the signal aborts. */

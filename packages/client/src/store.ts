@@ -14,7 +14,8 @@ export interface Store<T> {
 
 export interface MutableStore<T> extends Store<T> {
   current: T;
-  set(value: T): void;
+  /** @param first called before the listeners, if the value changes */
+  set(value: T, first?: () => void): void;
 }
 
 /** Creates a store. @param onUse called for the first subscriber; what it returns is called after the last one */
@@ -37,10 +38,11 @@ export function createStore<T>(value: T, onUse?: () => Unsubscribe): MutableStor
       listener(store.current);
       return end;
     },
-    set(next) {
+    set(next, first) {
       const previous = store.current;
       if (next === previous) return;
       store.current = next;
+      first?.();
       for (const listener of [...listeners]) listener(next, previous);
     },
   };

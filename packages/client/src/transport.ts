@@ -1,5 +1,5 @@
-import { ForeignAnswerError, NetworkError, problemFrom, UsageError } from './errors.js';
-import { type Abortable, type Fetch, partsOf, platform, throwIfAborted } from './platform.js';
+import { ForeignAnswerError, isPosternError, NetworkError, problemFrom, UsageError } from './errors.js';
+import { type Abortable, type Fetch, forCaller, partsOf, platform, throwIfAborted } from './platform.js';
 
 /** A request to Postern. */
 export interface Call extends Abortable {
@@ -15,15 +15,13 @@ export interface Call extends Abortable {
   readonly authorization?: string | undefined;
   /** Gets the headers of each answer, also of a problem. */
   readonly onHeaders?: (headers: Headers) => void;
-  /** The answer has no end, so only its start has a time limit. */
-  readonly streams?: boolean;
 }
 
 /** Sends requests and classifies their answers. */
 export interface Transport {
   /** @returns the body of a successful answer @throws ProblemError, NetworkError, ForeignAnswerError, the signal's reason */
   json<T>(call: Call): Promise<T>;
-  /** @returns a successful answer, whatever its body is. Throws as `json`. */
+  /** @returns a successful answer, whose body may have no end: only its start has a time limit. Throws as `json`. */
   raw(call: Call): Promise<Response>;
 }
 
@@ -31,14 +29,14 @@ export interface TransportOptions {
   readonly base: string;
   readonly fetch: Fetch | undefined;
   readonly locale: string | undefined;
-  /** The time limit of each attempt in milliseconds. */
+  /** The time limit of each attempt in milliseconds, with its body. */
   readonly timeout: number;
   /** Whether the browser may send cookies: to your own backend only. */
   readonly cookies: boolean;
 }
 
 export function createTransport({ base, fetch, locale, timeout, cookies }: TransportOptions): Transport {
-  async function raw(call: Call): Promise<Response> {
+  async function send<T>(call: Call, endsWithHead: boolean, read: (answer: Response) => Promise<T>): Promise<T> {
     const { method = 'GET', path, query = {}, body, signal, authorization } = call;
     const parameters = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
@@ -53,8 +51,8 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
       ...(isJson && { 'content-type': 'application/json' }),
     };
     const url = base + path + (parameters.length > 0 ? `?${parameters.join('&')}` : '');
-    const answer = await withTimeout(signal, timeout, call.streams === true, (combinedSignal) =>
-      (fetch ?? globalThis.fetch)(url, {
+    return withTimeout(signal, timeout, endsWithHead, async (combinedSignal) => {
+      const answer = await (fetch ?? globalThis.fetch)(url, {
         ...{
           method,
           headers,
@@ -64,27 +62,22 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
           credentials: cookies ? 'same-origin' : 'omit',
         },
         ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
-      }),
-    );
-    call.onHeaders?.(answer.headers);
-    if (answer.ok) return answer;
-    throw (await problemFrom(answer)) ?? new ForeignAnswerError(answer.status);
+      });
+      call.onHeaders?.(answer.headers);
+      if (!answer.ok) throw (await problemFrom(answer)) ?? new ForeignAnswerError(answer.status);
+      return read(answer);
+    });
   }
 
   return {
-    raw,
-    async json<T>(call: Call): Promise<T> {
-      const answer = await raw(call);
-      if (answer.status === 204) return undefined as T;
-      // A captive portal answers 200 with a page.
-      if (!/\bjson\b/.test(answer.headers.get('content-type') ?? '')) throw new ForeignAnswerError(answer.status);
-      try {
-        return (await answer.json()) as T;
-      } catch (error) {
-        throwIfAborted(call.signal);
-        throw new NetworkError(false, error);
-      }
-    },
+    raw: (call) => send(call, true, async (answer) => answer),
+    json: <T>(call: Call) =>
+      send(call, false, async (answer) => {
+        if (answer.status === 204) return undefined as T;
+        // A captive portal answers 200 with a page.
+        if (!/\bjson\b/.test(answer.headers.get('content-type') ?? '')) throw new ForeignAnswerError(answer.status);
+        return answer.json() as Promise<T>;
+      }),
   };
 }
 
@@ -97,13 +90,13 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a request with a time limit of its own beside the caller's signal. */
-async function withTimeout(
+/** Runs a request with a time limit of its own beside the caller's signal, even if the `fetch` of the app ignores signals. */
+async function withTimeout<T>(
   signal: AbortSignal | undefined,
   milliseconds: number,
   streams: boolean,
-  request: (signal: AbortSignal) => Promise<Response>,
-): Promise<Response> {
+  request: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   throwIfAborted(signal);
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
@@ -113,17 +106,17 @@ async function withTimeout(
     timedOut = true;
     controller.abort();
   }, milliseconds);
-  const end = () => {
-    clearTimeout(timer);
-    if (!streams) signal?.removeEventListener('abort', abort);
-  };
+  let isRunning = false;
   try {
-    return await request(controller.signal);
+    const answer = await forCaller(request(controller.signal), controller.signal);
+    isRunning = streams;
+    return answer;
   } catch (error) {
     throwIfAborted(signal);
-    throw new NetworkError(timedOut, error);
+    throw isPosternError(error) ? error : new NetworkError(timedOut, error);
   } finally {
-    end();
+    clearTimeout(timer);
+    if (!isRunning) signal?.removeEventListener('abort', abort);
   }
 }
 

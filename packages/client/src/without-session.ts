@@ -1,4 +1,5 @@
 import { coreOf } from './core.js';
+import { deviceOf } from './login/device.js';
 import { type Identity, type IdentityInput, identityOf } from './login/identity.js';
 import type { PinInput } from './login/states.js';
 import type { Abortable } from './platform.js';
@@ -62,7 +63,7 @@ export async function startRecovery<P extends 'password' | 'pin'>(
   { signal }: Abortable = {},
 ): Promise<PendingRecovery<P>> {
   const core = coreOf(postern);
-  const { id } = await core.device();
+  const { id } = await deviceOf(core);
   const body = { identity: identityOf(identity as IdentityInput), purpose, ...(id && { device: { id } }) };
   const started = pending(await core.send<StartedChallenge>({ method: 'POST', path: '/v1/recoveries', body, signal }));
   return {

@@ -29,20 +29,20 @@ const core = 'createPostern, createLogin, memoryStorage, createInbox, createInbo
 /** What an import may cost at the start of a page, compressed by gzip, in bytes. */
 test.each<[string, number]>([
   ['isProblem', 200],
-  ['createPostern, memoryStorage', 5050],
-  ['createPostern, createLogin, indexedDbStorage', 7200],
+  ['createPostern, memoryStorage', 5500],
+  ['createPostern, createLogin, indexedDbStorage', 7300],
   [core, 8000],
-  ['createPostern, memoryStorage, createInboxCopy', 6050],
-  ['createPostern, memoryStorage, createAccount', 7050],
-  ['createPostern, memoryStorage, createDevices, registerPush, enableWebPush, startRecovery, startRegistration', 6100],
+  ['createPostern, memoryStorage, createInboxCopy', 6850],
+  ['createPostern, memoryStorage, createAccount', 7550],
+  ['createPostern, memoryStorage, createDevices, registerPush, enableWebPush, startRecovery, startRegistration', 6900],
 ])('a page that imports %s loads less than %d bytes', async (names, limit) => {
   expect(compressed(await bundleOf(`export { ${names} } from './index.js';`, [withoutLaterParts]))).toBeLessThan(limit);
 });
 
-test('what the core loads later costs less than 5000 bytes', async () => {
+test('what the core loads later costs less than 6900 bytes', async () => {
   const all = compressed(await bundleOf(`export { ${core} } from './index.js';`));
   const first = compressed(await bundleOf(`export { ${core} } from './index.js';`, [withoutLaterParts]));
-  expect(all - first).toBeLessThan(5000);
+  expect(all - first).toBeLessThan(6900);
 });
 
 test('an import that is not used costs nothing', async () => {

@@ -12,7 +12,7 @@ import { PosternSignIn } from './sign-in/element.js';
 
 export * from './account/index.js';
 export * from './inbox/index.js';
-export type { PosternIntrinsicElements } from './jsx.js';
+export type { PosternIntrinsicElements, PosternVueComponents } from './jsx.js';
 export * from './sign-in/index.js';
 
 /** A class of this package that has a tag. */

@@ -1,12 +1,22 @@
-import type { PosternAccount } from './account/element.js';
-import type { PosternInbox } from './inbox/element.js';
-import type { PosternSignIn } from './sign-in/element.js';
+import type { AccountEvents, PosternAccount } from './account/element.js';
+import type { BaseEvents } from './base/element.js';
+import type { InboxEvents, PosternInbox } from './inbox/element.js';
+import type { PosternSignIn, SignInEvents } from './sign-in/element.js';
 
-/** The attributes of every element in JSX. */
+/** The attributes of every element in JSX and in templates. `aria-*` and `data-*` need no type there. */
 interface CommonProps {
   readonly id?: string | undefined;
+  readonly class?: unknown;
   readonly className?: string | undefined;
-  readonly style?: object | undefined;
+  readonly style?: object | string | undefined;
+  readonly title?: string | undefined;
+  readonly role?: string | undefined;
+  readonly part?: string | undefined;
+  readonly tabIndex?: number | undefined;
+  readonly tabindex?: number | string | undefined;
+  readonly inert?: boolean | undefined;
+  readonly translate?: 'yes' | 'no' | undefined;
+  readonly suppressHydrationWarning?: boolean | undefined;
   readonly lang?: string | undefined;
   readonly dir?: 'ltr' | 'rtl' | 'auto' | undefined;
   readonly slot?: string | undefined;
@@ -18,9 +28,25 @@ interface CommonProps {
 }
 
 type Props<E, Names extends keyof E> = CommonProps & { readonly [Name in Names]?: E[Name] | undefined };
+/** Listeners, as React 19, Preact, Solid and Svelte 5 name them: `onpostern-signed-in`. */
+type Listeners<Events> = {
+  readonly [Name in keyof (Events & BaseEvents) as `on${Name & string}`]?:
+    | ((event: (Events & BaseEvents)[Name]) => unknown)
+    | undefined;
+};
+type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${Capitalize<First>}${Camel<Rest>}`
+  : Capitalize<Name>;
+/** The same listeners as Vue names them: `onPosternSignedIn`, for `@postern-signed-in`. */
+type VueListeners<P> = {
+  readonly [Name in keyof P as Name extends `on${infer Event}-${infer Rest}`
+    ? `on${Camel<`${Event}-${Rest}`>}`
+    : never]: P[Name];
+};
 
 /**
- * The elements in JSX. Add them to the types of your framework once.
+ * The elements in JSX, with their attributes, properties and events. Add them to the types of your framework once. In Svelte, the
+ * interface to extend is `SvelteHTMLElements` of `svelte/elements`.
  *
  * @example
  * ```ts
@@ -34,20 +60,40 @@ type Props<E, Names extends keyof E> = CommonProps & { readonly [Name in Names]?
  * ```
  */
 export interface PosternIntrinsicElements {
-  readonly 'postern-sign-in': Props<PosternSignIn, 'postern' | 'texts' | 'pin'> & {
-    readonly ways?: string | undefined;
-    readonly 'identity-types'?: string | undefined;
-    readonly registration?: boolean | 'off' | undefined;
-    readonly recovery?: boolean | 'off' | undefined;
-    readonly 'return-to'?: string | undefined;
-  };
-  readonly 'postern-account': Props<PosternAccount, 'postern' | 'texts'> & {
-    readonly sections?: string | undefined;
-  };
+  readonly 'postern-sign-in': Props<PosternSignIn, 'postern' | 'texts' | 'pin'> &
+    Listeners<SignInEvents> & {
+      readonly ways?: string | undefined;
+      readonly 'identity-types'?: string | undefined;
+      readonly registration?: boolean | 'off' | undefined;
+      readonly recovery?: boolean | 'off' | undefined;
+      readonly 'return-to'?: string | undefined;
+    };
+  readonly 'postern-account': Props<PosternAccount, 'postern' | 'texts'> &
+    Listeners<AccountEvents> & {
+      readonly sections?: string | undefined;
+    };
   readonly 'postern-inbox': Props<
     PosternInbox,
     'postern' | 'texts' | 'layout' | 'limit' | 'open' | 'filter' | 'renderItem'
-  > & {
-    readonly 'mark-read'?: PosternInbox['markRead'] | undefined;
-  };
+  > &
+    Listeners<InboxEvents> & {
+      readonly 'mark-read'?: PosternInbox['markRead'] | undefined;
+    };
 }
+
+/**
+ * The elements in templates of Vue. Add them to its types once.
+ *
+ * @example
+ * ```ts
+ * import type { PosternVueComponents } from '@postern/elements';
+ *
+ * // In a file of your app: declare module 'vue' { interface GlobalComponents extends PosternVueComponents {} }
+ * export type InboxProps = InstanceType<PosternVueComponents['postern-inbox']>['$props'];
+ * ```
+ */
+export type PosternVueComponents = {
+  readonly [Name in keyof PosternIntrinsicElements]: new () => {
+    readonly $props: PosternIntrinsicElements[Name] & VueListeners<PosternIntrinsicElements[Name]>;
+  };
+};

@@ -1,6 +1,6 @@
 import type { InboxOptions, Postern, Snapshot } from '@postern/client';
-import { UsageError } from '@postern/client/internal';
-import { createContext, createElement, type ReactNode, useContext, useMemo } from 'react';
+import { coreOf, UsageError } from '@postern/client/internal';
+import { createContext, createElement, type ReactNode, useContext, useEffect, useMemo } from 'react';
 
 export interface PosternProviderProps {
   /** Create it once, outside of components. On a server it holds no data of a user. */
@@ -39,7 +39,18 @@ export function PosternProvider({ postern, snapshot, inbox, children }: PosternP
   if (typeof postern?.getSession !== 'function') {
     throw new UsageError('<PosternProvider> needs `postern`: a client that createPostern made.');
   }
-  const scope = useMemo(() => ({ postern, snapshot, inbox }), [postern, snapshot, inbox]);
+  const scope = useMemo(() => {
+    // Before a hook below asks.
+    if (snapshot?.session === null) coreOf(postern).startSignedOut();
+    return { postern, snapshot, inbox };
+  }, [postern, snapshot, inbox]);
+  // The server may have signed somebody in or out since this client has asked, such as in an action of a form.
+  useEffect(() => {
+    const { current } = postern;
+    if (snapshot === undefined || current.status === 'starting') return;
+    const user = 'user_id' in current ? current.user_id : undefined;
+    if (user !== snapshot.session?.user_id) postern.getSession({ fresh: true }).catch(() => undefined);
+  }, [postern, snapshot]);
   return createElement(ScopeContext.Provider, { value: scope }, children);
 }
 

@@ -160,3 +160,33 @@ describe('misuse fails at once with a sentence that says what to do', () => {
     expect(inBoundary(node)).toThrow(/waits for account/);
   });
 });
+
+test('a browser whose snapshot says that nobody is signed in asks for no session', async () => {
+  const sent: string[] = [];
+  const inBrowser = createPostern({
+    url: 'https://app.example.com/auth',
+    storage: 'backend',
+    fetch: async (input) => {
+      sent.push(`${input}`);
+      throw new TypeError('no network');
+    },
+  });
+  const page = pageOf(inBrowser, { session: null }, createElement(showing(useSession)));
+  // A server has one client for all users, so it must not learn from one of them.
+  renderToString(page);
+  expect(inBrowser.current).toEqual({ status: 'starting' });
+  vi.stubGlobal('document', {});
+  try {
+    renderToString(page);
+    inBrowser.subscribe(() => undefined);
+    expect(await inBrowser.ready()).toEqual({ status: 'signed_out', reason: 'never_signed_in' });
+    expect(await inBrowser.getSession()).toBeNull();
+    expect(sent).toEqual([]);
+    // Only the app can know that somebody has logged in without the client.
+    await expect(inBrowser.getSession({ fresh: true })).rejects.toMatchObject({ kind: 'network' });
+    expect(sent.length).toBeGreaterThan(0);
+  } finally {
+    vi.unstubAllGlobals();
+    inBrowser.close();
+  }
+});

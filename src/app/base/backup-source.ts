@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import type { BackupKeys } from '../../backups/base/open.js';
 import type { BackupSource } from '../../backups/create.js';
 import type { DumpVerification } from '../../backups/verify.js';
 import type { Config } from '../../config/config.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
-import { needSecretKeys } from '../../database/secrets/secret-key-file.js';
+import { findSecretKeys, needSecretKeys } from '../../database/secrets/secret-key-file.js';
 import { createKeyId } from '../../lib/crypto/secret-keys.js';
 import { imageRemovalLock } from '../../notifications/images/cleanup.js';
 
@@ -25,11 +26,19 @@ export async function backupSource(
     programs: config.BACKUP_PROGRAMS,
     imageFolder: imageFolderOf(config),
     imageRemovalLock,
-    secretKeys: keys.map((key) => ({ id: createKeyId(key), key })),
+    secretKeys: keys.map(withId),
     includesSecretKey,
     passphrase: config.BACKUP_PASSPHRASE?.reveal(),
     version,
   };
+}
+
+const withId = (key: string) => ({ id: createKeyId(key), key });
+
+/** How to find out who has written a backup. The machine may have no secret key. @throws SecretKeyError */
+export async function backupKeys(config: Config, acceptsUnauthenticated: boolean): Promise<BackupKeys> {
+  const keys = (await findSecretKeys(config)) ?? [];
+  return { passphrase: config.BACKUP_PASSPHRASE?.reveal(), secretKeys: keys.map(withId), acceptsUnauthenticated };
 }
 
 /** How dumps are restored to verify them. */

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { Metric } from '../../contract/operation/statistics.js';
 import type { Queryable } from '../../database/database.js';
 import { failingProviders } from '../../messages/providers/health.js';
+import { readSmsUsage } from '../../messages/sms-admission.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import { configuredProviders } from '../providers/providers.js';
 import { type Finding, hasTable, ok, warn } from './checks.js';
@@ -40,15 +41,21 @@ export async function deliveryFindings(statistics: Statistics): Promise<Finding[
 /** What the doctor calls the providers of each channel. */
 const checkNames = { sms: 'sms', email: 'mail', push: 'push' } as const;
 
-/** Lists the configured providers of messages and pushes that fail. */
+/** Lists the configured providers of messages and pushes that fail, and the prefixes that get no codes by SMS now. */
 export async function providerFindings(handle: Queryable, config: Config): Promise<Finding[]> {
   if (!(await hasTable(handle, 'message_providers'))) return [];
   const failing = await failingProviders(handle);
-  return configuredProviders(config).flatMap(({ channel, name }) =>
+  const paused = (await readSmsUsage(handle)).flatMap(({ prefix, paused_until: until, sent, used }) =>
+    until === null
+      ? []
+      : [warn(checkNames.sms, `codes to ${prefix} are paused until ${until}: ${used} of ${sent} in a day were used`)],
+  );
+  const broken = configuredProviders(config).flatMap(({ channel, name }) =>
     failing
       .filter((provider) => provider.name === name)
       .map(({ failing_since, last_error }) =>
         warn(checkNames[channel], `${name} has failed since ${failing_since}: ${last_error}`),
       ),
   );
+  return [...paused, ...broken];
 }

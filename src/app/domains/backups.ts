@@ -60,8 +60,10 @@ export async function createBackupDomain(base: Base, version: string): Promise<B
       if (options === undefined) return;
       const { store } = options;
       if (config.BACKUP_CONTINUOUS) {
+        const [secretKey] = (await options.source()).secretKeys;
+        if (secretKey === undefined) throw new Error('there is no secret key to sign the log archive with');
         lifecycle.add(
-          startArchiver({ target, serverFolder: join(DATA_DIR, 'postgres'), store, passphrase, log }),
+          startArchiver({ target, serverFolder: join(DATA_DIR, 'postgres'), store, passphrase, secretKey, log }),
           (archiver) => archiver.stop(),
         );
       }

@@ -19,12 +19,14 @@ export function createConfiguredGuessBudget(
 
 /** The limits of requests and messages, as configured. */
 export function createConfiguredLimits({ config, database, keys }: Base): RequestLimits {
+  // With registration, anyone can request codes to any number (SMS pumping).
+  const unset = config.REGISTRATION === 'on' ? { perPrefix: 60, inTotal: 600 } : { perPrefix: 0, inTotal: 0 };
   return createRequestLimits({
     database,
     keys,
     loginsPerAddress: config.LOGIN_LIMIT_PER_ADDRESS,
     messagesPerAddress: config.CODE_LIMIT_PER_ADDRESS,
-    messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX,
-    messagesInTotal: config.SMS_LIMIT_TOTAL,
+    messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX ?? unset.perPrefix,
+    messagesInTotal: config.SMS_LIMIT_TOTAL ?? unset.inTotal,
   });
 }

@@ -1,5 +1,6 @@
 import type { Pins } from '../../credentials/pins/pins.js';
 import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
+import type { DeviceLimit } from '../../devices/device-limit.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
@@ -27,9 +28,10 @@ export function createLoginServices(
     readonly account: Pick<Services, 'pinRecoveries'>;
     readonly dpopVerifier: DpopVerifier;
     readonly testCodes: TestCodes;
+    readonly deviceLimit: DeviceLimit;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
-  const { messaging, pins, guesses, limits, factors, idTokens, account, testCodes } = parts;
+  const { messaging, pins, guesses, limits, factors, idTokens, account, testCodes, deviceLimit } = parts;
   const authenticators = createAuthenticators({
     config,
     database,
@@ -53,13 +55,14 @@ export function createLoginServices(
     nextPins: account.pinRecoveries,
     enrolPin: config.PIN_ENROL === 'first_login',
     tokenLifetimeMs: config.AUTHENTICATION_TTL,
+    deviceLimit,
     noticeChannels: messaging.notices.channels,
     onMessageWritten: messaging.onMessageWritten,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });
   return {
     login,
-    loginDiagnoses: createLoginDiagnoses({ ...rules, testCodes }),
+    loginDiagnoses: createLoginDiagnoses({ ...rules, testCodes, smsAdmission: messaging.smsAdmission }),
     loginOptions: loginOptions({
       authenticators,
       channels: messaging.channels,

@@ -15,6 +15,7 @@ import { createOperatorMails, type OperatorMails } from '../../messages/operator
 import { createOutbox, type Outbox } from '../../messages/outbox.js';
 import { createReceipts, type Receipts } from '../../messages/providers/receipts.js';
 import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
+import { createSmsAdmission, type SmsAdmission } from '../../messages/sms-admission.js';
 import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
@@ -27,6 +28,7 @@ export interface Messaging {
   readonly channels: readonly MessageChannel[];
   readonly notices: Notices;
   readonly operatorMails: OperatorMails;
+  readonly smsAdmission: SmsAdmission;
   readonly outbox: Outbox;
   readonly receipts: Receipts;
   /** The job of the queue that creates the messages of a notice. */
@@ -56,7 +58,8 @@ export async function createMessaging(
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
   const templates = createTemplates({ app: config.APP_NAME, own: texts });
-  const messages = createMessages({ database, keys, senders, templates, counters });
+  const smsAdmission = createSmsAdmission(database, config.SMS_COUNTRIES);
+  const messages = createMessages({ database, keys, senders, templates, counters, smsAdmission });
   const isConfigured = (channel: NoticeChannel) => {
     if (channel === 'push') return options.hasPush;
     return channel === 'inbox' ? config.NOTIFICATION_TYPES.includes(noticeType) : channels.includes(channel);
@@ -68,6 +71,7 @@ export async function createMessaging(
   return {
     channels,
     notices,
+    smsAdmission,
     operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
     outbox: createOutbox({ database, keys, channelsWithVisibleCodes: consoleChannels }),

@@ -8,6 +8,7 @@ import type { JobGroup } from '../../delivery/queue.js';
 import { deletePushToken, findPushTarget, findReachableDevices, listDeviceStates } from '../../devices/push-devices.js';
 import { createPushTokens, type DevicePushTokens } from '../../devices/push-tokens.js';
 import { notificationFilterFields } from '../../notifications/inbox/filter-fields.js';
+import { createCallLimits, maxCalls } from '../../notifications/push/call-limits.js';
 import { type PushJob, sendTask } from '../../notifications/push/deliveries.js';
 import type { PushDevices } from '../../notifications/push/devices.js';
 import { fanOutPushes } from '../../notifications/push/fan-out.js';
@@ -33,15 +34,11 @@ export interface PushDomain {
   startRelay(): { stop(): Promise<void> };
 }
 
-/** How many pushes of one channel an instance sends at a time. A push service that hangs blocks its own channel only. */
-const concurrency = 16;
-
-const devices: PushDevices = {
-  reachable: findReachableDevices,
-  target: findPushTarget,
-  forget: deletePushToken,
-  states: listDeviceStates,
-};
+/**
+ * How many pushes of one channel an instance sends at a time. A push service that hangs blocks its own channel only. Users
+ * choose the hosts of `web_push`, so it has more than one host may take.
+ */
+const concurrency: Readonly<Record<PushChannel, number>> = { apns: 16, fcm: 16, web_push: 2 * maxCalls.host };
 
 /** Creates push for the configured channels. */
 export async function createPushDomain({
@@ -63,6 +60,13 @@ export async function createPushDomain({
     await Promise.all(senders.map((sender) => sender.close()));
   });
   const channels = senders.map(({ channel }) => channel);
+  const devices: PushDevices = {
+    reachable: (handle, userIds, within) =>
+      findReachableDevices(handle, { userIds, channels: within, perUser: config.MAX_DEVICES }),
+    target: findPushTarget,
+    forget: deletePushToken,
+    states: listDeviceStates,
+  };
   const options = { devices, channels, fields: notificationFilterFields(config.NOTIFICATION_TYPES) };
   const send = createPushSending({
     ...options,
@@ -72,6 +76,7 @@ export async function createPushDomain({
     urgency: config.PUSH_URGENCY,
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
     counters,
+    calls: createCallLimits(),
   });
   const tasksOf = (channel: PushChannel): Record<string, Task> => ({
     [sendTask(channel)]: (job) => send(channel, job as PushJob),
@@ -91,7 +96,7 @@ export async function createPushDomain({
       channels,
     }),
     pushNotice: (tx, notice) => pushNotice(tx, options, notice),
-    jobGroups: channels.map((channel) => ({ tasks: tasksOf(channel), concurrency })),
+    jobGroups: channels.map((channel) => ({ tasks: tasksOf(channel), concurrency: concurrency[channel] })),
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
       relay = startRelay(

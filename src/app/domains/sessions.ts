@@ -1,3 +1,4 @@
+import type { DeviceLimit } from '../../devices/device-limit.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { Notices } from '../../messages/notices.js';
 import { createApiKeys } from '../../sessions/api-keys.js';
@@ -13,7 +14,7 @@ import type { Base } from '../base/base.js';
 /** Sessions and API keys, and the checks of both for requests. */
 export function createSessionServices(
   { config, database, keys, statistics: { counters } }: Base,
-  notices: Notices,
+  { notices, deviceLimit }: { readonly notices: Notices; readonly deviceLimit: DeviceLimit },
 ): Pick<Services, 'sessions' | 'dpopVerifier' | 'apiKeys' | 'verifiers'> {
   const report = createTokenReports(database, notices);
   const dpopVerifier = createDpopVerifier({
@@ -27,6 +28,7 @@ export function createSessionServices(
     counters,
     dpopVerifier,
     report,
+    deviceLimit,
   });
   const apiKeys = createApiKeys({
     database,

@@ -4,6 +4,7 @@ import { readSchemaState } from '../../database/schema-state.js';
 import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
 import type { SystemInformation } from '../../http/routes/admin/system.js';
 import { failingProviders } from '../../messages/providers/health.js';
+import { readSmsUsage } from '../../messages/sms-admission.js';
 import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';
@@ -69,8 +70,8 @@ export function createSystemInformation(
 
   return {
     async read(): Promise<System> {
-      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing, disks] = await Promise.all(
-        [
+      const [state, queue, instances, applied, { pending }, backups, foundFindings, failing, smsUsage, disks] =
+        await Promise.all([
           readDatabaseState(database),
           readQueueState(database),
           listInstances(database, reporter.instanceId),
@@ -79,10 +80,10 @@ export function createSystemInformation(
           listBackups(database),
           findings(),
           failingProviders(database),
+          readSmsUsage(database),
           // The finding `disk` reports the failure.
           readDisks(config).catch(() => []),
-        ],
-      );
+        ]);
       const { now, ...size } = state;
       return {
         version,
@@ -99,6 +100,7 @@ export function createSystemInformation(
             last_error: failure?.last_error ?? null,
           };
         }),
+        sms_codes: smsUsage,
         database: { ...size, tables: [...size.tables] },
         disks,
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],

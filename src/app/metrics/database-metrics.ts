@@ -2,6 +2,7 @@ import { readBackupTimes, readLogArchive } from '../../backups/state.js';
 import type { Disk } from '../../contract/operation/system.js';
 import type { Handle } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
+import { readSmsUsage } from '../../messages/sms-admission.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type DiskSource, readDisks } from '../base/disks.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
@@ -16,11 +17,12 @@ import { queueJobs } from './process-metrics.js';
 export async function readFromDatabase(database: Handle, config: DiskSource): Promise<Family[]> {
   const { BACKUP_TO, BACKUP_CONTINUOUS } = config;
   const disks = diskFamilies(await readDisks(config).catch(() => []));
-  const [metrics, backups, archive, webhooks] = await Promise.allSettled([
+  const [metrics, backups, archive, webhooks, smsUsage] = await Promise.allSettled([
     readDatabaseMetrics(database),
     readBackupTimes(database),
     BACKUP_CONTINUOUS ? readLogArchive(database) : undefined,
     readWebhookStates(database),
+    readSmsUsage(database),
   ]);
   const upGauge = (value: 0 | 1) =>
     gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), {
@@ -30,11 +32,12 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
     metrics.status === 'rejected' ||
     backups.status === 'rejected' ||
     archive.status === 'rejected' ||
-    webhooks.status === 'rejected'
+    webhooks.status === 'rejected' ||
+    smsUsage.status === 'rejected'
   ) {
     return [upGauge(0), ...disks];
   }
-  const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = metrics.value;
+  const { jobs, oldest_job: oldestJob, oldest_lock: oldestLock, maintenance_lag: maintenanceLag } = metrics.value;
   const { now, verified } = backups.value;
   return [
     upGauge(1),
@@ -44,6 +47,11 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
       'postern_queue_oldest_job_seconds',
       'Seconds for which the oldest job has been due.',
       singleSample(oldestJob),
+    ),
+    gauge(
+      'postern_queue_oldest_lock_seconds',
+      'Seconds for which a process has held the job that it took first.',
+      singleSample(oldestLock),
     ),
     gauge(
       'postern_maintenance_lag_seconds',
@@ -59,6 +67,16 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
       'postern_log_archive_age_seconds',
       'Seconds since the end of the log archive. Without one: +Inf with BACKUP_CONTINUOUS, otherwise no value.',
       BACKUP_CONTINUOUS ? singleSample(archive.value?.age ?? Number.POSITIVE_INFINITY) : [],
+    ),
+    gauge(
+      'postern_sms_codes',
+      'Codes by SMS of the last 24 hours, for the 20 prefixes with most codes. sent: a provider has accepted them. used: they were entered.',
+      smsUsage.value.flatMap(({ prefix, country, sent, used }) =>
+        Object.entries({ sent, used }).map(([outcome, value]) => ({
+          labels: { country: country ?? '', prefix, outcome },
+          value,
+        })),
+      ),
     ),
     gauge(
       'postern_webhooks',

@@ -20,6 +20,12 @@ export const Manifest = Type.Object({
 });
 export type Manifest = Static<typeof Manifest>;
 
+/** Bytes. Node cannot hold a longer text. */
+const maxManifestBytes = 500_000_000;
+
+/** Whether a path is that of an image file or one of its folders, or of the secret key. */
+export const isImageOrKey = (path: string): boolean => /^(?:images(?:\/\w[\w.-]*)*|secret-key)$/.test(path);
+
 /** Refuses a folder or file that exists. @throws BackupError */
 export async function refuseExisting(target: string): Promise<void> {
   const status = await lstat(target).catch(() => undefined);
@@ -66,20 +72,24 @@ export async function extract<T extends TSchema>(
   entries: AsyncIterable<ReadEntry>,
   folder: string,
   options: {
-    readonly allowedPath: RegExp;
+    readonly isAllowed: (path: string) => boolean;
     readonly schema: T;
     /** The account that must own the server's files, if it is not this process's own. */
     readonly account?: { readonly uid: number; readonly gid: number } | undefined;
   },
 ): Promise<Static<T>> {
-  const { allowedPath, schema, account } = options;
+  const { isAllowed, schema, account } = options;
   let manifest: unknown;
+  const paths = new Set<string>();
   for await (const entry of entries) {
+    if (paths.has(entry.path)) throw new BackupError(`The backup contains ${entry.path} twice.`);
+    paths.add(entry.path);
     if (entry.path === manifestPath) {
+      if (entry.size > maxManifestBytes) throw new BackupError('The list of files in the backup is too long.');
       manifest = parseJsonObject(await textOf(entry.content));
       continue;
     }
-    if (!allowedPath.test(entry.path)) throw new BackupError(`The backup contains the unexpected file ${entry.path}.`);
+    if (!isAllowed(entry.path)) throw new BackupError(`The backup contains the unexpected file ${entry.path}.`);
     const path = join(folder, entry.path);
     if (entry.type === 'folder') await mkdir(path, { mode: 0o700 });
     else await writeFile(path, entry);

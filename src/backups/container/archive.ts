@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type ByteReader, createByteReader } from '../../lib/bytes/byte-reader.js';
 import { BackupError } from './error.js';
+import { type SigningKey, signArchive, signatureBytes } from './signature.js';
 import { blockBytes, paddingAfter, readHeader, type TarHeader, tarEnd, writeHeader } from './tar.js';
 
 // An archive is a tar file: any files, then `manifest.json`, then `archive.sha256` with the SHA-256 of all bytes before
-// its header. The manifest lists the SHA-256 of each file, for readers that have only tar and sha256sum.
+// its header, and then `archive.hmac` with a signature of this digest, unless the archive is encrypted. The manifest
+// lists the SHA-256 of each file, for readers that have only tar and sha256sum.
 
 /** A file or folder that goes into an archive. The content must have exactly `size` bytes. */
 export interface ArchiveEntry extends TarHeader {
@@ -25,8 +27,18 @@ export interface ListedFile {
 
 export const manifestPath = 'manifest.json';
 const digestPath = 'archive.sha256';
+const signaturePath = 'archive.hmac';
 /** 64 digits and a line feed. */
 const digestBytes = 65;
+
+/**
+ * Called at the end of an archive. It throws if the archive must not be used.
+ * @param signature undefined if the archive has none
+ */
+export type OriginCheck = (digest: string, signature: string | undefined) => void;
+
+/** For encrypted archives, whose decryption has authenticated them, and for archives that the operator trusts. */
+export const acceptAnyOrigin: OriginCheck = () => undefined;
 
 /** A small file for an archive. */
 export function textEntry(path: string, text: string): ArchiveEntry {
@@ -38,10 +50,12 @@ export function textEntry(path: string, text: string): ArchiveEntry {
  * Writes an archive.
  * @param manifest called after the last entry. It returns the members of `manifest.json` in addition to its list of
  *   files
+ * @param key signs the archive. Undefined for archives that will be encrypted
  */
 export async function* writeArchive(
   entries: AsyncIterable<ArchiveEntry>,
   manifest: () => Readonly<Record<string, unknown>>,
+  key: SigningKey | undefined,
 ): AsyncGenerator<Buffer> {
   const total = createHash('sha256');
   const files: ListedFile[] = [];
@@ -57,7 +71,9 @@ export async function* writeArchive(
 
   for await (const entry of entries) yield* write(entry);
   yield* write(textEntry(manifestPath, `${JSON.stringify({ ...manifest(), files }, null, 1)}\n`));
-  yield* bytesOf(textEntry(digestPath, `${total.digest('hex')}\n`));
+  const digest = total.digest('hex');
+  yield* bytesOf(textEntry(digestPath, `${digest}\n`));
+  if (key !== undefined) yield* bytesOf(textEntry(signaturePath, signArchive(key, digest)));
   yield tarEnd;
 }
 
@@ -76,9 +92,9 @@ async function* bytesOf(entry: ArchiveEntry, digest?: { update(part: Buffer): un
 /**
  * Reads an archive to its end. The check comes last, so the caller must not use the files before the iteration has
  * ended.
- * @throws BackupError if the archive was cut or changed
+ * @throws BackupError if the archive was cut or changed, and what `checkOrigin` throws
  */
-export async function* readArchive(source: AsyncIterable<Buffer>): AsyncGenerator<ReadEntry> {
+export async function* readArchive(source: AsyncIterable<Buffer>, checkOrigin: OriginCheck): AsyncGenerator<ReadEntry> {
   const file = createByteReader(source);
   const total = createHash('sha256');
   try {
@@ -86,7 +102,7 @@ export async function* readArchive(source: AsyncIterable<Buffer>): AsyncGenerato
       const block = await file.read(blockBytes);
       const header = readHeader(block);
       if (header === undefined) throw damaged(block.length < blockBytes);
-      if (header.path === digestPath) return await checkEnd(file, header, total.digest('hex'));
+      if (header.path === digestPath) return await checkEnd(file, header, total.digest('hex'), checkOrigin);
       total.update(block);
       const content = contentOf(file, header, total);
       yield { ...header, content };
@@ -116,10 +132,26 @@ function contentOf(file: ByteReader, { size }: TarHeader, total: { update(part: 
   };
 }
 
-async function checkEnd(file: ByteReader, header: TarHeader, digest: string): Promise<void> {
-  const expected = Buffer.concat([Buffer.from(`${digest}\n`), paddingAfter(digestBytes), tarEnd]);
-  const end = await file.read(expected.length + 1);
-  if (header.size !== digestBytes || !end.equals(expected)) throw damaged(end.length < expected.length);
+async function checkEnd(file: ByteReader, header: TarHeader, digest: string, checkOrigin: OriginCheck): Promise<void> {
+  const demand = (expected: Buffer, found: Buffer) => {
+    if (!found.equals(expected)) throw damaged(found.length < expected.length);
+  };
+  const text = Buffer.concat([Buffer.from(`${digest}\n`), paddingAfter(digestBytes)]);
+  if (header.size !== digestBytes) throw damaged(false);
+  demand(text, await file.read(text.length));
+  const next = await file.read(blockBytes);
+  const signed = readHeader(next);
+  let signature: string | undefined;
+  if (signed?.path === signaturePath && signed.size === signatureBytes) {
+    const content = await file.read(blockBytes);
+    if (content.length < blockBytes) throw damaged(true);
+    signature = content.toString('latin1', 0, signatureBytes);
+    demand(paddingAfter(signatureBytes), content.subarray(signatureBytes));
+  }
+  const end = signature === undefined ? tarEnd.subarray(next.length) : tarEnd;
+  if (signature === undefined) demand(tarEnd.subarray(0, blockBytes), next);
+  demand(end, await file.read(end.length + 1));
+  checkOrigin(digest, signature);
 }
 
 function damaged(isCut: boolean): BackupError {

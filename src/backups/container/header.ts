@@ -22,9 +22,9 @@ const Header = Type.Object({
    * The identifier that PostgreSQL gives each database cluster. For a dump, a point and the number of the database
    * follow.
    */
-  system_id: Type.String(),
+  system_id: Type.String({ pattern: '^\\d+(\\.\\d+)?$' }),
   /** The id of a restored installation. Without it, the backup is of an installation that was not restored. */
-  installation: Type.Optional(Type.String()),
+  installation: Type.Optional(Type.String({ pattern: '^[0-9a-f]{8}$' })),
   /** The ids of the secret keys that the values in the database need. */
   secret_key_ids: Type.Array(Type.String()),
   has_secret_key: Type.Boolean(),
@@ -32,7 +32,12 @@ const Header = Type.Object({
    * The archive of the write-ahead log that continues the backup, and the position from which a restore may need the
    * archive.
    */
-  archive: Type.Optional(Type.Object({ id: Type.String(), lsn: Type.String() })),
+  archive: Type.Optional(
+    Type.Object({
+      id: Type.String({ pattern: '^[0-9a-f]{16}$' }),
+      lsn: Type.String({ pattern: '^[0-9A-F]+/[0-9A-F]+$' }),
+    }),
+  ),
 });
 
 /** What a reader must know before it reads the rest of a backup. */

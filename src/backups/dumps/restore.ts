@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import type { DatabaseTarget } from '../../database/connections/target.js';
 import { checkRows } from '../base/checks.js';
-import { extract, Manifest, withNewFolder } from '../base/extract.js';
+import { extract, isImageOrKey, Manifest, withNewFolder } from '../base/extract.js';
 import type { OpenBackup } from '../base/open.js';
 import { readServerVersion, withSession } from '../base/session.js';
 import { BackupError } from '../container/error.js';
@@ -24,8 +24,8 @@ export interface DumpRestoreOptions {
   readonly stop?: AbortSignal | undefined;
 }
 
-/** The paths that a dump may contain. They cannot lead out of the folder. */
-const allowedPath = /^(?:dump(?:\/\d{6})?|images(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*|secret-key)$/;
+/** Whether a backup with a dump may contain a path. Such paths cannot lead out of the folder. */
+const isAllowed = (path: string) => /^dump(?:\/\d{6})?$/.test(path) || isImageOrKey(path);
 
 /** pg_restore of this and newer versions sets `transaction_timeout`, which older servers do not know. */
 const transactionTimeoutSince = 17;
@@ -57,7 +57,7 @@ export async function restoreDump(
       },
       stop,
     );
-    const manifest = await extract(entries, staging, { allowedPath, schema: Manifest });
+    const manifest = await extract(entries, staging, { isAllowed, schema: Manifest });
     await withSession(
       database,
       async (client) => {

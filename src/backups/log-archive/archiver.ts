@@ -7,6 +7,7 @@ import type { Log } from '../../database/embedded/membership.js';
 import { ageEncryption } from '../../lib/crypto/age.js';
 import { ownerOf, readInstallation } from '../base/installation.js';
 import { lockArchiving, readTime, slotPrefix, timeText, withSession } from '../base/session.js';
+import type { SigningKey } from '../container/signature.js';
 import type { BackupStore } from '../places/place.js';
 import { archiveFolder, listParts, type Part, removeContained, writePart } from './parts.js';
 import { formatLsn, parseLsn, segmentName, segmentStart } from './positions.js';
@@ -18,6 +19,8 @@ export interface ArchiverOptions {
   readonly serverFolder: string;
   readonly store: BackupStore;
   readonly passphrase: string | undefined;
+  /** Signs the parts if there is no passphrase. */
+  readonly secretKey: SigningKey;
   readonly log: Log;
   /** Milliseconds between two checks for new log. The default is 5000. */
   readonly pauseMs?: number;
@@ -90,7 +93,7 @@ interface OpenLogArchive {
 }
 
 async function openArchive(client: pg.Client, options: ArchiverOptions): Promise<OpenLogArchive> {
-  const { serverFolder, store, passphrase } = options;
+  const { serverFolder, store, passphrase, secretKey } = options;
   const { archive, from, segmentBytes, systemId } = await openSlot(client, store.locate(''));
   const folder = archiveFolder(
     ownerOf({ system_id: systemId, installation: await readInstallation(serverFolder) }),
@@ -127,6 +130,7 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
       header: { archive, segment_bytes: segmentBytes, timeline, created_at: archivedAt },
       content,
       encrypt,
+      key: secretKey,
     });
     if (isWhole) await removeReplaced(part);
     recent = end === first + segmentBytes ? [] : [...recent, part];

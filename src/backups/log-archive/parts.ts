@@ -1,20 +1,26 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
-import type { AgeDecryption } from '../../lib/crypto/age.js';
 import { parseJsonObject } from '../../lib/json-object.js';
-import { openArchive } from '../base/open.js';
-import { type ArchiveEntry, textEntry, writeArchive } from '../container/archive.js';
+import { type ArchiveTrust, openArchive } from '../base/open.js';
+import { type ArchiveEntry, manifestPath, textEntry, writeArchive } from '../container/archive.js';
 import { BackupError } from '../container/error.js';
+import type { SigningKey } from '../container/signature.js';
 import type { BackupStore } from '../places/place.js';
 
-// A part is a range of bytes of the write-ahead log in a file of its own: a tar archive as a backup, with its checksum at the
-// end. No part crosses the end of a segment. The folder of all parts is named after its owner and the log archive.
+// A part is a range of bytes of the write-ahead log in a file of its own: a tar archive as a backup, with its checksum and
+// signature at the end. Its header repeats its archive and its position, so no other part can take its place. No part
+// crosses the end of a segment. The folder of all parts is named after its owner and the log archive.
+
+/** Bytes. The embedded server has segments of 16 MiB. */
+const maxPartBytes = 64 * 1024 * 1024;
 
 const PartHeader = Type.Object({
   format: Type.Literal(1),
   archive: Type.String(),
-  timeline: Type.Integer({ minimum: 1 }),
-  segment_bytes: Type.Integer({ minimum: 1 }),
+  /** The position of the first byte. */
+  start: Type.Integer({ minimum: 0 }),
+  timeline: Type.Integer({ minimum: 1, maximum: 2 ** 32 - 1 }),
+  segment_bytes: Type.Integer({ minimum: 1, maximum: maxPartBytes }),
   /** Every transaction that was acknowledged before this time is in this part, in an earlier one, or in the backup. */
   created_at: Type.String(),
 });
@@ -41,10 +47,10 @@ const digits = (position: number) => position.toString(16).toUpperCase().padStar
 export async function listParts(store: BackupStore, folder: string): Promise<Part[]> {
   const names = await store.list(`${folder}/`);
   return names.flatMap((name) => {
-    const [, start, end] = /\/([0-9A-F]{16})-([0-9A-F]{16})\.tar(?:\.age)?$/.exec(name) ?? [];
-    return start === undefined || end === undefined
-      ? []
-      : [{ name, start: Number.parseInt(start, 16), end: Number.parseInt(end, 16) }];
+    const [, of, startText = '', endText = ''] =
+      /^([^/]+)\/([0-9A-F]{16})-([0-9A-F]{16})\.tar(?:\.age)?$/.exec(name) ?? [];
+    const [start, end] = [Number.parseInt(startText, 16), Number.parseInt(endText, 16)];
+    return of === folder && Number.isSafeInteger(end) && start < end ? [{ name, start, end }] : [];
   });
 }
 
@@ -54,37 +60,48 @@ export async function writePart(
   folder: string,
   { start, end }: Omit<Part, 'name'>,
   options: {
-    readonly header: Omit<PartHeader, 'format'>;
+    readonly header: Omit<PartHeader, 'format' | 'start'>;
     readonly content: AsyncIterable<Buffer>;
     readonly encrypt: ((source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>) | undefined;
+    /** Signs the part if it is not encrypted. */
+    readonly key: SigningKey | undefined;
   },
 ): Promise<Part> {
-  const { header, content, encrypt } = options;
+  const { header, content, encrypt, key } = options;
   async function* entries(): AsyncGenerator<ArchiveEntry> {
-    yield textEntry(headerPath, `${JSON.stringify({ format: 1, ...header })}\n`);
+    yield textEntry(headerPath, `${JSON.stringify({ format: 1, ...header, start })}\n`);
     yield { path: contentPath, type: 'file', size: end - start, mode: 0o600, modifiedAt: 0, content };
   }
-  const archive = writeArchive(entries(), () => ({}));
+  const archive = writeArchive(entries(), () => ({}), encrypt === undefined ? key : undefined);
   const name = `${folder}/${digits(start)}-${digits(end)}.tar${encrypt === undefined ? '' : '.age'}`;
   await store.write(name, encrypt === undefined ? archive : encrypt(archive));
   return { name, start, end };
 }
 
-/** Reads a part to its end, which checks it. @throws BackupError */
+/** Reads a part of an archive to its end, which checks it. @throws BackupError */
 export async function readPart(
   store: BackupStore,
   { name, start, end }: Part,
-  decrypt: AgeDecryption | undefined,
+  { archive, trust }: { readonly archive: string; readonly trust: ArchiveTrust },
 ): Promise<{ readonly header: PartHeader; readonly content: Buffer }> {
-  const { header, entries } = await openArchive(store.read(name), { decrypt, path: headerPath, parse });
+  const { header, entries } = await openArchive(store.read(name), { trust, path: headerPath, parse });
   const parts: Buffer[] = [];
   for await (const entry of entries) {
+    // The content is kept in memory, so its length is checked first.
+    if (![contentPath, manifestPath].includes(entry.path) || entry.size > maxPartBytes) throw damaged(store, name);
     if (entry.path === contentPath) for await (const part of entry.content) parts.push(part);
   }
   const content = Buffer.concat(parts);
-  if (content.length !== end - start) throw new BackupError(`${store.locate(name)} is damaged.`);
+  if (content.length !== end - start || (start % header.segment_bytes) + content.length > header.segment_bytes)
+    throw damaged(store, name);
+  if (header.start !== start || header.archive !== archive)
+    throw new BackupError(
+      `${store.locate(name)} is another part of the log than its name says: somebody has renamed or replaced it.`,
+    );
   return { header, content };
 }
+
+const damaged = (store: BackupStore, name: string) => new BackupError(`${store.locate(name)} is damaged.`);
 
 function parse(text: string): PartHeader {
   const value: unknown = parseJsonObject(text);

@@ -1,9 +1,9 @@
-import { chown, open, readFile, writeFile } from 'node:fs/promises';
+import { chown, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../database/embedded/membership.js';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from '../../database/embedded.js';
-import { type AgeDecryption, ageDecryption } from '../../lib/crypto/age.js';
 import { ownerOf } from '../base/installation.js';
+import { type ArchiveTrust, type BackupKeys, trustOf } from '../base/open.js';
 import { BackupError } from '../container/error.js';
 import { type BackupStore, listStored, parseBackupName } from '../places/place.js';
 import { type ExtractedBackup, type RestoredBackup, restoreBackup } from '../restore.js';
@@ -16,7 +16,7 @@ export interface RecoveryOptions {
   readonly name?: string | undefined;
   /** The time to restore, in milliseconds since 1970. Undefined: the end of the archive. */
   readonly at: number | undefined;
-  readonly passphrase: string | undefined;
+  readonly keys: BackupKeys;
   /** The new DATA_DIR, which must not exist. */
   readonly target: string;
   readonly log: Log;
@@ -36,18 +36,19 @@ class TooEarlyError extends BackupError {}
  * @throws BackupError
  */
 export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBackup> {
-  const { store, name, at, passphrase, target, log } = options;
-  const decrypt = passphrase === undefined ? undefined : ageDecryption(passphrase);
+  const { store, name, at, keys, target, log } = options;
+  const trust = trustOf(keys);
   const all = name === undefined ? await listStored(store) : [name];
   const earlier = all.filter((one) => at === undefined || (parseBackupName(one)?.startedAt ?? 0) <= at);
   for (const candidate of earlier.reverse()) {
     let until = '';
     try {
       const restored = await restoreBackup(store.read(candidate), {
-        passphrase,
+        keys,
+        expected: { name: candidate },
         target,
         async finish(extracted) {
-          until = await replay(extracted, { store, at, decrypt, log });
+          until = await replay(extracted, { store, at, trust, log });
         },
       });
       return { ...restored, until };
@@ -61,7 +62,7 @@ export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBack
 /** Replays the log on the files of a backup. @returns the time up to which the database contains everything */
 async function replay(
   { header, manifest, folder, account }: ExtractedBackup,
-  { store, at, decrypt, log }: Pick<RecoveryOptions, 'store' | 'at' | 'log'> & { decrypt: AgeDecryption | undefined },
+  { store, at, trust, log }: Pick<RecoveryOptions, 'store' | 'at' | 'log'> & { readonly trust: ArchiveTrust },
 ): Promise<string> {
   if (header.archive === undefined || manifest.ended_at === undefined) {
     throw new BackupError('The backup was made without BACKUP_CONTINUOUS: restore it without --at.');
@@ -71,10 +72,11 @@ async function replay(
   }
   const server = join(folder, 'postgres');
   const { last, isCut } = await addLog(store, archiveFolder(ownerOf(header), header.archive.id), {
+    archive: header.archive.id,
     from: parseLsn(manifest.stop_lsn),
     logFolder: join(server, 'pg_wal'),
     account,
-    decrypt,
+    trust,
   });
   // Without the archive, the database is complete only up to the beginning of the backup. The end of the backup is not
   // usable here, because it is later than the end of the backup's log.
@@ -98,11 +100,13 @@ const later = (one: string, other: string) => (Date.parse(other) > Date.parse(on
 type Account = ExtractedBackup['account'];
 
 interface LogSource {
+  /** The id of the log archive. */
+  readonly archive: string;
   /** The end of the backup. */
   readonly from: number;
   readonly logFolder: string;
   readonly account: Account;
-  readonly decrypt: AgeDecryption | undefined;
+  readonly trust: ArchiveTrust;
 }
 
 /** The archived log that was added to a server's files. */
@@ -115,13 +119,13 @@ interface AddedLog {
 
 /** Writes the archived log, up to its first gap, into the server's files. */
 async function addLog(store: BackupStore, folder: string, source: LogSource): Promise<AddedLog> {
-  const { logFolder, account, decrypt } = source;
+  const { logFolder, account } = source;
   let position = source.from;
   let last: PartHeader | undefined;
   for (const part of await listParts(store, folder)) {
     if (part.end <= position) continue;
     if (part.start > position) return { last, isCut: true };
-    const { header, content } = await readPart(store, part, decrypt);
+    const { header, content } = await readPart(store, part, source);
     const first = segmentStart(part.start, header.segment_bytes);
     const path = join(logFolder, segmentName(header.timeline, first, header.segment_bytes));
     await writeInto(path, { content, at: part.start - first, size: header.segment_bytes });
@@ -152,7 +156,6 @@ async function writeInto(path: string, { content, at, size }: { content: Buffer;
 async function recover(dataDir: string, account: Account, at: number | undefined, log: Log): Promise<void> {
   const server = join(dataDir, 'postgres');
   const settingsFile = join(server, 'postgresql.auto.conf');
-  const settings = await readFile(settingsFile, 'utf8');
   const own = async (path: string, text: string) => {
     await writeFile(path, text, { mode: 0o600 });
     if (account !== undefined) await chown(path, account.uid, account.gid);
@@ -160,7 +163,7 @@ async function recover(dataDir: string, account: Account, at: number | undefined
   const run = async (target: string) => {
     // `restore_command` always fails, because the log is already in the server's folder. The server admits nobody
     // before it has replayed the log.
-    await own(settingsFile, `${settings}\nrestore_command = 'exit 1'\nhot_standby = off\n${target}`);
+    await own(settingsFile, `restore_command = 'exit 1'\nhot_standby = off\n${target}`);
     await (await startEmbeddedPostgres({ dataDir, log })).stop();
   };
   await own(join(server, 'recovery.signal'), '');
@@ -178,5 +181,5 @@ async function recover(dataDir: string, account: Account, at: number | undefined
     if (!(error instanceof EmbeddedPostgresError)) throw error;
     throw new BackupError(`The log could not be replayed. ${error.message}`);
   }
-  await own(settingsFile, settings);
+  await own(settingsFile, '');
 }

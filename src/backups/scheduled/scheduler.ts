@@ -115,9 +115,17 @@ export async function verifyRecorded(
   stop?: AbortSignal,
 ): Promise<void> {
   const { store, handle, verifyIn: inFolder, dumps, log } = options;
-  const { passphrase } = await options.source();
+  const { passphrase, secretKeys } = await options.source();
+  const keys = { passphrase, secretKeys, acceptsUnauthenticated: false };
   try {
-    await verifyBackup(store.read(name), { passphrase, inFolder, dumps, log, ...(stop !== undefined && { stop }) });
+    await verifyBackup(store.read(name), {
+      keys,
+      expected: { id, name },
+      inFolder,
+      dumps,
+      log,
+      ...(stop !== undefined && { stop }),
+    });
   } catch (error) {
     if (stop?.aborted !== true)
       await recordVerification(handle, id, error instanceof Error ? error.message : String(error));

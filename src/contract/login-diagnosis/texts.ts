@@ -36,6 +36,10 @@ export const loginReasons = {
     'The account has used up its logins per minute[ until {until}].',
     'La cuenta ha agotado sus inicios de sesión por minuto[ hasta {until}].',
   ),
+  address_blocked: text(
+    'An operator blocked this network address ({network})[ until {until}][: {reason}]. Postern refuses all its requests. The page "Blocked addresses" of the console ends the block.',
+    'Un operador bloqueó esta dirección de red ({network})[ hasta {until}][: {reason}]. Postern rechaza todas sus peticiones. La página "Direcciones bloqueadas" de la consola quita el bloqueo.',
+  ),
   address_limit: text(
     'This network address has used up its logins per minute[ until {until}].',
     'Esta dirección de red ha agotado sus inicios de sesión por minuto[ hasta {until}].',
@@ -71,6 +75,14 @@ export const loginReasons = {
   sms_total_limit: text(
     'This installation sends no more SMS until {until}: its limit is reached. Postern answers as usual and sends nothing.',
     'Esta instalación no envía más SMS hasta {until}: ha llegado a su límite. Postern responde como siempre y no envía nada.',
+  ),
+  sms_country_off: text(
+    'Codes do not go to the country of this number. Postern answers as usual and sends nothing.',
+    'Los códigos no se envían al país de este número. Postern responde como siempre y no envía nada.',
+  ),
+  sms_prefix_paused: text(
+    'Codes to numbers with this prefix are paused[ until {until}]: few of the last ones were used. Postern answers as usual and sends nothing.',
+    'Los códigos a números con este prefijo se han detenido[ hasta {until}]: se usaron pocos de los últimos. Postern responde como siempre y no envía nada.',
   ),
   last_message_failed: text(
     'The last code to this address was not sent[: {error}].',

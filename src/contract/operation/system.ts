@@ -88,6 +88,20 @@ const MessageProvider = Type.Object(
 );
 export type MessageProvider = Static<typeof MessageProvider>;
 
+const SmsUsage = Type.Object(
+  {
+    prefix: Type.String({ description: 'The first six digits of the numbers.', examples: ['+346123'] }),
+    country: Type.Unsafe<string | null>({ ...NullableString, description: 'ISO 3166-1 alpha-2, if known.' }),
+    sent: Type.Integer({ description: 'Codes that a provider has accepted.' }),
+    used: Type.Integer({ description: 'How many of these were entered.' }),
+    paused_until: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'Until when no code goes to the prefix, because fewer than one in ten of the last 100 was used.',
+    }),
+  },
+  { title: 'SmsUsage' },
+);
+
 const Migration = Type.Object({ name: Type.String(), applied_at: NullableTime }, { title: 'SystemMigration' });
 
 /** The answer of `GET /admin/v1/system`. */
@@ -108,6 +122,9 @@ export const System = Type.Object(
     ),
     providers: Type.Array(MessageProvider, {
       description: 'The configured providers: those of SMS in their order, then mail, then push.',
+    }),
+    sms_codes: Type.Array(SmsUsage, {
+      description: 'Codes by SMS of the last 24 hours: the 20 prefixes with most codes. Paused prefixes come first.',
     }),
     database: Type.Object(
       {

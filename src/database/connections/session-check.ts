@@ -15,6 +15,18 @@ export const requestSettings: SessionSettings = {
   jit: 'off',
 };
 
+/**
+ * The settings of every connection: the server ends a session within about 15 s if the machine of its client has vanished, or a firewall
+ * has forgotten the connection. By default this takes two hours, and the session keeps its locks. They do nothing on a unix
+ * socket.
+ */
+const keepaliveSettings: SessionSettings = {
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '2',
+  tcp_user_timeout: '15000',
+};
+
 /** What a server says about itself on a new connection. */
 export interface ServerState {
   /** Whether it is a primary, and transactions may write. */
@@ -38,7 +50,9 @@ const stateColumns = `pg_is_in_recovery() or current_setting('transaction_read_o
  * parameter `options`, because PgBouncer refuses it. Closes the connection if there is no answer.
  */
 export async function prepareSession(client: pg.ClientBase, settings: SessionSettings): Promise<ServerState> {
-  const settingColumns = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  const settingColumns = Object.entries({ ...keepaliveSettings, ...settings }).map(
+    ([name, value]) => `set_config('${name}', '${value}', false)`,
+  );
   const text = `select ${[stateColumns, ...settingColumns].join(', ')}`;
   const timer = setTimeout(() => destroy(client, 'the server does not answer'), answerTimeoutMs);
   try {

@@ -16,11 +16,15 @@ interface AgedRows {
 
 /** The rows of a table that have expired. */
 interface ExpiredRows {
+  /** The name of the task, if another one removes rows of the same table. */
+  readonly name?: string;
   readonly table: string;
   /** The columns of its primary key. */
   readonly key: readonly string[];
   /** SQL: whether a row has expired. */
   readonly isExpired: Sql;
+  /** SQL: CTEs that run with the removal. They read the removed rows from the CTE `removed`. */
+  readonly afterRemoval?: Sql;
 }
 
 const hour = sql`interval '1 hour'`;
@@ -57,10 +61,29 @@ const indexed: readonly AgedRows[] = [
 ];
 
 /**
+ * SQL: whether a device has more than 20 newer logins whose tokens were not used either. Somebody logs in again and again
+ * without using the tokens: only the newest can be of use.
+ */
+const hasNewerUnused = sql`(
+  select count(*) > 20 from (
+    select from authentications newer
+    where newer.user_id = authentications.user_id and newer.device_id = authentications.device_id
+      and newer.status = 'approved' and newer.ended_at is null and newer.first_used_at is null
+      and (newer.approved_at, newer.id) > (authentications.approved_at, authentications.id)
+    limit 21) unused)`;
+
+/**
  * The expired rows of these tables are found by keyset iteration over the whole table. Requests write these rows, and
  * each further index would make the requests slower. A login that did not complete can be read for 24 hours.
  */
 const unindexed: readonly ExpiredRows[] = [
+  // A permanent lock ends 90 days after the last wrong secret, whether or not a user has the identity.
+  {
+    name: 'expire permanent locks',
+    table: 'guess_budgets',
+    key: ['user_id', 'bucket'],
+    isExpired: sql`permanent and updated_at < db_now() - interval '90 days'`,
+  },
   // A notice is removed when it is sent. The rows left here could not be sent.
   { table: 'notices', key: ['user_id', 'id'], isExpired: sql`created_at < db_now() - interval '7 days'` },
   // The queues of deleted webhook endpoints.
@@ -83,13 +106,40 @@ const unindexed: readonly ExpiredRows[] = [
                     and not exists (select from users u where u.id = webhook_users.user_id))
         then pg_try_advisory_xact_lock(7203415045) else false end`,
   },
-  { table: 'sessions', key: ['user_id', 'id'], isExpired: sql`expires_at < db_now() - interval '1 day'` },
+  {
+    table: 'sessions',
+    key: ['user_id', 'id'],
+    isExpired: sql`expires_at < db_now() - interval '1 day'`,
+    // Keeps the time at which the device was last used.
+    afterRemoval: sql`
+      device as (
+        select d.user_id, d.id, removed.used_at from devices d join (
+          select user_id, device_id, max(created_at) as used_at from removed group by user_id, device_id) removed
+          on removed.user_id = d.user_id and removed.device_id = d.id
+        where d.last_used_at is null or d.last_used_at < removed.used_at
+        order by d.user_id, d.id for no key update of d),
+      kept as (
+        update devices d set last_used_at = device.used_at from device
+        where d.user_id = device.user_id and d.id = device.id)`,
+  },
+  // A device on which nobody is logged in any more is kept for a year, so that a login on it is no login on a new device.
+  {
+    table: 'devices',
+    key: ['user_id', 'id'],
+    isExpired: sql`
+      case when greatest(last_login_at, last_used_at, updated_at) < db_now() - interval '365 days'
+        then not exists (select from authentications a
+                         where a.user_id = devices.user_id and a.device_id = devices.id and a.status = 'approved'
+                           and a.ended_at is null and a.expires_at > db_now())
+        else false end`,
+  },
   {
     table: 'authentications',
     key: ['user_id', 'id'],
     isExpired: sql`
       case status
         when 'approved' then least(expires_at, ended_at) < db_now() - interval '30 days'
+          or ended_at is null and first_used_at is null and ${hasNewerUnused}
         else greatest(expires_at, updated_at) < db_now() - interval '25 hours'
       end`,
   },
@@ -139,7 +189,7 @@ interface IteratedRow {
 }
 
 /** The keys of these tables are one or two ids. A step that finds nothing to remove is one read, without locks. */
-function iteratingTask({ table, key, isExpired }: ExpiredRows): MaintenanceTask {
+function iteratingTask({ name, table, key, isExpired, afterRemoval }: ExpiredRows): MaintenanceTask {
   const [first, second = first] = key.map((column) => identifier(`${table}.${column}`));
   if (first === undefined || second === undefined) throw new Error(`the key of ${table} has no columns`);
   const read = (condition: Sql) =>
@@ -150,14 +200,16 @@ function iteratingTask({ table, key, isExpired }: ExpiredRows): MaintenanceTask 
     );
   const remove = (expired: readonly IteratedRow[]) =>
     compose(
-      sql`delete from ${identifier(table)}
+      sql`with removed as (
+          delete from ${identifier(table)}
           using unnest(${bound(expired.map((row) => row.first))}::uuid[], ${bound(expired.map((row) => row.second))}::uuid[])
             as found (first, second)
           where ${first} = found.first and ${second} = found.second and ${isExpired}
-          returning 1 as removed`,
+          returning ${identifier(table)}.*)${afterRemoval === undefined ? sql`` : sql`, ${afterRemoval}`}
+          select 1 as removed from removed`,
     );
   return {
-    name: `expire ${table}`,
+    name: name ?? `expire ${table}`,
     pauseMs: pauseMs.unindexed,
     async step(tx, position) {
       const condition =

@@ -22,7 +22,9 @@ export function failureOutcome(error: unknown): PushOutcome {
   if (!(error instanceof OutboundError)) throw error;
   const isPermanent = error.code === 'blocked_target' || error.code === 'invalid_url';
   // A user can choose the host of a subscription. The message is one of `OutboundError`, which names at most the host.
-  return { outcome: isPermanent ? 'failed' : 'retry', reason: error.message };
+  return isPermanent
+    ? { outcome: 'failed', reason: error.message }
+    : { outcome: 'retry', reason: error.message, isUnanswered: true };
 }
 
 /** Whether the same call may succeed later: 408 and 5xx (RFC 9110), 425 (RFC 8470), 429 (RFC 6585). */

@@ -34,6 +34,7 @@ export function createWebPush({ publicKey, privateKey, subject, outbound }: WebP
 
   return {
     channel: 'web_push',
+    hostOf: (token) => new URL((JSON.parse(token) as webPush.PushSubscription).endpoint).host,
     async send(token, message) {
       const subscription: webPush.PushSubscription = JSON.parse(token);
       if (subscription.endpoint.startsWith(retiredService))

@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js';
+import { regionOf } from '../../lib/phone-region.js';
 
 /** The senders of messages. A sender is a number in E.164, a short code, a name of up to 11 characters, or a service of the provider. */
 export interface SenderIds {
@@ -23,9 +23,7 @@ export interface SenderRule {
  */
 export function senderFor({ fallback, rules }: SenderIds, provider: string, to: string): string | undefined {
   if (rules.length === 0) return fallback;
-  const number = parsePhoneNumberFromString(to);
-  // The country of a number is known only if the number is in use. The first possible one is the main country of the code.
-  const region = number?.country ?? number?.getPossibleCountries()[0];
+  const region = regionOf(to);
   const find = (name: string | undefined, country: string | undefined) =>
     rules.find((rule) => rule.provider === name && rule.region === country)?.sender;
   const ofCountry = (name: string | undefined) => (region === undefined ? undefined : find(name, region));

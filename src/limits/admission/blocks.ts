@@ -1,6 +1,6 @@
 import { recordServiceEvent } from '../../audit/events.js';
 import type { Block, NewBlock } from '../../contract/block.js';
-import type { Handle, Transaction } from '../../database/database.js';
+import type { Handle, Queryable, Transaction } from '../../database/database.js';
 import { type ListRequest, type Page, readPage } from '../../database/listing.js';
 import { sql, statement } from '../../database/sql.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
@@ -103,6 +103,34 @@ export function createBlocks(database: Handle, list?: Pick<BlockList, 'refresh'>
     },
     refresh: async () => list?.refresh().catch(() => undefined),
   };
+}
+
+/** A block that applies now. */
+export interface CurrentBlock {
+  readonly id: string;
+  readonly network: string;
+  readonly reason: string | null;
+  /** Null: until an operator ends it. */
+  readonly ends_at: string | null;
+  readonly created_at: string;
+}
+
+const selectCurrent = statement<Record<never, never>, CurrentBlock>(
+  'blocks_current',
+  () => sql`
+  select id, network::text, reason, ends_at, created_at from address_blocks
+  where ends_at is null or ends_at > db_now() order by ends_at desc nulls first, id`,
+);
+
+/** The block that refuses the requests of an address now. If there are several, the one that ends last. */
+export async function findBlock(handle: Queryable, address: string): Promise<CurrentBlock | undefined> {
+  const blocks = await handle.query(selectCurrent({}));
+  const entries = blocks.flatMap((block) => {
+    const network = parseNetwork(block.network);
+    return network === undefined ? [] : [[network, block] as const];
+  });
+  const found = new Set(createNetworkTable(entries).find(address));
+  return blocks.find((block) => found.has(block));
 }
 
 const dataOf = ({ id, address, reason, ends_at }: Block) => ({ block_id: id, address, reason, ends_at });

@@ -2,6 +2,8 @@ import type { SecondFactors } from '../../credentials/factors/second-factor.js';
 import type { Database } from '../../database/database.js';
 import { lockProblem } from '../../identities/accounts.js';
 import type { Identity } from '../../identities/identity.js';
+import { Problem } from '../../lib/problem.js';
+import { findBlock } from '../../limits/admission/blocks.js';
 import { type GuessBudget, guessLockProblem } from '../../limits/guess-budget.js';
 import { readGuessState } from '../../limits/guess-state.js';
 import { readRequestLimits, type UsedUpLimit } from '../../limits/limit-states.js';
@@ -12,7 +14,7 @@ import { lastEventAt, type Subject } from './subject.js';
 
 /** The rules that concern every way to log in to an account. */
 export interface AccountChecks {
-  /** The limit of the client's address. @param requestNumber 1 for the first request of the login, 2 for the second */
+  /** A block of the client's address, or the limit of the address. @param requestNumber 1 for the first request of the login, 2 for the second */
   address(requestNumber: number): Check | undefined;
   /**
    * The limit of the account. If the login starts without a user, this limit counts fewer requests of the login than
@@ -45,6 +47,7 @@ export async function checkAccount(
   const { database, guesses } = options;
   const { userId, knownDevice } = subject;
   const loginLimits = await readLoginLimits(options, subject, request.address);
+  const block = request.address === undefined ? undefined : await blockOf(database, request.address);
   const guess = await readGuessState(database.user(userId), { userId, knownDevice }, guesses.limitValues);
   const refusal = guessLockProblem(guess.attempt);
   const { since, until, failures, locks, failuresToPermanent: failures_to_permanent } = guess;
@@ -54,7 +57,7 @@ export async function checkAccount(
   };
   const code = knownDevice === undefined ? 'new_devices_locked_by_guesses' : 'device_locked_by_guesses';
   return {
-    address: (position) => loginLimits.address(position),
+    address: (position) => block ?? loginLimits.address(position),
     account: (position) => loginLimits.account(position),
     guessLock: refusal && { finding: blocker(code, lock), refusal: refusalWith(refusal), concernsEveryWay: true },
     noActiveUser: await findNoActiveUser(options, subject, request.identity),
@@ -69,6 +72,16 @@ export async function checkAccount(
 /** The user as the target of remedies. */
 export function remediedUser({ userId, user }: Subject): RemediedUser {
   return { id: userId, hasRole: user !== undefined && user.account.role !== 'user' };
+}
+
+/** The block of an address. It refuses every request of every login. */
+async function blockOf(database: Database, address: string): Promise<Check | undefined> {
+  const block = await findBlock(database, address);
+  if (block === undefined) return undefined;
+  const { id, network, reason, created_at: since, ends_at: until } = block;
+  const data = { block_id: id, network, ...(reason !== null && { reason }) };
+  const refusal = refusalWith(new Problem('address_blocked'));
+  return { finding: blocker('address_blocked', { since, until, data }), refusal, concernsEveryWay: true };
 }
 
 async function readLoginLimits(

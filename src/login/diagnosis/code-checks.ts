@@ -5,6 +5,7 @@ import { type Identity, identityDigest } from '../../identities/identity.js';
 import { readMessageLimits, readRequestLimits, type UsedUpLimit } from '../../limits/limit-states.js';
 import { overLimitProblem, type RequestLimits } from '../../limits/request-limits.js';
 import { hasFailed, lastCodeTo } from '../../messages/last-code.js';
+import type { SmsAdmission } from '../../messages/sms-admission.js';
 import { addressTypeOf, recipientBy } from '../authenticators/code.js';
 import { blocker, type Check, type Finding, note, refusalWith } from './finding.js';
 import { remedies } from './remedies.js';
@@ -28,7 +29,12 @@ const none: CodeChecks = { start: [], notSent: [], notes: [] };
 
 /** @param identity undefined if the account has none: then there is no login with a code */
 export async function checkCode(
-  parts: { readonly database: Database; readonly limits: RequestLimits; readonly testCodes: TestCodes },
+  parts: {
+    readonly database: Database;
+    readonly limits: RequestLimits;
+    readonly testCodes: TestCodes;
+    readonly smsAdmission: Pick<SmsAdmission, 'predict'>;
+  },
   subject: Subject,
   login: {
     readonly authenticator: string;
@@ -36,7 +42,7 @@ export async function checkCode(
     readonly address: string | undefined;
   },
 ): Promise<CodeChecks> {
-  const { database, limits, testCodes } = parts;
+  const { database, limits, testCodes, smsAdmission } = parts;
   const { identity, address } = login;
   const channel = channelOf(login.authenticator);
   if (channel === undefined || identity === undefined) return none;
@@ -74,6 +80,11 @@ export async function checkCode(
   }
   if (channel === 'sms') {
     if (ofPrefix !== undefined) notSent.push(blocker('sms_prefix_limit', limited('SMS_LIMIT_PER_PREFIX', ofPrefix)));
+    const refusal = recipient === undefined ? undefined : await smsAdmission.predict(recipient);
+    if (refusal?.cause === 'country') {
+      notSent.push(blocker('sms_country_off', { remedies: [remedies.configure('SMS_COUNTRIES')] }));
+    }
+    if (refusal?.cause === 'paused') notSent.push(blocker('sms_prefix_paused', { until: refusal.until }));
     if (inTotal !== undefined) notSent.push(blocker('sms_total_limit', limited('SMS_LIMIT_TOTAL', inTotal)));
   }
   return { start, notSent, notes: await failureOf(database, userId, channel, recipient) };

@@ -6,6 +6,7 @@ import { canonicalIdentity, type DirectoryType, type Identity, type IdentityType
 import { createUserReferences } from '../../identities/user-references.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
+import type { SmsAdmission } from '../../messages/sms-admission.js';
 import type { Authenticator } from '../authenticators/authenticator.js';
 import { identifiesUser } from '../authenticators/authenticator.js';
 import { type AccountCheckOptions, type AccountChecks, checkAccount } from './account-checks.js';
@@ -49,6 +50,7 @@ export interface LoginDiagnosesOptions extends AccountCheckOptions, WayOptions {
   readonly keys: SecretKeys;
   readonly authenticators: readonly Authenticator[];
   readonly testCodes: TestCodes;
+  readonly smsAdmission: Pick<SmsAdmission, 'predict'>;
   readonly defaultRegion: string | undefined;
 }
 

@@ -18,12 +18,21 @@ export interface PushJob {
 }
 
 /**
- * This priority lets pushes run after all other jobs. So the index scan that looks for other jobs does not read waiting
- * pushes.
+ * The priorities of jobs that send pushes. Lower numbers run first, and all pushes run after all other jobs: the index scan
+ * that looks for other jobs does not read waiting pushes. The first pushes of a user run before the further ones of every
+ * user, so a user with many pushes does not delay those of others.
  */
-const queuePriority = 10;
-/** SQL: `queuePriority`. */
-export const pushPriority = literal(queuePriority);
+const priorities = [
+  { waiting: 16, priority: 10 },
+  { waiting: 128, priority: 11 },
+];
+const lastPriority = 12;
+/** SQL: the priority of pushes that are tried again. */
+export const retryPriority = literal(lastPriority);
+
+/** The priority of a push of a user for whom this number of pushes waits already. */
+const priorityAfter = (waiting: number) =>
+  priorities.find((level) => waiting < level.waiting)?.priority ?? lastPriority;
 
 /** One push to record, and to send unless it is muted. */
 export interface NewDelivery extends PushDevice {
@@ -50,6 +59,7 @@ const insertRows = statement<
     muted: readonly boolean[];
     publishedAt: readonly (string | null)[];
     causes: readonly (string | null)[];
+    priorities: readonly number[];
     notice: string | null;
   },
   { jobs: number }
@@ -70,18 +80,29 @@ const insertRows = statement<
     select count(*) as jobs from graphile_worker.add_jobs(array(
       select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', 0,
                    'traceparent', coalesce(cause, ${currentCause})),
-                 null, null, null, null, ${pushPriority}, null)::graphile_worker.job_spec
-      from delivery join unnest(${p.ids}::uuid[], ${p.causes}::text[]) as caused (id, cause) using (id)
+                 null, null, null, null, priority, null)::graphile_worker.job_spec
+      from delivery join unnest(${p.ids}::uuid[], ${p.causes}::text[], ${p.priorities}::integer[])
+        as job (id, cause, priority) using (id)
       where state = 'queued'))
     where exists (select from delivery where state = 'queued')`,
 );
 
-/** Inserts pushes and their jobs. @param notice the JSON of the notice, if the pushes are not about a notification */
+/**
+ * Inserts pushes and their jobs.
+ * @param options.waiting how many pushes of a user wait already, by user id. A user who is absent has none
+ * @param options.notice the JSON of the notice, if the pushes are not about a notification
+ */
 export async function insertDeliveries(
   tx: Queryable,
   deliveries: readonly NewDelivery[],
-  notice: string | null = null,
+  { waiting, notice = null }: { readonly waiting?: ReadonlyMap<string, number>; readonly notice?: string | null } = {},
 ): Promise<void> {
+  const counts = new Map(waiting);
+  const priorityOf = ({ user_id }: NewDelivery) => {
+    const count = counts.get(user_id) ?? 0;
+    counts.set(user_id, count + 1);
+    return priorityAfter(count);
+  };
   for (let start = 0; start < deliveries.length; start += maxRowsPerStatement) {
     const batch = deliveries.slice(start, start + maxRowsPerStatement);
     await tx.query(
@@ -94,6 +115,7 @@ export async function insertDeliveries(
         muted: batch.map(({ muted }) => muted),
         publishedAt: batch.map(({ publishedAt }) => publishedAt ?? null),
         causes: batch.map(({ cause }) => cause ?? null),
+        priorities: batch.map(priorityOf),
         notice,
       }),
     );

@@ -3,7 +3,7 @@ import type { Database, Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { notificationOf } from '../inbox/row.js';
 import type { PlannedNotification } from '../publishing/publish.js';
-import { type MuteSubject, type PushOptions, planPushes } from './plan.js';
+import { type MuteSubject, type PushOptions, planPushes, reachableByUser } from './plan.js';
 
 /** The maximum number of items that a dry run shows. */
 const maxItems = 100;
@@ -16,7 +16,14 @@ export async function dryRun(
   options: PushOptions,
   planned: readonly PlannedNotification[],
 ): Promise<DryRun> {
-  const pushes = await planPushes(database, options, planned, (items) => muteSubjects(database, items));
+  const devices = await reachableByUser(
+    database,
+    options,
+    planned.map(({ userId }) => userId),
+  );
+  const pushes = await planPushes(database, options.fields, { items: planned, devices }, (items) =>
+    muteSubjects(database, items),
+  );
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
   for (const { channel, muted } of pushes.flat()) push[muted ? 'muted' : channel] += 1;
   const items = planned.slice(0, maxItems).map(({ userId, content }, index) => ({

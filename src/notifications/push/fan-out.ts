@@ -4,7 +4,8 @@ import { literal, sql, statement, unprepared } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { insertDeliveries, type NewDelivery } from './deliveries.js';
-import { type PushOptions, planPushes } from './plan.js';
+import { type PushOptions, planPushes, reachableByUser } from './plan.js';
+import { type DeferredItem, divideByUser, waitingPushes } from './shares.js';
 
 /** The maximum number of publications that one step reads, and the number of notifications after which it stops. */
 const limits = { publications: 200, notifications: 5000 };
@@ -17,14 +18,18 @@ interface PublicationRow {
   traceparent: string | null;
 }
 
-/** The oldest publications up to the limits, and at least one. Publications that another instance has locked are skipped. */
+/**
+ * The oldest publications that are due, up to the limits, and at least one. Publications that another instance has locked are
+ * skipped.
+ */
 const takePublications = statement<Record<never, never>, PublicationRow>(
   'push_publications_take',
   () => sql`
     with due as (
       select id, size, sum(size) over (order by created_at, id) as total
       from (
-        select id, size, created_at from publications order by created_at, id limit ${literal(limits.publications)}
+        select id, size, created_at from publications where due_at is null or due_at <= (select db_now())
+        order by created_at, id limit ${literal(limits.publications)}
       ) oldest
     )
     select p.id, p.user_ids, p.notification_ids, p.created_at, p.traceparent
@@ -36,6 +41,27 @@ const takePublications = statement<Record<never, never>, PublicationRow>(
 const deletePublications = statement<{ ids: readonly string[] }>(
   'push_publications_delete',
   (p) => sql`delete from publications where id = any (${p.ids}::uuid[])`,
+);
+
+/** Keeps the items of publications that wait for a later step. */
+const deferItems = statement<{
+  publications: readonly string[];
+  userIds: readonly string[];
+  ids: readonly string[];
+  dueIn: readonly number[];
+}>(
+  'push_publications_defer',
+  (p) => sql`
+    update publications p
+    set user_ids = rest.user_ids, notification_ids = rest.notification_ids, size = rest.size,
+        due_at = db_now() + rest.due_in * interval '1 second'
+    from (
+      select publication, array_agg(user_id order by place) as user_ids, array_agg(id order by place) as notification_ids,
+             count(*) as size, min(due_in) as due_in
+      from unnest(${p.publications}::uuid[], ${p.userIds}::uuid[], ${p.ids}::uuid[], ${p.dueIn}::float8[])
+        with ordinality as item (publication, user_id, id, due_in, place)
+      group by publication) rest
+    where p.id = rest.publication`,
 );
 
 const selectNotifications = unprepared(
@@ -50,6 +76,7 @@ const selectNotifications = unprepared(
 
 /** One notification that may be pushed. */
 interface Item {
+  readonly publication: string;
   readonly userId: string;
   readonly id: string;
   readonly publishedAt: string;
@@ -58,7 +85,8 @@ interface Item {
 
 /**
  * Fan-out: computes the pushes of the oldest publications. The transaction that deletes the publications also inserts the
- * rows and jobs of the pushes, so no push is lost or sent twice.
+ * rows and jobs of the pushes, so no push is lost or sent twice. Notifications of a user with too many pushes wait for a later
+ * step.
  * @returns whether the step found a publication
  */
 export function fanOutPushes(
@@ -68,8 +96,15 @@ export function fanOutPushes(
   return database.transaction(async (tx) => {
     const publications = await tx.query(takePublications({}));
     if (publications.length === 0) return false;
-    const items = publications.flatMap(itemsOf);
-    const planned = await planPushes(tx, options, items, (keys) => readNotifications(tx, keys));
+    const all = publications.flatMap(itemsOf);
+    const devices = await reachableByUser(
+      tx,
+      options,
+      all.map(({ userId }) => userId),
+    );
+    const waiting = await waitingPushes(tx, [...devices.keys()]);
+    const { now: items, later } = divideByUser(all, (userId) => devices.get(userId)?.length ?? 0, waiting);
+    const planned = await planPushes(tx, options.fields, { items, devices }, (keys) => readNotifications(tx, keys));
     const deliveries = planned.flatMap((pushes, index): NewDelivery[] => {
       const item = items[index];
       if (item === undefined) return [];
@@ -80,16 +115,40 @@ export function fanOutPushes(
         cause: item.cause,
       }));
     });
-    await insertDeliveries(tx, deliveries);
+    await insertDeliveries(tx, deliveries, { waiting });
     const pushed = planned.filter((pushes) => pushes.some(({ muted }) => !muted)).length;
     tx.onCommit(() => options.counters.add('notifications.pushed', '', pushed));
-    await tx.query(deletePublications({ ids: publications.map(({ id }) => id) }));
+    await keep(tx, later);
+    const kept = new Set(later.map(({ item }) => item.publication));
+    await tx.query(deletePublications({ ids: publications.map(({ id }) => id).filter((id) => !kept.has(id)) }));
     return true;
   });
 }
 
-function itemsOf({ user_ids, notification_ids, created_at: publishedAt, traceparent: cause }: PublicationRow): Item[] {
-  return user_ids.map((userId, index) => ({ userId, id: notification_ids[index] ?? '', publishedAt, cause }));
+/** Keeps items for a later step. The others of their publications are done. */
+async function keep(tx: Queryable, later: readonly DeferredItem<Item>[]): Promise<void> {
+  if (later.length === 0) return;
+  await tx.query(
+    deferItems({
+      publications: later.map(({ item }) => item.publication),
+      userIds: later.map(({ item }) => item.userId),
+      ids: later.map(({ item }) => item.id),
+      dueIn: later.map(({ dueIn }) => dueIn),
+    }),
+  );
+}
+
+function itemsOf({
+  id: publication,
+  created_at: publishedAt,
+  traceparent: cause,
+  ...publicationRow
+}: PublicationRow): Item[] {
+  const { user_ids, notification_ids } = publicationRow;
+  return user_ids.map((userId, index) => ({
+    ...{ publication, userId, publishedAt, cause },
+    id: notification_ids[index] ?? '',
+  }));
 }
 
 async function readNotifications(tx: Queryable, items: readonly Item[]): Promise<Map<string, Notification>> {

@@ -2,7 +2,7 @@ import type { Notification } from '../../contract/notification.js';
 import type { Mute } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { sql, statement, unprepared } from '../../database/sql.js';
-import type { FilterFields } from '../../lib/filter/fields.js';
+import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { matches } from '../../lib/filter/match.js';
 import { collectFilter, parseFilter } from '../../lib/filter/parse.js';
 import { newId } from '../../lib/ids.js';
@@ -82,25 +82,41 @@ export function createMutes(database: Database, fields: FilterFields): Mutes {
   };
 }
 
+/** A filter that was read once, to be compared with many notifications. */
+export type MuteFilter = readonly FilterClause[];
+
+/**
+ * Reads filters of mutes. The operator may have removed a type in the meantime: a filter with that type is invalid and
+ * matches nothing.
+ */
+export function readMutes(filters: readonly string[], fields: FilterFields): MuteFilter[] {
+  return filters.flatMap((filter) => {
+    const errors: Parameters<typeof collectFilter>[2] = [];
+    const clauses = collectFilter(filter, fields, errors);
+    return errors.length === 0 ? [clauses] : [];
+  });
+}
+
 /** The filters of these users' mutes, by user id. Users without mutes are absent. */
-export async function mutesOf(handle: Queryable, userIds: readonly string[]): Promise<Map<string, readonly string[]>> {
-  const filters = new Map<string, string[]>();
+export async function mutesOf(
+  handle: Queryable,
+  fields: FilterFields,
+  userIds: readonly string[],
+): Promise<Map<string, readonly MuteFilter[]>> {
+  const filters = new Map<string, MuteFilter[]>();
   if (userIds.length === 0) return filters;
-  const rows = await handle.query(selectFilters({ userIds }));
-  for (const { user_id, filter } of rows) filters.set(user_id, [...(filters.get(user_id) ?? []), filter]);
+  for (const { user_id, filter } of await handle.query(selectFilters({ userIds }))) {
+    const own = filters.get(user_id) ?? [];
+    own.push(...readMutes([filter], fields));
+    filters.set(user_id, own);
+  }
   return filters;
 }
 
 /** Whether one of the filters matches the notification, so that it is not pushed. */
 export function isMuted(
-  filters: readonly string[],
-  fields: FilterFields,
+  filters: readonly MuteFilter[],
   notification: Omit<Notification, 'sequence' | 'image'>,
 ): boolean {
-  return filters.some((filter) => {
-    const errors: Parameters<typeof collectFilter>[2] = [];
-    const clauses = collectFilter(filter, fields, errors);
-    // The operator may have removed a type in the meantime. A filter with that type is invalid and matches nothing.
-    return errors.length === 0 && matches(clauses, notification);
-  });
+  return filters.some((clauses) => matches(clauses, notification));
 }

@@ -31,7 +31,7 @@ export async function pushNotice(
     .filter(({ device_id }) => device_id !== exceptDevice)
     .map((device) => ({ ...device, user_id: userId, notificationId: id, muted: false }));
   const { kind, title, body, sequence } = notice;
-  await insertDeliveries(tx, deliveries, JSON.stringify({ kind, title, body, sequence }));
+  await insertDeliveries(tx, deliveries, { notice: JSON.stringify({ kind, title, body, sequence }) });
 }
 
 /** The part of a notice that is stored with its delivery. */

@@ -18,34 +18,45 @@ export interface PlannedPush extends PushDevice {
 }
 
 /** The part of a notification that a mute can filter by. */
-export type MuteSubject = Parameters<typeof isMuted>[2];
+export type MuteSubject = Parameters<typeof isMuted>[1];
+
+/** The devices that can get pushes now, by user. A user without such a device is absent. */
+export async function reachableByUser(
+  handle: Queryable,
+  { devices, channels }: Pick<PushOptions, 'devices' | 'channels'>,
+  users: Iterable<string>,
+): Promise<ReadonlyMap<string, readonly PushDevice[]>> {
+  const byUser = new Map<string, PushDevice[]>();
+  const userIds = [...new Set(users)];
+  if (channels.length === 0 || userIds.length === 0) return byUser;
+  for (const device of await devices.reachable(handle, userIds, channels)) {
+    const own = byUser.get(device.user_id);
+    if (own === undefined) byUser.set(device.user_id, [device]);
+    else own.push(device);
+  }
+  return byUser;
+}
 
 /**
- * Finds the devices that get a push. `read` returns the notifications of users who have mutes, by id. If it does not
- * return a notification, the notification was deleted and is not pushed.
+ * Applies the mutes of the users to their devices. `read` returns the notifications of users who have mutes, by id. If it
+ * does not return a notification, the notification was deleted and is not pushed.
  *
  * @returns the pushes of each item, in the order of the items
  */
 export async function planPushes<Item extends { readonly userId: string; readonly id: string }>(
   handle: Queryable,
-  { devices, channels, fields }: PushOptions,
-  items: readonly Item[],
+  fields: FilterFields,
+  { items, devices }: { readonly items: readonly Item[]; readonly devices: ReadonlyMap<string, readonly PushDevice[]> },
   read: (items: readonly Item[]) => Promise<ReadonlyMap<string, MuteSubject>>,
 ): Promise<PlannedPush[][]> {
-  if (channels.length === 0) return items.map(() => []);
-  const userIds = [...new Set(items.map(({ userId }) => userId))];
-  const byUser = new Map<string, PushDevice[]>();
-  for (const device of await devices.reachable(handle, userIds, channels)) {
-    byUser.set(device.user_id, [...(byUser.get(device.user_id) ?? []), device]);
-  }
-  const mutes = await mutesOf(handle, [...byUser.keys()]);
+  const mutes = await mutesOf(handle, fields, [...devices.keys()]);
   const toRead = items.filter(({ userId }) => mutes.has(userId));
   const notifications = toRead.length === 0 ? new Map<string, MuteSubject>() : await read(toRead);
   return items.map(({ userId, id }) => {
     const filters = mutes.get(userId);
     const notification = notifications.get(id);
     if (filters !== undefined && notification === undefined) return [];
-    const muted = notification !== undefined && isMuted(filters ?? [], fields, notification);
-    return (byUser.get(userId) ?? []).map((device) => ({ ...device, muted }));
+    const muted = filters !== undefined && notification !== undefined && isMuted(filters, notification);
+    return (devices.get(userId) ?? []).map((device) => ({ ...device, muted }));
   });
 }

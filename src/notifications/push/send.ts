@@ -1,13 +1,14 @@
 import type { Metric } from '../../contract/operation/statistics.js';
 import type { DeliveryReason, DeliveryState, PushChannel } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { sql, statement } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
-import { type PushJob, pushPriority, sendTask } from './deliveries.js';
+import type { CallLimits, Wait } from './call-limits.js';
+import { type PushJob, retryPriority, sendTask } from './deliveries.js';
 import type { PushTarget } from './devices.js';
 import { pushContent } from './message.js';
-import { isMuted } from './mutes.js';
+import { isMuted, readMutes } from './mutes.js';
 import { noticeContent, type StoredNotice } from './notice.js';
 import type { PushOptions } from './plan.js';
 import type { PushContent, PushMessage, PushOutcome, PushSender } from './sender.js';
@@ -21,6 +22,8 @@ export interface PushSendingOptions extends PushOptions {
   /** Called when a sender throws, because of a bug or an unexpected answer of the push service. */
   readonly onError: (error: unknown, channel: PushChannel) => void;
   readonly counters: Counters;
+  /** Shared by all channels: a user has the same number of calls at a time, whatever the devices. */
+  readonly calls: CallLimits;
 }
 
 /** Makes one attempt of one push: the queue's jobs `push.send.…`. Rejects only when the database fails. */
@@ -99,8 +102,28 @@ const postponeDelivery = statement<AttemptKey & { error: string; seconds: number
       returning user_id, id, attempts
     )
     select graphile_worker.add_job(${p.task}, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts,
-               'traceparent', ${p.cause}::text), run_at => now() + ${p.seconds} * interval '1 second', priority => ${pushPriority})
+               'traceparent', ${p.cause}::text), run_at => now() + ${p.seconds} * interval '1 second', priority => ${retryPriority})
     from delivery`,
+);
+
+/** Adds the job of the same attempt again, to run later. The attempt does not count: nothing was sent. */
+const repeatLater = statement<{ task: string; job: PushJob; seconds: number }>(
+  'push_delivery_repeat_later',
+  (p) => sql`
+    select graphile_worker.add_job(${p.task}, ${p.job}::json, run_at => now() + ${p.seconds} * interval '1 second',
+             priority => ${retryPriority})`,
+);
+
+/** The maximum number of pushes that wait for a device whose push service does not answer. */
+const maxForSilentDevice = 20;
+
+/** Whether more pushes wait for a device than for a device that does not answer. */
+const countForDevice = statement<{ userId: string; deviceId: string }, { is_full: boolean }>(
+  'push_delivery_device_is_full',
+  (p) => sql`
+    select count(*) > ${literal(maxForSilentDevice)} as is_full from (
+      select from push_deliveries where user_id = ${p.userId} and device_id = ${p.deviceId} and state = 'queued'
+      limit ${literal(maxForSilentDevice + 1)}) waiting`,
 );
 
 /** Seconds until the second attempt. Later pauses grow exponentially, with jitter. */
@@ -118,7 +141,7 @@ interface End {
 
 /** Creates the job that makes one attempt of one push. */
 export function createPushSending(options: PushSendingOptions): SendPush {
-  const { database, devices, fields, counters } = options;
+  const { database, devices, fields, counters, calls } = options;
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
 
   async function settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void> {
@@ -156,7 +179,8 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     const key = { userId: job.user_id, id: row.notification_id };
     const [notification] = await database.user(job.user_id).query(selectNotification(key));
     if (notification === undefined) return { state: 'dropped', reason: 'notification_deleted' };
-    if (isMuted(row.mutes, fields, toNotification(notification, new Map()))) return { state: 'muted', reason: 'muted' };
+    if (isMuted(readMutes(row.mutes, fields), toNotification(notification, new Map())))
+      return { state: 'muted', reason: 'muted' };
     return pushContent(notification);
   }
 
@@ -209,13 +233,47 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     }
   }
 
-  return async (channel, job) => {
+  /** Sends, unless the host of the device has no call left or does not answer. */
+  async function attemptWithinLimits(channel: PushChannel, job: PushJob, row: DeliveryRow, prepared: Prepared) {
+    const host = senders.get(channel)?.hostOf?.(prepared.token);
+    const call = host === undefined ? undefined : calls.beginHost(job.user_id, host);
+    if (call !== undefined && 'waitMs' in call) return waitForHost(channel, job, row, call);
+    let isAnswered = false;
+    try {
+      const outcome = await attempt(channel, prepared);
+      isAnswered = outcome.outcome !== 'retry' || outcome.isUnanswered !== true;
+      await record(channel, job, row, prepared.token, outcome);
+    } finally {
+      call?.end(isAnswered);
+    }
+  }
+
+  async function waitForHost(channel: PushChannel, job: PushJob, row: DeliveryRow, wait: Wait): Promise<void> {
     const user = database.user(job.user_id);
-    const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl }));
-    if (row === undefined) return;
-    const prepared = await prepare(channel, job, row);
-    if ('state' in prepared) return settle(user, channel, job, prepared);
-    await record(channel, job, row, prepared.token, await attempt(channel, prepared));
+    if (wait.isSilent) {
+      const [device] = await user.query(countForDevice({ userId: job.user_id, deviceId: row.device_id }));
+      if (device?.is_full) return settle(user, channel, job, { state: 'dropped', reason: 'not_answering' });
+    }
+    await postpone(channel, job, wait);
+  }
+
+  async function postpone(channel: PushChannel, job: PushJob, { waitMs }: Wait): Promise<void> {
+    await database.user(job.user_id).query(repeatLater({ task: sendTask(channel), job, seconds: waitMs / 1000 }));
+  }
+
+  return async (channel, job) => {
+    const slot = calls.beginUser(job.user_id);
+    if ('waitMs' in slot) return postpone(channel, job, slot);
+    try {
+      const user = database.user(job.user_id);
+      const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl }));
+      if (row === undefined) return;
+      const prepared = await prepare(channel, job, row);
+      if ('state' in prepared) return await settle(user, channel, job, prepared);
+      await attemptWithinLimits(channel, job, row, prepared);
+    } finally {
+      slot.end();
+    }
   };
 }
 

@@ -31,7 +31,13 @@ export type PushOutcome =
    */
   | { readonly outcome: 'gone'; readonly reason: string; readonly since?: number }
   /** A later attempt may succeed. If the provider named a time, do not try again before `afterSeconds` have passed. */
-  | { readonly outcome: 'retry'; readonly reason: string; readonly afterSeconds?: number | undefined }
+  | {
+      readonly outcome: 'retry';
+      readonly reason: string;
+      readonly afterSeconds?: number | undefined;
+      /** True if no answer came in time. */
+      readonly isUnanswered?: boolean;
+    }
   | { readonly outcome: 'failed'; readonly reason: string };
 
 /**
@@ -40,6 +46,8 @@ export type PushOutcome =
  */
 export interface PushSender {
   readonly channel: PushChannel;
+  /** The host of a token that names one. A channel with a single service has no such function. */
+  hostOf?(token: string): string;
   /** @param token as it is stored; for `web_push` the JSON text of the subscription */
   send(token: string, message: PushMessage): Promise<PushOutcome>;
   close(): Promise<void>;

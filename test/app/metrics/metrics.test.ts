@@ -183,6 +183,22 @@ test('notifications and open streams are counted', async () => {
   expect(ended.value(count, labels)).toBe(open.value(count, labels));
 });
 
+test('a job that a process holds for long is shown', async () => {
+  const { database } = postern;
+  await database.transaction(async (tx) => {
+    // The name of a process that lives: the jobs of others are freed.
+    await tx.query(testSql("select pg_advisory_xact_lock_shared(hashtextextended('metrics.holder', 0))"));
+    await database.query(testSql(`select graphile_worker.add_job('metrics.held', run_at => now() + interval '1 day')`));
+    await database.query(
+      testSql(
+        `update graphile_worker._private_jobs set locked_by = 'metrics.holder', locked_at = now() - interval '1 hour'
+         where task_id = (select id from graphile_worker._private_tasks where identifier = 'metrics.held')`,
+      ),
+    );
+    expect((await read()).value('postern_queue_oldest_lock_seconds')).toBeGreaterThanOrEqual(3600);
+  });
+});
+
 test('jobs, connections and maintenance are shown, and the database is up', async () => {
   await postern.database.query(
     testSql(

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type ArchiveEntry, readArchive, textEntry, writeArchive } from '../../../src/backups/container/archive.js';
+import { originOf } from '../../../src/backups/container/signature.js';
 
+const key = { id: '01234567', key: 'k'.repeat(40) };
+/** As for a backup: the archive must be signed with the key. */
+const demandKey = (digest: string, signature: string | undefined) => {
+  const origin = originOf([key], digest, signature);
+  if (origin !== 'known') throw new Error(`The backup is not known: ${JSON.stringify(origin)}`);
+};
 const large = Buffer.alloc(1500, 'large');
 
 async function* entries(): AsyncGenerator<ArchiveEntry> {
@@ -26,7 +33,7 @@ async function* entries(): AsyncGenerator<ArchiveEntry> {
 
 async function archive(): Promise<Buffer> {
   const parts: Buffer[] = [];
-  for await (const part of writeArchive(entries(), () => ({ note: 'kept' }))) parts.push(part);
+  for await (const part of writeArchive(entries(), () => ({ note: 'kept' }), key)) parts.push(part);
   return Buffer.concat(parts);
 }
 
@@ -36,7 +43,7 @@ async function* inParts(bytes: Buffer): AsyncGenerator<Buffer> {
 
 async function read(bytes: Buffer): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for await (const { path, content } of readArchive(inParts(bytes))) {
+  for await (const { path, content } of readArchive(inParts(bytes), demandKey)) {
     let text = '';
     for await (const part of content) text += part.toString();
     found.set(path, text);

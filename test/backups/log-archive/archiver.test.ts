@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { trustOf } from '../../../src/backups/base/open.js';
 import { type BackupSource, createBackup, type WrittenBackup } from '../../../src/backups/create.js';
 import { startArchiver, stopArchiving } from '../../../src/backups/log-archive/archiver.js';
 import { listParts, readPart } from '../../../src/backups/log-archive/parts.js';
@@ -20,6 +21,8 @@ import { eventually } from '../../support/eventually.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const passphrase = undefined;
+const key = { id: '01234567', key: 'k'.repeat(40) };
+const keys = { passphrase, secretKeys: [key], acceptsUnauthenticated: false };
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: EmbeddedPostgres;
@@ -30,6 +33,7 @@ const pathTo = (name: string) => join(folder.path, name);
 const start = () =>
   startArchiver({
     ...{ target: server.address, serverFolder: join(pathTo('data'), 'postgres'), store, passphrase },
+    secretKey: key,
     ...{ log: silent, pauseMs: 20 },
   });
 
@@ -73,7 +77,7 @@ async function backUp(): Promise<WrittenBackup> {
     target: server.address,
     serverFolder: join(pathTo('data'), 'postgres'),
     imageFolder: pathTo('images'),
-    secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
+    secretKeys: [key],
     ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase, version: '0.0.0' },
   };
   const written = await createBackup(source, store, { isScheduled: true });
@@ -97,7 +101,7 @@ const now = async () => Number(await text('select extract(epoch from clock_times
 /** The rows of a copy that is restored to a time. */
 async function rowsAt(time: number | undefined, name: string): Promise<string> {
   const target = pathTo(name);
-  await restoreAt({ store, at: time, passphrase, target, log: silent });
+  await restoreAt({ store, at: time, keys, target, log: silent });
   const copy = await startEmbeddedPostgres({ dataDir: target, log: silent });
   try {
     const [row] = await query(copy, "select string_agg(value, ' ' order by value) as rows from kept");
@@ -163,7 +167,7 @@ describe('a log archive', () => {
     const parts = await newParts();
     expect(parts.filter(({ start: from, end }) => end - from === 16 * 1024 * 1024).length).toBeGreaterThanOrEqual(3);
     for (const part of parts) {
-      const { header } = await readPart(store, part, undefined);
+      const { header } = await readPart(store, part, { archive: folderName.slice(-16), trust: trustOf(keys) });
       const promised = acknowledged.filter(({ at: time }) => time < Date.parse(header.created_at));
       expect(promised.filter(({ position }) => position >= part.end)).toEqual([]);
     }
@@ -171,14 +175,14 @@ describe('a log archive', () => {
     const segment = parts.find(({ start: from, end }) => end - from === 16 * 1024 * 1024);
     const last = Math.ceil(acknowledged.at(-1)?.at ?? 0);
     const cut = storeUntil(segment?.end ?? 0);
-    await expect(restoreAt({ store: cut, at: last, passphrase, target: pathTo('cut'), log: silent })).rejects.toThrow(
+    await expect(restoreAt({ store: cut, at: last, keys, target: pathTo('cut'), log: silent })).rejects.toThrow(
       'The log archive ends at',
     );
   });
 
   it('that has no part yet restores what was committed before the backup began', async () => {
     const restored = await restoreAt({
-      ...{ store: storeUntil(0), at: undefined, passphrase, target: pathTo('no-part'), log: silent },
+      ...{ store: storeUntil(0), at: undefined, keys, target: pathTo('no-part'), log: silent },
     });
     expect(restored.until).toBe(restored.header.created_at);
     await rm(pathTo('no-part'), { recursive: true });
@@ -186,7 +190,7 @@ describe('a log archive', () => {
 
   it('refuses times that it does not contain, and leaves nothing', async () => {
     const before = await readdir(folder.path);
-    const restore = (time: number) => restoreAt({ store, at: time, passphrase, target: pathTo('never'), log: silent });
+    const restore = (time: number) => restoreAt({ store, at: time, keys, target: pathTo('never'), log: silent });
     await expect(restore(Date.UTC(2020, 0))).rejects.toThrow('no backup that ended before this time');
     await expect(restore(Date.UTC(2099, 0))).rejects.toThrow('The log archive ends at');
     expect(await readdir(folder.path)).toEqual(before);
@@ -201,7 +205,7 @@ describe('a log archive', () => {
       list: async (prefix: string) => (await store.list(prefix)).filter((name) => name !== removed),
     };
     for (const at of [undefined, await now()]) {
-      await expect(restoreAt({ store: gap, at, passphrase, target: pathTo('gap'), log: silent })).rejects.toThrow(
+      await expect(restoreAt({ store: gap, at, keys, target: pathTo('gap'), log: silent })).rejects.toThrow(
         /^Parts of the log archive are missing after \d{4}-/,
       );
     }
@@ -221,9 +225,9 @@ describe('a log archive', () => {
     const bytes = await readFile(path);
     onTestFinished(() => writeFile(path, bytes));
     await writeFile(path, bytes.subarray(0, -10));
-    await expect(
-      restoreAt({ store, at: undefined, passphrase, target: pathTo('damaged'), log: silent }),
-    ).rejects.toThrow('its end is missing');
+    await expect(restoreAt({ store, at: undefined, keys, target: pathTo('damaged'), log: silent })).rejects.toThrow(
+      'its end is missing',
+    );
   });
 
   it('keeps the parts that a backup needs, and a new archive begins after archiving was stopped', async () => {

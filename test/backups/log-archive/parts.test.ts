@@ -1,10 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { trustOf } from '../../../src/backups/base/open.js';
 import { listParts, readPart, removeContained, writePart } from '../../../src/backups/log-archive/parts.js';
 import { createBackupBucket } from '../../../src/backups/places/bucket.js';
-import { ageDecryption, ageEncryption } from '../../../src/lib/crypto/age.js';
+import { ageEncryption } from '../../../src/lib/crypto/age.js';
 
 const folder = 'wal-7-0123456789abcdef';
+const key = { id: '01234567', key: 'k'.repeat(40) };
+const keys = { passphrase: undefined, secretKeys: [key], acceptsUnauthenticated: false };
 const header = { archive: '0123456789abcdef', timeline: 1, segment_bytes: 1024, created_at: '2026-11-23T12:00:00Z' };
 
 function emptyStore() {
@@ -29,10 +32,11 @@ async function* bytes(content: Buffer): AsyncGenerator<Buffer> {
 describe('a part of the log', () => {
   it('is encrypted, and a process derives the key from the passphrase once for all parts', async () => {
     const { store, objects } = emptyStore();
-    const [encrypt, decrypt] = [ageEncryption('correct horse', 10), ageDecryption('correct horse')];
+    const encrypt = ageEncryption('correct horse', 10);
+    const of = { archive: header.archive, trust: trustOf({ ...keys, passphrase: 'correct horse' }) };
     for (const start of [0, 512]) {
       const content = bytes(Buffer.alloc(512, `log ${start}`));
-      await writePart(store, folder, { start, end: start + 512 }, { header, content, encrypt });
+      await writePart(store, folder, { start, end: start + 512 }, { header, content, encrypt, key });
     }
     const parts = await listParts(store, folder);
     expect(parts.map(({ start, end }) => [start, end])).toEqual([
@@ -46,13 +50,61 @@ describe('a part of the log', () => {
     const end = lines(one).join('\n').length + 1;
     expect(one.subarray(end, end + 16)).not.toEqual(other.subarray(end, end + 16));
     for (const part of parts) {
-      const read = await readPart(store, part, decrypt);
-      expect(read.header).toEqual({ format: 1, ...header });
+      const read = await readPart(store, part, of);
+      expect(read.header).toEqual({ format: 1, ...header, start: part.start });
       expect(read.content).toEqual(Buffer.alloc(512, `log ${part.start}`));
     }
-    await expect(readPart(store, { name: '', start: 0, end: 0, ...parts[0] }, undefined)).rejects.toThrow(
-      'is encrypted',
-    );
+    await expect(
+      readPart(store, { name: '', start: 0, end: 0, ...parts[0] }, { ...of, trust: trustOf(keys) }),
+    ).rejects.toThrow('is encrypted');
+  });
+
+  it.each([
+    ['of another position', ([, other]: Buffer[]) => other, 'is another part of the log than its name says'],
+    [
+      'of another archive',
+      (_own: Buffer[], foreign: Buffer) => foreign,
+      'is another part of the log than its name says',
+    ],
+    ['that another key has signed', (_own: Buffer[], _foreign: Buffer, forged: Buffer) => forged, 'signature is wrong'],
+    ['without its end', ([own]: Buffer[]) => own?.subarray(0, -1024), 'its end is missing'],
+  ])('is refused if its file is one %s', async (_title, choose, message) => {
+    const { store, objects } = emptyStore();
+    const write = async (of: string, start: number, signer = key) => {
+      const content = bytes(Buffer.alloc(512, `log ${start}`));
+      const range = { start, end: start + 512 };
+      const options = { header: { ...header, archive: of }, content, encrypt: undefined, key: signer };
+      const { name } = await writePart(store, `wal-7-${of}`, range, options);
+      const file = objects.get(name) ?? Buffer.alloc(0);
+      objects.delete(name);
+      return file;
+    };
+    const forged = await write(header.archive, 0, { ...key, key: 'o'.repeat(40) });
+    const own = [await write(header.archive, 0), await write(header.archive, 512)];
+    const foreign = await write('fedcba9876543210', 0);
+    const part = { name: `${folder}/first.tar`, start: 0, end: 512 };
+    objects.set(part.name, own[0] ?? Buffer.alloc(0));
+    const of = { archive: header.archive, trust: trustOf(keys) };
+    expect((await readPart(store, part, of)).header.start).toBe(0);
+    objects.set(part.name, choose(own, foreign, forged) ?? Buffer.alloc(0));
+    await expect(readPart(store, part, of)).rejects.toThrow(message);
+  });
+
+  it('is refused without encryption if there is a passphrase', async () => {
+    const { store } = emptyStore();
+    const content = bytes(Buffer.alloc(512));
+    const part = await writePart(store, folder, { start: 0, end: 512 }, { header, content, encrypt: undefined, key });
+    const trust = trustOf({ ...keys, passphrase: 'correct horse' });
+    await expect(readPart(store, part, { archive: header.archive, trust })).rejects.toThrow('is not encrypted');
+  });
+
+  it('has a name in the folder of its archive', async () => {
+    const { store, objects } = emptyStore();
+    const range = `${'0'.repeat(16)}-${'1'.padStart(16, '0')}`;
+    for (const name of [`x/${range}`, `../${range}`, `${'F'.repeat(16)}-${'F'.repeat(16)}`]) {
+      objects.set(`${folder}/${name}.tar`, Buffer.alloc(1));
+    }
+    expect(await listParts(store, folder)).toEqual([]);
   });
 
   it('is removed when a larger one contains it', async () => {
@@ -64,7 +116,7 @@ describe('a part of the log', () => {
       [20, 30],
     ]) {
       const content = bytes(Buffer.alloc(end - start));
-      await writePart(store, folder, { start, end }, { header, content, encrypt: undefined });
+      await writePart(store, folder, { start, end }, { header, content, encrypt: undefined, key });
     }
     const kept = await removeContained(store, await listParts(store, folder));
     expect(kept.map(({ start, end }) => [start, end])).toEqual([

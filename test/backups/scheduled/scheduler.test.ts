@@ -17,6 +17,7 @@ import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const key = { id: '01234567', key: 'k'.repeat(40) };
 const hour = 3_600_000;
 const never = new AbortController().signal;
 
@@ -48,7 +49,7 @@ const options = (imageFolder = pathTo('images')) => ({
     target: server.address,
     serverFolder: join(pathTo('data'), 'postgres'),
     imageFolder,
-    secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
+    secretKeys: [key],
     ...{ includesSecretKey: false, programs: undefined, imageRemovalLock: 1, passphrase: undefined, version: '0.0.0' },
   }),
   handle: database,
@@ -208,11 +209,22 @@ describe('scheduled backups', () => {
     });
     const archiver = startArchiver({
       ...{ target: server.address, serverFolder: join(pathTo('data'), 'postgres'), store, passphrase: undefined },
-      ...{ log: silent, pauseMs: 20 },
+      ...{ secretKey: key, log: silent, pauseMs: 20 },
     });
     expect(await made).toBe(true);
     expect((await readBackupTimes(database)).is_continued).toBe(true);
     await archiver.stop();
+  });
+
+  it('are not verified if another backup took the place of the one that was written', async () => {
+    await ageBackups('7 hours');
+    const { store } = options();
+    const older = (await listBackups(database)).find(({ verified_at: at }) => at !== null);
+    const swapped = { ...store, read: () => store.read(basename(older?.location ?? '')) };
+    await expect(backUpIfDue({ ...options(), store: swapped }, never)).rejects.toThrow('is not the backup of its name');
+    const [last] = await listBackups(database);
+    expect(last).toMatchObject({ verified_at: null, error: expect.stringContaining('is not the backup of its name') });
+    await store.remove(basename(last?.location ?? ''));
   });
 
   it('of a restored copy have its id in their names, and leave the backups of the original', async () => {
@@ -221,7 +233,10 @@ describe('scheduled backups', () => {
     const before = await read();
     const newest = (await listBackups(database)).find((backup) => backup.verified_at !== null);
     await restoreBackup(store.read(basename(newest?.location ?? '')), {
-      ...{ target: pathTo('restored'), passphrase: undefined },
+      ...{
+        target: pathTo('restored'),
+        keys: { passphrase: undefined, secretKeys: [key], acceptsUnauthenticated: false },
+      },
     });
     const id = (await readFile(join(pathTo('restored'), 'installation'), 'utf8')).trim();
     // From now on, the original is the copy.

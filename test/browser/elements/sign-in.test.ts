@@ -186,6 +186,16 @@ test('a lock counts down, explains what to do, and offers a recovery', async () 
   await shown.expectNoErrorsOrSidewaysScroll();
 });
 
+test.each(['fil', 'pt-BR'])('a registration in a page in %s keeps this language', async (lang) => {
+  const email = newEmail();
+  const shown = await signIn({ lang });
+  await press(shown, 'Create an account');
+  const started = shown.page.waitForRequest(/\/v1\/registrations$/);
+  await field(shown, 'Email or phone number').fill(email);
+  await press(shown, 'Continue');
+  expect((await started).postDataJSON()).toMatchObject({ locale: lang });
+});
+
 test('a registration with a code signs the user in', async () => {
   const email = newEmail();
   const shown = await signIn();
@@ -243,6 +253,31 @@ test('a path of this origin is opened after the login, unless the page prevents 
   const shown = await signIn({ attributes: { 'return-to': '/bills?all' } });
   await byPassword(shown, user.username);
   await shown.page.waitForURL(`${pages.origin}/bills?all`);
+});
+
+test('the events of a login come before the page removes the element', async () => {
+  const user = await createUser(pages.app);
+  const shown = await signIn({ attributes: { 'return-to': '/bills' } });
+  await shown.page.evaluate(`postern.subscribe(({ status }) => {
+    if (status === 'signed_in') document.querySelector('postern-sign-in').remove();
+  })`);
+  await byPassword(shown, user.username);
+  await shown.page.waitForURL(`${pages.origin}/bills`);
+});
+
+test('a clock that is set back does not lock the button for a new code', async () => {
+  const phone = newPhone();
+  await createUser(pages.app, { phone });
+  const shown = await signIn({ attributes: { ways: 'sms' } });
+  await shown.page.clock.install();
+  await field(shown, 'Phone number').fill(`\u202a${phone}\u202c`);
+  await press(shown, 'Continue');
+  const waiting = shown.page.getByRole('button', { name: /^New code in/ });
+  await waiting.waitFor();
+  await shown.page.clock.setSystemTime(Date.now() - 86_400_000);
+  await shown.page.clock.runFor(310_000);
+  await shown.page.getByRole('button', { name: 'Send a new code', exact: true }).waitFor();
+  expect(await waiting.count()).toBe(0);
 });
 
 test('properties also take the text of their attributes, as React sets it', async () => {

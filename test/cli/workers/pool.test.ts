@@ -71,10 +71,14 @@ function createFakes() {
 function startTestPool() {
   const fakes = createFakes();
   const logged: string[] = [];
+  /** How often an ended worker was about to be replaced. */
+  let replacements = 0;
   const log = createLog('info', { write: (line) => void logged.push(JSON.parse(line).msg) });
   const pool = startPool({
     ...{ size: 2, environment: { release: 'first' }, log, startWorker: fakes.startWorker },
-    waitUntilWorkerCanStart: async () => undefined,
+    async waitUntilWorkerCanStart() {
+      replacements += 1;
+    },
   });
   /** Waits until the pool has started this number of workers since its own start. @returns the newest one */
   const started = async (count: number) => {
@@ -82,7 +86,7 @@ function startTestPool() {
     return fakes.workers[count - 1] as FakeWorker;
   };
   const [one, two] = fakes.workers as [FakeWorker, FakeWorker];
-  return { ...fakes, pool, logged, started, one, two };
+  return { ...fakes, pool, logged, started, one, two, replacements: () => replacements };
 }
 
 /** A pool whose two workers listen. */
@@ -216,12 +220,14 @@ describe('a rolling restart', () => {
   });
 
   test('ends with as many workers as before if one dies meanwhile', async () => {
-    const { pool, one, two, started, running } = await startReadyPool();
+    const { pool, one, two, started, running, workers, replacements } = await startReadyPool();
     const done = pool.restart({ release: 'second' });
     const third = await started(3);
     // It still counts as a third worker, so it is not replaced now.
     two.ends(crash);
-    await two.ended;
+    await expect.poll(replacements).toBe(1);
+    await new Promise(setImmediate);
+    expect(workers).toHaveLength(3);
     third.listens();
     await expect.poll(() => one.asked).toBe('retire');
     const fourth = await started(4);

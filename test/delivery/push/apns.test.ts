@@ -132,6 +132,7 @@ describe('APNs', () => {
     expect(await sharedSender.send(token(), pushMessage())).toEqual({
       outcome: 'retry',
       reason: '127.0.0.1 did not answer in time',
+      isUnanswered: true,
     });
     apns.behave({ status: 200 });
     const connections = apns.connections();

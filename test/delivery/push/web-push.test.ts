@@ -68,7 +68,7 @@ describe('Web Push', () => {
       subscriptionAt(`http://127.0.0.1:${port}/x`),
       pushMessage(),
     );
-    expect(outcome).toEqual({ outcome: 'retry', reason: '127.0.0.1 did not answer in time' });
+    expect(outcome).toEqual({ outcome: 'retry', reason: '127.0.0.1 did not answer in time', isUnanswered: true });
   });
 
   it('decides by the status even if the body is too long', async () => {

@@ -250,6 +250,17 @@ const situations: readonly Situation[] = [
     },
     ['address_limit'],
   ],
+  [
+    'a blocked network',
+    async () => {
+      const on = instances.strict;
+      const address = '198.51.100.7';
+      const body = { address: '198.51.100.0/24', reason: 'attacks' };
+      expect((await on.api('POST', '/admin/v1/blocks', { bearer: on.adminKey, body })).status).toBe(201);
+      return { ...byName(await newUser()), on, address };
+    },
+    ['address_blocked'],
+  ],
 ];
 
 test.each(situations)('predicts the answers to a login with %s', async (_, prepare, blockers) => {

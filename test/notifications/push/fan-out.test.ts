@@ -52,7 +52,7 @@ type FanOutOptions = Parameters<typeof fanOutPushes>[1];
 const options: FanOutOptions = {
   counters: createCounters(),
   devices: {
-    reachable: findReachableDevices,
+    reachable: (handle, userIds, channels) => findReachableDevices(handle, { userIds, channels, perUser: 100 }),
     target: findPushTarget,
     forget: deletePushToken,
     states: listDeviceStates,
@@ -155,7 +155,7 @@ describe('a publication', () => {
       devices: {
         ...options.devices,
         async reachable(...given) {
-          const devices = await findReachableDevices(...given);
+          const devices = await options.devices.reachable(...given);
           failures += 1;
           if (failures % 2 === 0) throw new Error('the process dies here');
           return devices;
@@ -192,12 +192,39 @@ describe('a publication', () => {
   });
 });
 
+test('a user with more devices than allowed gets pushes on those with the latest logins', async () => {
+  const [user = ''] = await createReachable(1);
+  await database.query(
+    testSql(
+      `with logins as (
+         insert into authentications (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at)
+         select $1, id, id, 'password', 'approved', 0, now() + interval '1 day', now(), now()
+         from (select gen_random_uuid() as id from generate_series(1, 9)) ids returning id)
+       insert into devices (user_id, id, gcm_device_token, created_at, updated_at, last_login_at)
+       select $1, id, 'token of ' || id, now(), now(), now() - row_number() over () * interval '1 hour' from logins`,
+      [user],
+    ),
+  );
+  const search = { userIds: [user], channels: ['fcm'] as const };
+  const all = await findReachableDevices(database, { ...search, perUser: 100 });
+  const some = await findReachableDevices(database, { ...search, perUser: 4 });
+  expect([all.length, some.length]).toEqual([10, 4]);
+  const newest = await database.query<{ id: string }>(
+    testSql('select id from devices where user_id = $1 order by last_login_at desc limit 4', [user]),
+  );
+  expect(some.map(({ device_id }) => device_id).sort()).toEqual(newest.map(({ id }) => id).sort());
+});
+
 test('users without a login, deactivated users and users with a revoked login get no push', async () => {
   const users = await createReachable(4);
   const [ended, deactivated, revoked] = users;
   await database.query(testSql('update authentications set ended_at = now() where user_id = $1', [ended]));
   await database.query(testSql("update users set status = 'deactivated' where id = $1", [deactivated]));
   await database.query(testSql('update users set epoch = epoch + 1 where id = $1', [revoked]));
-  const reachable = await findReachableDevices(database, [...users, randomUUID()], ['apns', 'fcm', 'web_push']);
+  const reachable = await findReachableDevices(database, {
+    userIds: [...users, randomUUID()],
+    channels: ['apns', 'fcm', 'web_push'],
+    perUser: 100,
+  });
   expect(reachable.map(({ user_id }) => user_id)).toEqual([users[3]]);
 });

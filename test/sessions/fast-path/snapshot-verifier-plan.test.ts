@@ -181,6 +181,7 @@ describe('the plan of session creation', () => {
       ...{ lifetime: 1000, batching: true, counters: createCounters() },
       dpopVerifier: dpopVerifierOf(db.database),
       report: async () => undefined,
+      deviceLimit: { max: 100, removeOldest: async () => undefined },
     });
     return queriesOf(() =>
       Promise.all(Array.from({ length: count }, (_, index) => create(parsedTokenOf(1 + index), useWithoutProof))),

@@ -9,7 +9,7 @@ import { Num } from '../../components/text/values.js';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './overview.module.css';
 import { channelsOf, type Figures, type Span, spans } from './statistics.js';
-import { useProviders } from './warnings.js';
+import { useProviders, useSmsCodes } from './warnings.js';
 
 /** The type of event that a cause is recorded as. Causes that are not recorded open no list. */
 const eventTypes: Readonly<Record<string, string>> = {
@@ -120,8 +120,9 @@ export function Channels({ figures }: { figures: Figures }) {
  */
 function Providers({ figures: { metric } }: { figures: Figures }) {
   const { overview } = useText();
-  const { time, percent } = useFormats();
+  const { time, percent, number } = useFormats();
   const providers = useProviders();
+  const smsCodes = useSmsCodes();
   const [arrived, lost] = [metric('messages.delivered').total, metric('messages.undelivered').total];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -133,6 +134,12 @@ function Providers({ figures: { metric } }: { figures: Figures }) {
         <span key={name} title={error ?? undefined} className={since === null ? undefined : styles.bad}>
           <Dot tone={since === null ? 'good' : 'bad'} />{' '}
           {since === null ? overview.worksNow(name) : overview.failsSince(name, time(since))}
+        </span>
+      ))}
+      {smsCodes.map(({ prefix, country, sent, used, paused_until: until }) => (
+        <span key={prefix} className={until === null ? undefined : styles.bad}>
+          {overview.smsCodes(`${country ?? ''} ${prefix}…`.trim(), number(used), number(sent))}
+          {until !== null && ` ${overview.pausedUntil(time(until))}`}
         </span>
       ))}
       {arrived + lost > 0 && <span>{overview.arrived(percent(arrived / (arrived + lost)))}</span>}

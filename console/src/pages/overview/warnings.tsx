@@ -46,6 +46,17 @@ export function useProviders() {
   return query.data?.providers.map((provider) => ({ ...provider, name: nameOf(provider) }));
 }
 
+/** The prefixes to which most codes go by SMS, the paused ones first. Only operators may read them. */
+export function useSmsCodes() {
+  const query = useQuery({
+    queryKey: ['system'],
+    queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
+    refetchInterval: 30_000,
+    enabled: useHasScope()('admin'),
+  });
+  return (query.data?.sms_codes ?? []).slice(0, 5);
+}
+
 /** The providers that fail now. */
 function useFailingProviders() {
   return (useProviders() ?? []).flatMap(({ name, failing_since, last_error }) =>

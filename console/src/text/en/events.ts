@@ -70,6 +70,7 @@ export const events = {
     'test_identity.created': 'has a new fixed code for tests',
     'test_identity.deleted': 'no longer has a fixed code for tests',
     'test_identity.used': 'used the fixed code for tests',
+    'sms.prefix_paused': 'paused codes by SMS to a prefix for an hour: few of them were used',
   } as Readonly<Record<string, string>>,
   /** What somebody else did to the user, after the name of that person: "Inés Carrascosa locked". */
   doneToUser: {

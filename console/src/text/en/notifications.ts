@@ -203,6 +203,8 @@ export const delivery = {
     retrying: 'The last attempt failed; it is tried again.',
     accepted: 'The push service accepted it. The phone decides whether to show it.',
     muted: 'A mute of the user matches this notification.',
+    not_answering:
+      'The push service of the device does not answer, and several pushes wait already. Further ones are not sent.',
     token_gone: 'The push service no longer knows the token. The app must register a new one.',
     refused: 'The push service refused it.',
     expired: 'It could not be sent within the time of PUSH_TTL.',

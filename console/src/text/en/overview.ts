@@ -55,6 +55,8 @@ export const overview = {
     '30d': 'dashed line: the 30 days before',
   },
   before: { '1h': 'Day before', '24h': 'Day before', '7d': 'Week before', '30d': '30 days before' },
+  smsCodes: (to: string, used: string, sent: string) => `SMS to ${to}: ${used} of ${sent} codes used in 24 hours`,
+  pausedUntil: (time: string) => `(paused until ${time})`,
   causes: 'Reasons for refusals',
   causeNames: {
     wrong_secret: 'Wrong secret',

@@ -70,6 +70,7 @@ export const events: Texts['events'] = {
     'test_identity.created': 'tiene un nuevo código fijo para pruebas',
     'test_identity.deleted': 'ya no tiene un código fijo para pruebas',
     'test_identity.used': 'usó el código fijo para pruebas',
+    'sms.prefix_paused': 'detuvo una hora los códigos por SMS a un prefijo: se usaron pocos',
   },
   doneToUser: {
     'token.deleted': 'cerró la sesión de un dispositivo',

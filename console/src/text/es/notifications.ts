@@ -205,6 +205,7 @@ export const delivery: Texts['delivery'] = {
     retrying: 'El último intento falló; se intenta de nuevo.',
     accepted: 'El servicio de push lo aceptó. El teléfono decide si lo muestra.',
     muted: 'Un silencio del usuario coincide con esta notificación.',
+    not_answering: 'El servicio de push del dispositivo no responde y ya esperan varios avisos. No se envían más.',
     token_gone: 'El servicio de push ya no conoce el token. La aplicación debe registrar uno nuevo.',
     refused: 'El servicio de push lo rechazó.',
     expired: 'No se pudo enviar en el tiempo de PUSH_TTL.',

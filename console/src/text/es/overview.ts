@@ -59,6 +59,8 @@ export const overview: Texts['overview'] = {
     '30d': 'línea discontinua: los 30 días anteriores',
   },
   before: { '1h': 'Día anterior', '24h': 'Día anterior', '7d': 'Semana anterior', '30d': '30 días anteriores' },
+  smsCodes: (to, used, sent) => `SMS a ${to}: ${used} de ${sent} códigos usados en 24 horas`,
+  pausedUntil: (time) => `(detenido hasta ${time})`,
   causes: 'Motivos de rechazo',
   causeNames: {
     wrong_secret: 'Secreto incorrecto',

@@ -27,6 +27,7 @@ import {
   type Prover,
   passkeysOf,
 } from './proofs.js';
+import { replaceToken } from './replace-token.js';
 
 /** A change that has started. A second request completes it. */
 export interface PendingChange {
@@ -149,6 +150,7 @@ export function createAccount(
     operation: AccountOperation,
     call: Pick<Call, 'path' | 'method'> & { readonly body?: object },
     { proof = prove, signal }: ProofOptions = {},
+    sendCall: (call: Call) => Promise<T> = core.call,
   ): Promise<T> {
     const send = (candidate: unknown) => {
       if (!isProof(candidate)) {
@@ -156,7 +158,7 @@ export function createAccount(
           `\`proof\` must be made by passwordProof, totpProof, pinProof or a choice of the request.`,
         );
       }
-      return core.call<T>({ ...call, body: { ...call.body, proof: bodyOf(candidate) }, signal });
+      return sendCall({ ...call, body: { ...call.body, proof: bodyOf(candidate) }, signal });
     };
     if (typeof proof !== 'function') return send(proof);
     let problem: ProofRequest['problem'] = null;
@@ -202,13 +204,11 @@ export function createAccount(
     update: (body, { signal } = {}) => core.call({ method: 'PATCH', path: root, body, signal }),
     setUsername,
     async setPassword(password, options) {
-      const changed = await callWithProof<ChangedPassword>(
-        'set_password',
-        change('PUT', 'password', { password }),
-        options,
+      const request = change('PUT', 'password', { password });
+      const changed = await callWithProof<ChangedPassword>('set_password', request, options, (call) =>
+        replaceToken(core, call),
       );
-      const { token, authentication_id: _, ...account } = changed;
-      await core.replaceToken(token);
+      const { token: _token, authentication_id: _id, ...account } = changed;
       return account;
     },
     setPin: (pin, options) => callWithProof('set_pin', change('PUT', 'pin', { pin }), options),
@@ -241,7 +241,7 @@ export function createAccount(
       callWithProof('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
     activity: (query = {}) => listOf(core, `${root}/activity`, query),
     async export({ signal } = {}) {
-      return (await core.raw({ path: `${root}/export`, signal, streams: true })).body;
+      return (await core.raw({ path: `${root}/export`, signal })).body;
     },
     async deleteAccount(options) {
       await callWithProof('delete_account', remove(''), options);

@@ -1,6 +1,6 @@
 import { coreOf } from '../core.js';
 import { SignedOutError } from '../errors.js';
-import type { Abortable } from '../platform.js';
+import { type Abortable, forCaller, throwIfAborted } from '../platform.js';
 import { openValues } from '../storage/indexed-db.js';
 import type { Postern } from '../types.js';
 import type { Changes } from '../wire.js';
@@ -82,7 +82,10 @@ export function indexedDbCopyStore(name = 'postern-inbox'): CopyStore {
 export interface InboxCopy {
   /** The notifications of the last synchronisation, newest first. */
   readonly items: () => Promise<readonly Notification[]>;
-  /** Brings the copy up to date. If it is interrupted, the next call continues where it stopped. Parallel calls share one. */
+  /**
+   * Brings the copy up to date. If it is interrupted, the next call continues where it stopped. Parallel calls share one, which goes
+   * on if the signal of a call aborts.
+   */
   readonly sync: (options?: Abortable) => Promise<void>;
   /** Removes everything. */
   readonly erase: () => Promise<void>;
@@ -95,8 +98,12 @@ export interface InboxCopyOptions {
   readonly limit?: number | undefined;
 }
 
+/** The users of this browser who have copies, as JSON. */
+const ownersKey = 'postern.copies';
+
 /**
- * Keeps a copy of the inbox of the user who is signed in. Each user has a separate copy. It is erased when the user signs out.
+ * Keeps a copy of the inbox of the user who is signed in. Each user has a separate copy. It is erased when the login of the user ends,
+ * also if that was found out later: create it where your app starts.
  *
  * @example
  * ```ts
@@ -113,39 +120,65 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
   const core = coreOf(postern);
   const { storeOf = (userId) => indexedDbCopyStore(`postern-inbox-${userId}`), limit = 500 } = options;
   const stores = new Map<string, CopyStore>();
-  let syncing: Promise<void> | undefined;
-  let isFollowing = false;
+  let syncing: { readonly store: CopyStore; readonly done: Promise<void> } | undefined;
 
+  const storeFor = (user: string): CopyStore => {
+    const store = stores.get(user) ?? storeOf(user);
+    stores.set(user, store);
+    return store;
+  };
+  const currentUser = () => ('user_id' in postern.current ? postern.current.user_id : undefined);
+
+  const readOwners = async (): Promise<readonly string[]> => JSON.parse((await core.marks.get(ownersKey)) ?? '[]');
+  const writeOwners = (owners: readonly string[]) => core.marks.set(ownersKey, JSON.stringify(owners));
   const eraseStore = (store: CopyStore) => store.apply({ clear: true, put: [], remove: [], after: null });
-  /** The next user of the device must not find the copy. */
-  function eraseAtSignOut(): void {
-    if (isFollowing) return;
-    isFollowing = true;
-    postern.onChange(({ status }, previous) => {
-      const store = status === 'signed_out' && 'user_id' in previous ? stores.get(previous.user_id) : undefined;
-      if (store !== undefined) void eraseStore(store).catch(core.onError);
-    });
+
+  /** Erasures and changes of the list of owners wait for each other. */
+  let erasing: Promise<unknown> = Promise.resolve();
+  /** The next user of the device must not find the copies of others. */
+  function eraseOthers(former?: string): void {
+    erasing = erasing
+      .then(async () => {
+        for (const owner of new Set([...(await readOwners()), ...(former === undefined ? [] : [former])])) {
+          if (owner === currentUser()) continue;
+          await eraseStore(storeFor(owner));
+          await writeOwners((await readOwners()).filter((other) => other !== owner));
+        }
+      })
+      .catch(core.onError);
   }
+  postern.onChange(({ status }, previous) => {
+    if (status !== 'starting') eraseOthers('user_id' in previous ? previous.user_id : undefined);
+  });
+  if (postern.current.status !== 'starting') eraseOthers();
 
   async function currentStore(): Promise<CopyStore> {
     await postern.ready();
-    const state = postern.current;
-    if (!('user_id' in state)) throw new SignedOutError();
-    const store = stores.get(state.user_id) ?? storeOf(state.user_id);
-    stores.set(state.user_id, store);
-    eraseAtSignOut();
-    return store;
+    for (let wait: unknown; wait !== erasing; ) {
+      wait = erasing;
+      await erasing;
+    }
+    const user = currentUser();
+    if (user === undefined) throw new SignedOutError();
+    return storeFor(user);
   }
+  async function rememberOwner(): Promise<void> {
+    const user = currentUser();
+    const owners = await readOwners();
+    if (user !== undefined && !owners.includes(user)) await writeOwners([...owners, user]);
+  }
+  const isCurrent = (store: CopyStore) => stores.get(currentUser() ?? '') === store;
 
-  async function run(signal: AbortSignal | undefined): Promise<void> {
-    const store = await currentStore();
+  async function run(store: CopyStore): Promise<void> {
+    erasing = erasing.then(rememberOwner).catch(core.onError);
+    await erasing;
     let { after } = await store.load();
     let clear = false;
     for (;;) {
       const query = { after: after ?? undefined, limit };
-      const page = await core.call<Changes>({ path: '/v1/notifications/changes', query, signal });
+      const page = await core.call<Changes>({ path: '/v1/notifications/changes', query });
       // Another user has signed in during the request.
-      if ((await currentStore()) !== store) return;
+      if (!isCurrent(store)) return;
       if (page.reset) {
         clear = true;
         after = null;
@@ -169,7 +202,8 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
     const { items } = await store.load();
     const isOld = ({ notification_type: type, created_at }: Notification) => created_at < `${times[type] ?? ''}`;
     const remove = items.filter(isOld).map(({ id }) => id);
-    if (remove.length > 0) await store.apply({ clear: false, put: [], remove, after });
+    // Not after the copy was erased: its position would stay.
+    if (remove.length > 0 && isCurrent(store)) await store.apply({ clear: false, put: [], remove, after });
   }
 
   return {
@@ -178,12 +212,19 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
       return items.slice().sort((a, b) => b.sequence - a.sequence);
     },
     async sync({ signal } = {}) {
-      syncing ??= run(signal).finally(() => {
-        syncing = undefined;
-      });
-      await syncing;
+      throwIfAborted(signal);
+      const store = await forCaller(currentStore(), signal);
+      if (syncing?.store !== store) {
+        const done = run(store).finally(() => {
+          if (syncing?.done === done) syncing = undefined;
+        });
+        syncing = { store, done };
+      }
+      // For one caller only: a page that is shown twice, as in the strict mode of React, aborts its first call.
+      await forCaller(syncing.done, signal);
     },
     async erase() {
+      await syncing?.done.catch(() => undefined);
       await eraseStore(await currentStore());
     },
   };

@@ -8,20 +8,22 @@ export interface ServerEvent {
 }
 
 /** The longest time in milliseconds without any data. Postern sends something every 15 seconds. */
-const maxSilenceMs = 30_000;
+const maxSilenceMs = 20_000;
 
 /**
- * Reads server-sent events (WHATWG HTML, section 9.2) as Postern writes them. Ends with the connection, or when nothing arrives
- * for 30 seconds.
+ * Reads server-sent events (WHATWG HTML, section 9.2) as Postern writes them. Ends with the connection, when nothing arrives
+ * for 20 seconds, or when the signal aborts.
  */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<ServerEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let buffered = '';
   let silenceTimer: ReturnType<typeof setTimeout> | undefined;
+  const end = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', end);
   try {
     for (;;) {
-      silenceTimer = setTimeout(() => void reader.cancel().catch(() => undefined), maxSilenceMs);
+      silenceTimer = setTimeout(end, maxSilenceMs);
       const { done, value } = await reader.read();
       clearTimeout(silenceTimer);
       if (done) return;
@@ -38,6 +40,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
     }
   } finally {
     clearTimeout(silenceTimer);
-    void reader.cancel().catch(() => undefined);
+    signal.removeEventListener('abort', end);
+    end();
   }
 }

@@ -1,10 +1,8 @@
 import { type Core, coreOf } from '../core.js';
 import { UsageError } from '../errors.js';
-import { listOf } from '../lists.js';
-import type { Call } from '../transport.js';
+import { checkLimit, listFrom } from '../pages.js';
 import type { Postern } from '../types.js';
-import type { NotificationFilter } from './filter.js';
-import { loadInboxParts, whenLoaded } from './load-more.js';
+import { type InboxParts, loadInboxParts, whenLoaded } from './load-more.js';
 import type { Inbox, InboxOptions } from './types.js';
 
 /**
@@ -25,12 +23,15 @@ import type { Inbox, InboxOptions } from './types.js';
 export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: InboxOptions = {}): Inbox {
   const core: Core = coreOf(postern);
   if (!['shared', 'tab', 'poll'].includes(stream)) throw new UsageError("`stream` must be 'shared', 'tab' or 'poll'.");
-  const path = '/v1/notifications';
+  /** A function whose code is loaded with the stream. */
+  const later =
+    <A extends readonly unknown[], T>(select: (parts: InboxParts) => (core: Core, ...args: A) => Promise<T>) =>
+    async (...args: A): Promise<T> =>
+      select(await loadInboxParts())(core, ...args);
   return {
-    list({ filter, ...query } = {}) {
-      const call = async <T>(request: Call): Promise<T> =>
-        core.call<T>({ ...request, query: { ...request.query, filter: await filterOf(filter) } });
-      return listOf({ call }, path, query);
+    list(query = {}) {
+      checkLimit(query.limit);
+      return listFrom(async (at) => (await loadInboxParts()).listOfNotifications(core, query).page(at));
     },
     async *live(query = {}) {
       const { follow, followShared } = yield* whenLoaded(query.signal);
@@ -41,21 +42,14 @@ export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: 
     async *changes(query = {}) {
       yield* (await loadInboxParts()).changesOf(core, query);
     },
-    marker: ({ signal } = {}) => core.call({ path: `${path}/marker`, signal }),
-    markRead(upTo, { signal } = {}) {
-      const body = 'sequence' in upTo ? { last_read_sequence: upTo.sequence } : { last_read_id: upTo.id };
-      return core.call({ method: 'PUT', path: `${path}/marker`, body, signal });
-    },
+    marker: later(({ readMarker }) => readMarker),
+    markRead: later(({ markRead }) => markRead),
     mutes: {
-      list: async (options) => (await loadInboxParts()).listMutes(core, options),
-      add: async (filter, options) => (await loadInboxParts()).addMute(core, filter, options),
-      remove: async (id, options) => (await loadInboxParts()).removeMute(core, id, options),
+      list: later(({ listMutes }) => listMutes),
+      add: later(({ addMute }) => addMute),
+      remove: later(({ removeMute }) => removeMute),
     },
-    trace: async (id, options) => (await loadInboxParts()).traceOf(core, id, options),
-    uploadImage: async (file, options) => (await loadInboxParts()).uploadImage(core, file, options),
+    trace: later(({ traceOf }) => traceOf),
+    uploadImage: later(({ uploadImage }) => uploadImage),
   };
 }
-
-/** @throws UsageError for a condition without values */
-const filterOf = async (filter: NotificationFilter | undefined) =>
-  typeof filter === 'object' ? (await loadInboxParts()).filterText(filter) : filter;

@@ -1,21 +1,39 @@
 import type { Core } from '../core.js';
-import { isPosternError, isProblem } from '../errors.js';
-import { throwIfAborted, wait } from '../platform.js';
+import { ForeignAnswerError, isPosternError, isProblem } from '../errors.js';
+import { isHidden, onPageEvent, pauseFor, stopwatch, throwIfAborted } from '../platform.js';
 import { readEvents, type ServerEvent } from './events.js';
 import { filterText } from './filter.js';
-import { poll } from './polling.js';
-import type { InboxEvent, LiveQuery } from './types.js';
+import { type PollProgress, poll } from './polling.js';
+import type { Connection, InboxEvent, LiveQuery } from './types.js';
 
-/** The first and the longest pause between two connections that fail. */
-const [firstPauseMs, longestPauseMs] = [1000, 30_000];
-/** The pause between two polls, where streams do not work. */
+/** How long the start of a stream may take, in milliseconds: until its first line arrives. */
+const openingMs = 6000;
+/** A stream that lasts this long, in milliseconds, is stable. After one that is not, the client polls once. */
+const stableMs = 30_000;
+/** The pause between two polls in milliseconds, if there is no stream. */
 const pollPauseMs = 15_000;
 
 /** The parts of a client that a stream uses. */
 export type StreamCore = Pick<Core, 'raw' | 'call' | 'onResume' | 'onClose'>;
 
 /**
- * Follows an inbox. It connects again by itself. It ends when the signal aborts, or the loop or the login ends.
+ * The pause in milliseconds after a number of failures in a row. It is random, so that clients that lost the same instance do not
+ * connect at the same moment.
+ */
+export const pauseAfter = (failures: number) => Math.min(2000 * 2 ** failures, 15_000) * (0.5 + Math.random() / 2);
+
+/**
+ * Whether to try again after an error: after a lost connection, an answer of a proxy, or a problem that passes. Not after a wrong
+ * filter, a sign-out, or a mistake in the program.
+ */
+export function canPass(error: unknown): boolean {
+  if (isProblem(error)) return error.status >= 500 || [401, 408, 429].includes(error.status);
+  return !isPosternError(error) || error.kind === 'network' || error.kind === 'foreign_answer';
+}
+
+/**
+ * Follows an inbox. It connects again by itself, and polls while no stream can be opened and in tabs that the user does not see. It
+ * ends when the signal aborts, or the loop or the login ends.
  *
  * @param progress the last position, which the stream updates
  */
@@ -23,7 +41,7 @@ export async function* follow(
   core: StreamCore,
   { after, filter, signal }: LiveQuery,
   polls: boolean,
-  progress: { position: string | undefined } = { position: after },
+  progress: PollProgress = { position: after },
 ): AsyncGenerator<InboxEvent> {
   const ended = new AbortController();
   const end = () => ended.abort();
@@ -31,55 +49,38 @@ export async function* follow(
   signal?.addEventListener('abort', end);
   if (signal?.aborted) end();
   let failures = 0;
+  let shown: Connection | undefined;
+  function* withoutRepetition(event: InboxEvent) {
+    if (event.type !== 'connection' || event.connection !== shown) yield event;
+    if (event.type === 'connection') shown = event.connection;
+  }
+  yield* withoutRepetition({ type: 'connection', connection: 'connecting' });
   try {
     while (!ended.signal.aborted) {
-      let isOpen = false;
-      // Each connection has its own signal, so that no listener of a lost connection stays.
-      const connection = new AbortController();
-      const closeConnection = () => connection.abort();
-      ended.signal.addEventListener('abort', closeConnection);
-      yield { type: 'connection', connection: 'connecting' };
+      const mayStream = !polls && !isHidden();
+      let pause = pollPauseMs;
+      let isStable = false;
       try {
-        const headers = {
-          accept: 'text/event-stream',
-          ...(progress.position !== undefined && { 'last-event-id': progress.position }),
-        };
-        const request = {
-          path: '/v1/notifications/stream',
-          query: { filter: filterText(filter) },
-          headers,
-          signal: connection.signal,
-          streams: true,
-        };
-        const body = polls ? null : (await core.raw(request)).body;
-        // Answers of React Native's own `fetch` have no body.
-        if (!body) {
-          yield* poll(core, progress, { filter, signal: ended.signal });
-          await pauseFor(core, pollPauseMs, ended.signal);
-          continue;
+        if (mayStream) {
+          const lifetime = stopwatch();
+          for await (const event of streamOf(core, filter, progress, ended.signal)) yield* withoutRepetition(event);
+          isStable = lifetime() >= stableMs;
         }
-        for await (const event of readEvents(body)) {
-          // The first block has the position to continue from.
-          if (event.id !== undefined) progress.position = event.id;
-          if (!isOpen) yield { type: 'connection', connection: 'live' };
-          isOpen = true;
-          const inboxEvent = toInboxEvent(event);
-          if (inboxEvent !== undefined) yield inboxEvent;
+        if (ended.signal.aborted) break;
+        failures = isStable ? 0 : failures + 1;
+        if (isStable) yield* withoutRepetition({ type: 'connection', connection: 'connecting' });
+        else {
+          for await (const event of poll(core, progress, filter, ended.signal)) yield* withoutRepetition(event);
         }
+        if (mayStream) pause = pauseAfter(failures);
       } catch (error) {
         if (ended.signal.aborted) break;
         if (isPosternError(error) && error.kind === 'signed_out') return;
-        if (isPosternError(error) && error.kind === 'usage') throw error;
-        if (isProblem(error) && error.status < 500 && error.status !== 429 && error.status !== 401) throw error;
-      } finally {
-        ended.signal.removeEventListener('abort', closeConnection);
-        closeConnection();
+        if (!canPass(error)) throw error;
+        yield* withoutRepetition({ type: 'connection', connection: 'offline' });
+        pause = pauseAfter(failures);
       }
-      if (!isOpen) yield { type: 'connection', connection: 'offline' };
-      failures = isOpen ? 0 : failures + 1;
-      // Random, so that clients that lost the same instance do not connect at the same moment.
-      const pause = Math.min(firstPauseMs * 2 ** failures, longestPauseMs) * (0.5 + Math.random());
-      await pauseFor(core, pause, ended.signal);
+      await pauseFor(core.onResume, pause, ended.signal);
     }
     throwIfAborted(signal);
   } finally {
@@ -89,15 +90,49 @@ export async function* follow(
   }
 }
 
-/** Waits until the time is over, or until the app comes to the foreground. */
-async function pauseFor(core: Pick<Core, 'onResume'>, milliseconds: number, signal: AbortSignal): Promise<void> {
-  const woken = new AbortController();
-  const wake = () => woken.abort();
-  signal.addEventListener('abort', wake);
-  const removeListener = core.onResume(wake);
-  await wait(milliseconds, woken.signal);
-  removeListener();
-  signal.removeEventListener('abort', wake);
+/**
+ * The events of one stream. It ends with the connection, and when the user leaves the tab: a browser has few connections for each
+ * server. @throws PosternError only if nobody is signed in, or the program is wrong
+ */
+async function* streamOf(
+  core: StreamCore,
+  filter: LiveQuery['filter'],
+  progress: PollProgress,
+  ended: AbortSignal,
+): AsyncGenerator<InboxEvent> {
+  // Each connection has its own signal, so that no listener of a lost connection stays.
+  const connection = new AbortController();
+  const close = () => connection.abort();
+  ended.addEventListener('abort', close);
+  const removeListener = onPageEvent('visibilitychange', () => isHidden() && close());
+  const timer = setTimeout(close, openingMs);
+  try {
+    const headers = {
+      accept: 'text/event-stream',
+      ...(progress.position !== undefined && { 'last-event-id': progress.position }),
+    };
+    const path = '/v1/notifications/stream';
+    const query = { filter: filterText(filter) };
+    const answer = await core.raw({ path, query, headers, signal: connection.signal });
+    // A proxy may answer with a page of its own, and some platforms have no streams.
+    const isStream = /^text\/event-stream\b/.test(answer.headers.get('content-type') ?? '');
+    if (!isStream || !answer.body) throw new ForeignAnswerError(answer.status);
+    for await (const event of readEvents(answer.body, connection.signal)) {
+      clearTimeout(timer);
+      // The first block has the position to continue from.
+      if (event.id !== undefined) progress.position = event.id;
+      yield { type: 'connection', connection: 'live' };
+      const inboxEvent = toInboxEvent(event);
+      if (inboxEvent !== undefined) yield inboxEvent;
+    }
+  } catch (error) {
+    if (isPosternError(error) && (error.kind === 'signed_out' || error.kind === 'usage')) throw error;
+  } finally {
+    clearTimeout(timer);
+    removeListener();
+    ended.removeEventListener('abort', close);
+    close();
+  }
 }
 
 /** Undefined for events of a newer service, and for those that need no reaction. */

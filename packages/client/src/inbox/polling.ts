@@ -1,51 +1,81 @@
 import type { Core } from '../core.js';
-import type { Changes } from '../wire.js';
+import type { Changes, Marker } from '../wire.js';
 import { filterText } from './filter.js';
 import type { Notification } from './notification.js';
 import type { InboxEvent, LiveQuery } from './types.js';
 
+/** How far a stream or polling has come. */
+export interface PollProgress {
+  position: string | undefined;
+  /** The read position that was read last, as JSON. */
+  marker?: string;
+}
+
+/** No inbox has as many changes. At a position after its end, Postern answers with the position of the end. */
+const afterTheEnd = '999999999999999';
+
+const readChanges = (
+  core: Pick<Core, 'call'>,
+  after: string | undefined,
+  { filter, signal, limit }: LiveQuery & { readonly limit?: number | undefined },
+) =>
+  core.call<Changes>({
+    path: '/v1/notifications/changes',
+    query: { after, filter: filterText(filter), limit },
+    signal,
+  });
+
+function* eventsOf({ changes }: Changes): Generator<InboxEvent & { readonly position: string }> {
+  for (const { id, sequence, notification, change_sequence } of changes) {
+    const reached = { position: `${change_sequence}` };
+    yield notification === null
+      ? { type: 'delete', id, sequence, ...reached }
+      : { type: 'put', notification: notification as Notification, ...reached };
+  }
+}
+
 /** The changes after a position, up to now. @param limit the maximum number of changes of each request */
 export async function* changesOf(
   core: Pick<Core, 'call'>,
-  { after, filter, signal, limit }: LiveQuery & { readonly limit?: number | undefined },
+  query: LiveQuery & { readonly limit?: number | undefined },
 ): AsyncGenerator<InboxEvent & { readonly position: string }> {
-  let position = after;
+  let position = query.after;
   for (;;) {
-    const query = { after: position, filter: filterText(filter), limit };
-    const page: Changes = await core.call<Changes>({ path: '/v1/notifications/changes', query, signal });
+    const page: Changes = await readChanges(core, position, query);
     if (page.reset) {
       position = undefined;
       yield { type: 'reset', position: '0' };
       continue;
     }
-    for (const { id, sequence, notification, change_sequence } of page.changes) {
-      const reached = { position: `${change_sequence}` };
-      yield notification === null
-        ? { type: 'delete', id, sequence, ...reached }
-        : { type: 'put', notification: notification as Notification, ...reached };
-    }
+    yield* eventsOf(page);
     position = page.after;
     if (!page.has_more) return;
   }
 }
 
-/** Reads once what changed since `progress.position`, and updates it. */
+/** Reads once what changed since `progress.position`, and updates it. Without a position, it starts now. */
 export async function* poll(
   core: Pick<Core, 'call'>,
-  progress: { position: string | undefined },
-  { filter, signal }: { readonly filter: LiveQuery['filter']; readonly signal: AbortSignal },
+  progress: PollProgress,
+  filter: LiveQuery['filter'],
+  signal: AbortSignal,
 ): AsyncGenerator<InboxEvent> {
-  progress.position ??= await newestPosition(core, signal);
-  yield { type: 'connection', connection: 'polling' };
-  for await (const event of changesOf(core, { after: progress.position, filter, signal })) {
-    progress.position = event.position;
-    yield event;
+  let hasMore = true;
+  while (hasMore) {
+    const { position } = progress;
+    const page = await readChanges(core, position ?? afterTheEnd, { filter, signal });
+    progress.position ??= page.after;
+    yield { type: 'connection', connection: 'polling' };
+    if (page.reset && position !== undefined) yield { type: 'reset', position: page.after };
+    for (const event of eventsOf(page)) {
+      progress.position = event.position;
+      yield event;
+    }
+    progress.position = page.after;
+    hasMore = page.has_more;
   }
-}
-
-/** The position of the newest change. A client that starts to poll now reads only the changes after it. */
-async function newestPosition(core: Pick<Core, 'call'>, signal: AbortSignal): Promise<string> {
-  let position = '0';
-  for await (const event of changesOf(core, { limit: 1000, signal })) position = event.position;
-  return position;
+  const marker = await core.call<Marker>({ path: '/v1/notifications/marker', signal });
+  const text = JSON.stringify(marker);
+  if (text !== progress.marker) yield { type: 'marker', marker };
+  progress.marker = text;
 }

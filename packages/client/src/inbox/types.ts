@@ -7,7 +7,7 @@ import type { DeliveryTrace, Image, Marker, Mute } from '../wire.js';
 import type { NotificationFilter } from './filter.js';
 import type { Notification } from './notification.js';
 
-/** `polling`: the platform cannot read a body while it arrives, so the client asks for changes again and again. */
+/** `polling`: no stream can be opened, or the tab is hidden, so the client asks for changes again and again. */
 export type Connection = 'connecting' | 'live' | 'polling' | 'offline';
 
 /** What happens in an inbox. Pass `position` as `after` to continue there later. */
@@ -61,7 +61,7 @@ export interface Inbox {
 export interface InboxOptions {
   /**
    * `shared`, the default: one stream for all tabs, in a SharedWorker. If there is none, and with a `fetch` of your own, it is `tab`: a
-   * stream for each tab. `poll`: asks every 15 seconds, such as in a service worker, which cannot keep a stream.
+   * stream for each tab that the user sees. `poll`: asks every 15 seconds, such as in a service worker, which cannot keep a stream.
    */
   readonly stream?: 'shared' | 'tab' | 'poll' | undefined;
   /**
@@ -84,14 +84,14 @@ export interface InboxSnapshot {
   readonly hasMore: boolean;
   /** The first page or `loadMore` is being read. */
   readonly loading: boolean;
-  /** Why the last read failed. Earlier items stay. */
+  /** Why the last read or change failed. Earlier items stay, and the client reads again within 30 seconds. */
   readonly error: PosternError | null;
 }
 
 export interface InboxView extends Store<InboxSnapshot> {
   /** Shows one more page. Never rejects: see `error`. */
   readonly loadMore: () => Promise<void>;
-  /** Moves the marker at once, and back if Postern refuses. */
+  /** Moves the marker at once. If the request fails, it is where it would be without it: see `error`. */
   readonly markRead: (upTo: Pick<Notification, 'sequence'>) => Promise<void>;
   readonly markAllRead: () => Promise<void>;
 }

@@ -1,11 +1,18 @@
 import { coreOf } from '../core.js';
 import { isPosternError } from '../errors.js';
-import type { Page } from '../lists.js';
+import { pauseFor } from '../platform.js';
 import type { MutableStore } from '../store.js';
 import type { Postern } from '../types.js';
-import type { Notification } from './notification.js';
+import { canPass, pauseAfter } from './live.js';
+import type { Marker, Notification } from './notification.js';
 import { emptyInbox, itemsOf } from './shown.js';
 import type { Inbox, InboxEvent, InboxSnapshot, InboxViewOptions } from './types.js';
+
+/** How long the first list waits for the stream, in milliseconds. If the stream opens later, the list is read again. */
+const firstReadMs = 1000;
+
+type RowEvent = Extract<InboxEvent, { readonly type: 'put' | 'delete' }>;
+type Part = 'list' | 'more' | 'marker';
 
 /** Keeps the store of a view up to date. A page loads this code with the stream, because it needs both at the same time. */
 export function createViewUpdates(
@@ -19,15 +26,24 @@ export function createViewUpdates(
   let rows: readonly Notification[] = snapshot?.inbox?.page.data ?? [];
   let cursor = snapshot?.inbox?.page.page.next_cursor ?? null;
   let user = snapshot?.session?.user_id;
+  /** The read position of the service, and those that are being sent to it. */
+  let marker: Marker = store.current.unread;
+  const sentPositions = new Set<{ readonly sequence: number }>();
 
   function show(change: Partial<InboxSnapshot> = {}): void {
-    const next = { ...store.current, ...change };
-    store.set({ ...next, items: itemsOf(rows, next.unread), hasMore: cursor !== null });
+    const unread = shownMarker();
+    store.set({ ...store.current, ...change, unread, items: itemsOf(rows, unread), hasMore: cursor !== null });
   }
-  const showError = (error: unknown) => {
-    if (!isPosternError(error)) throw error;
-    show({ loading: false, error });
-  };
+  function shownMarker(): Marker {
+    const position = Math.max(marker.last_read_sequence, ...[...sentPositions].map(({ sequence }) => sequence));
+    if (position === marker.last_read_sequence) return marker;
+    const unread = rows.filter(({ sequence }) => sequence > position).length;
+    return { ...marker, last_read_sequence: position, unread_count: unread, unread_count_capped: false };
+  }
+  /** The service never moves the read position back, so an earlier one is an answer that came late. */
+  function setMarker(next: Marker): void {
+    if (next.last_read_sequence >= marker.last_read_sequence) marker = next;
+  }
 
   /** Follows the user who is signed in, and removes the rows of the previous user. */
   function start(ended: AbortSignal): void {
@@ -36,12 +52,13 @@ export function createViewUpdates(
       if (current.status === 'starting') return;
       const nextUser = current.status === 'signed_in' ? current.user_id : undefined;
       if (nextUser === user && (running !== undefined || nextUser === undefined)) return;
-      running?.abort();
-      running = undefined;
+      stop();
       // What a snapshot or an earlier subscription showed stays until the list is read again.
       if (nextUser !== user) {
         rows = [];
         cursor = null;
+        marker = emptyInbox.unread;
+        sentPositions.clear();
         store.set(nextUser === undefined ? { ...emptyInbox, loading: false, connection: 'offline' } : emptyInbox);
       }
       user = nextUser;
@@ -50,27 +67,38 @@ export function createViewUpdates(
     const end = postern.subscribe(followUser);
     ended.addEventListener('abort', () => {
       end();
-      running?.abort();
-      running = undefined;
+      stop();
     });
+  }
+  function stop(): void {
+    running?.abort();
+    running = undefined;
+    missing.clear();
   }
 
   async function run(): Promise<void> {
     running = new AbortController();
     const { signal } = running;
-    let isListed = false;
+    let isFollowing = false;
+    const firstRead = setTimeout(() => void read('list', signal), firstReadMs);
+    signal.addEventListener('abort', () => clearTimeout(firstRead));
     try {
       for await (const event of inbox.live({ filter, signal })) {
         if (event.type === 'connection') {
           show({ connection: event.connection });
-          const isOpen = event.connection === 'live' || event.connection === 'polling';
-          // The stream is open before the list is read, so no change is missed.
-          if (isOpen && !isListed) isListed = await read(signal);
-        } else if (event.type === 'reset') {
-          isListed = await read(signal);
+          if (isFollowing || (event.connection !== 'live' && event.connection !== 'polling')) continue;
+          isFollowing = true;
+          clearTimeout(firstRead);
+        }
+        // From the position of the stream on, no change is missed.
+        if (event.type === 'connection' || event.type === 'reset') void read('list', signal);
+        else if (event.type === 'marker') {
+          setMarker(event.marker);
+          show();
         } else {
           apply(event);
-          if (event.type !== 'marker') void count(signal);
+          for (const events of eventsOfReads) events.push(event);
+          void count(signal);
         }
       }
     } catch (error) {
@@ -78,27 +106,73 @@ export function createViewUpdates(
     }
   }
 
-  async function read(signal: AbortSignal): Promise<boolean> {
+  /** What could not be read, and is read again. */
+  const missing = new Set<Part>();
+  let failures = 0;
+  let waitingFor: AbortSignal | undefined;
+  const readers = { list: readList, more: readMore, marker: readMarker };
+
+  /** Reads a part, and again after a pause if that fails. */
+  async function read(part: Part, signal: AbortSignal): Promise<void> {
+    missing.delete(part);
+    try {
+      await readers[part](signal);
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      // The list is right without the count, so only the app is told.
+      if (part === 'marker') core.onError(error);
+      else showError(error);
+      if (canPass(error)) void readLater(part, signal);
+    }
+  }
+  async function readLater(part: Part, signal: AbortSignal): Promise<void> {
+    missing.add(part);
+    if (waitingFor === signal) return;
+    waitingFor = signal;
+    await pauseFor(core.onResume, pauseAfter(failures), signal);
+    if (waitingFor !== signal) return;
+    waitingFor = undefined;
+    failures += 1;
+    // A new list begins with its first page.
+    const parts: readonly Part[] = missing.has('list') ? ['list'] : [...missing];
+    for (const next of parts) void read(next, signal);
+  }
+  function showError(error: unknown): void {
+    if (isPosternError(error)) show({ loading: false, error });
+    else core.onError(error);
+  }
+
+  /** Reads may overlap: an answer to an earlier one is not shown after that to a later one. */
+  let listReads = 0;
+  let shownRead = 0;
+  /** The events that arrived since the start of each read, whose answer may not contain them. */
+  const eventsOfReads = new Set<RowEvent[]>();
+  async function readList(signal: AbortSignal): Promise<void> {
+    listReads += 1;
+    const number = listReads;
+    const events: RowEvent[] = [];
+    eventsOfReads.add(events);
     try {
       const [first, unread] = await Promise.all([
         inbox.list({ filter, limit, signal }).page(),
         inbox.marker({ signal }),
       ]);
+      if (signal.aborted || number < shownRead) return;
+      shownRead = number;
+      missing.clear();
       rows = first.data;
       cursor = first.page.next_cursor;
-      show({ unread, loading: false, error: null });
-      return true;
-    } catch (error) {
-      if (!signal.aborted) showError(error);
-      return false;
+      marker = unread;
+      show({ loading: false, error: null });
+      for (const event of events) apply(event);
+      if (events.length > 0) void count(signal);
+    } finally {
+      eventsOfReads.delete(events);
     }
   }
 
-  function apply(event: Extract<InboxEvent, { type: 'put' | 'delete' | 'marker' }>): void {
-    if (event.type === 'marker') {
-      show({ unread: event.marker });
-      return;
-    }
+  function apply(event: RowEvent): void {
     const id = event.type === 'put' ? event.notification.id : event.id;
     const otherRows = rows.filter((row) => row.id !== id);
     rows = event.type === 'put' ? withRow(otherRows, event.notification) : otherRows;
@@ -120,46 +194,53 @@ export function createViewUpdates(
     mustCount = true;
     if (isCounting) return;
     isCounting = true;
-    try {
-      while (mustCount) {
-        mustCount = false;
-        show({ unread: await inbox.marker({ signal }) });
-      }
-    } catch (error) {
-      if (!signal.aborted) core.onError(error);
-    } finally {
-      isCounting = false;
+    while (mustCount && !signal.aborted) {
+      mustCount = false;
+      await read('marker', signal);
     }
+    isCounting = false;
+  }
+  async function readMarker(signal: AbortSignal): Promise<void> {
+    setMarker(await inbox.marker({ signal }));
+    show(missing.size === 0 ? { error: null } : {});
   }
 
   async function loadMore(): Promise<void> {
     if (cursor === null || store.current.loading || running === undefined) return;
-    const { signal } = running;
     show({ loading: true, error: null });
-    try {
-      const page: Page<Notification> = await inbox.list({ filter, limit, signal }).page({ cursor });
-      const known = new Set(rows.map(({ id }) => id));
-      rows = [...rows, ...page.data.filter(({ id }) => !known.has(id))];
-      cursor = page.page.next_cursor;
-      show({ loading: false });
-    } catch (error) {
-      if (!signal.aborted) showError(error);
-    }
+    await read('more', running.signal);
+  }
+  async function readMore(signal: AbortSignal): Promise<void> {
+    const start = cursor;
+    if (start === null) return;
+    const page = await inbox.list({ filter, limit, signal }).page({ cursor: start });
+    // The list may have been read again.
+    if (signal.aborted || cursor !== start) return;
+    const known = new Set(rows.map(({ id }) => id));
+    rows = [...rows, ...page.data.filter(({ id }) => !known.has(id))];
+    cursor = page.page.next_cursor;
+    show({ loading: false, error: null });
   }
 
   async function markRead({ sequence }: Pick<Notification, 'sequence'>): Promise<void> {
-    const { unread: previousMarker } = store.current;
-    if (sequence <= previousMarker.last_read_sequence) return;
-    const unreadRows = rows.filter((row) => row.sequence > sequence).length;
-    show({
-      unread: { ...previousMarker, last_read_sequence: sequence, unread_count: unreadRows, unread_count_capped: false },
-    });
+    if (sequence <= store.current.unread.last_read_sequence) return;
+    const owner = user;
+    const sent = { sequence };
+    sentPositions.add(sent);
+    show();
+    let failure: unknown;
     try {
-      show({ unread: await inbox.markRead({ sequence }) });
+      const next = await inbox.markRead({ sequence });
+      if (owner === user) setMarker(next);
     } catch (error) {
-      show({ unread: previousMarker });
-      showError(error);
+      failure = error;
     }
+    if (owner !== user) return;
+    sentPositions.delete(sent);
+    show();
+    if (failure === undefined) return;
+    showError(failure);
+    if (running !== undefined && canPass(failure)) void readLater('marker', running.signal);
   }
 
   return {

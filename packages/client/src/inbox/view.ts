@@ -21,6 +21,7 @@ import type { Inbox, InboxSnapshot, InboxView, InboxViewOptions } from './types.
  */
 export function createInboxView(postern: Postern, inbox: Inbox, options: InboxViewOptions = {}): InboxView {
   const core = coreOf(postern);
+  if (options.snapshot?.session === null) core.startSignedOut();
   const store = createStore<InboxSnapshot>(initialSnapshot(options), () => {
     const ended = new AbortController();
     void start(ended.signal).catch(core.onError);

@@ -1,39 +1,71 @@
 import type { SafeStorage, StoredLogin } from '../core.js';
-import type { MaybePromise } from '../platform.js';
+import { limited, type MaybePromise, type WebStorageArea } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 
-const loginKey = 'postern.login';
-const revokeKey = 'postern.revoke';
+export const loginKey = 'postern.login';
+/** The token of a logout that Postern does not know of yet. With a backend, it is a mark without a token. */
+export const revokeKey = 'postern.revoke';
 /** The id of the device. It stays after a logout. */
 export const deviceKey = 'postern.device';
+/** A call replaces the token. The value is the time when it is given up. */
+export const replacingMark = 'postern.replacing';
 
 /** A token that Postern must end. */
 export type LoginToken = Pick<StoredLogin, 'token' | 'is_bound'>;
 
-/** The storage of the app. If it fails, the login continues in memory. With a backend, nothing is stored or found. */
-export function safeStorage(
-  storage: 'backend' | PosternStorage,
-  onError: ((error: unknown) => void) | undefined,
-): SafeStorage {
-  async function attempt<T>(operation: (store: PosternStorage) => MaybePromise<T>): Promise<T | null> {
-    if (storage === 'backend') return null;
-    try {
-      return await operation(storage);
-    } catch (error) {
-      onError?.(error);
-      return null;
-    }
-  }
+/** The time in milliseconds after which a storage that does not answer counts as failed. */
+const limitMs = 10_000;
+
+/** With a backend, nothing is stored or found. */
+export const noStorage: PosternStorage = { get: () => null, set: () => undefined, delete: () => undefined };
+
+/** `localStorage`, for the marks of a client whose backend keeps the login. It throws where there is none. */
+export function pageStorage(base: string): PosternStorage {
+  const area = () => (globalThis as unknown as { readonly localStorage: WebStorageArea }).localStorage;
   return {
-    get: (key) => attempt((store) => store.get(key)),
-    set: (key, value) => attempt((store) => store.set(key, value)),
-    delete: (key) => attempt((store) => store.delete(key)),
+    get: (key) => area().getItem(`${key} ${base}`),
+    set: (key, value) => area().setItem(`${key} ${base}`, value),
+    delete: (key) => area().removeItem(`${key} ${base}`),
   };
 }
 
-export async function readLogin(storage: SafeStorage): Promise<StoredLogin | undefined> {
+/** A storage that never rejects. It keeps in memory what it cannot store. */
+export function safeStorage(storage: PosternStorage, onError?: (error: unknown) => void): SafeStorage {
+  const memory = new Map<string, string>();
+  async function attempt<T>(operation: () => MaybePromise<T>): Promise<T | undefined> {
+    try {
+      return await limited(operation(), limitMs);
+    } catch (error) {
+      onError?.(error);
+      return undefined;
+    }
+  }
+  /** Whether a change was stored. */
+  const change = async (operation: () => MaybePromise<void>) =>
+    (await attempt(async () => {
+      await operation();
+      return true;
+    })) ?? false;
+  return {
+    get: async (key) => memory.get(key) ?? (await attempt(() => storage.get(key))) ?? null,
+    async set(key, value) {
+      memory.set(key, value);
+      const isStored = await change(() => storage.set(key, value));
+      if (isStored) memory.delete(key);
+      return isStored;
+    },
+    delete(key) {
+      memory.delete(key);
+      return change(() => storage.delete(key));
+    },
+  };
+}
+
+/** The login in the storage. Rejects if the storage cannot be read. */
+export async function readLogin(storage: PosternStorage): Promise<StoredLogin | undefined> {
+  const text = await storage.get(loginKey);
   try {
-    const login = JSON.parse((await storage.get(loginKey)) ?? 'null');
+    const login = JSON.parse(text ?? 'null');
     return typeof login?.token === 'string' ? login : undefined;
   } catch {
     return undefined;
@@ -41,19 +73,3 @@ export async function readLogin(storage: SafeStorage): Promise<StoredLogin | und
 }
 
 export const writeLogin = (storage: SafeStorage, login: StoredLogin) => storage.set(loginKey, JSON.stringify(login));
-
-/** @param tokenToRevoke the token of the login, if Postern must still end it */
-export async function removeLogin(storage: SafeStorage, tokenToRevoke?: LoginToken): Promise<void> {
-  if (tokenToRevoke !== undefined) await storage.set(revokeKey, JSON.stringify(tokenToRevoke));
-  await storage.delete(loginKey);
-}
-
-/** The token of a logout whose request was lost. */
-export async function readTokenToRevoke(storage: SafeStorage): Promise<LoginToken | undefined> {
-  const text = await storage.get(revokeKey);
-  if (text === null) return undefined;
-  // Earlier versions stored the token alone.
-  return text.startsWith('{') ? JSON.parse(text) : { token: text };
-}
-
-export const removeTokenToRevoke = (storage: SafeStorage) => storage.delete(revokeKey);

@@ -1,32 +1,42 @@
 import { type Core, coreKey, type StoredLogin } from '../core.js';
 import { isProblem, UsageError } from '../errors.js';
 import type { DpopSigner } from '../login/dpop-signer.js';
-import { type Abortable, forCaller, platform, stopwatch, throwIfAborted, type Unsubscribe } from '../platform.js';
+import {
+  type Abortable,
+  forCaller,
+  limited,
+  pauseFor,
+  platform,
+  stopwatch,
+  throwIfAborted,
+  type Unsubscribe,
+  wait,
+} from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { createStore } from '../store.js';
 import { baseOf, type Call, createTransport, loadPart } from '../transport.js';
 import type { AuthState, HeldSession, Postern, PosternOptions, SettledAuthState } from '../types.js';
 import type { NewSession } from '../wire.js';
-import { deviceOfBrowser, onResumeOfPage } from './browser.js';
+import { onResumeOfPage } from './browser.js';
 import {
   deviceKey,
   type LoginToken,
+  loginKey,
+  noStorage,
+  pageStorage,
   readLogin,
-  readTokenToRevoke,
-  removeLogin,
-  removeTokenToRevoke,
+  replacingMark,
+  revokeKey,
   safeStorage,
   writeLogin,
 } from './login-storage.js';
 import { createRequests, withRetry } from './requests.js';
-import { createTabs } from './tabs.js';
+import { createTabs, type TabEvent } from './tabs.js';
 
-/** Problems after which a logout has nothing to revoke. Without its key, a bound token is useless already. */
-const endedCodes = [
-  ...(['invalid_authentication_token', 'no_active_token', 'missing_credentials', 'invalid_dpop_proof'] as const),
-];
 /** A session is renewed this many milliseconds before it expires. A session with a short lifetime is renewed in its last quarter. */
 const renewalMs = 30_000;
+/** How long calls wait for a storage that cannot be read, in milliseconds. */
+const patienceMs = 10_000;
 
 /**
  * Creates a client. It reads and sends nothing until it is used.
@@ -50,53 +60,99 @@ export function createPostern(options: PosternOptions): Postern {
   const usesBackend = storage === 'backend';
   if (!usesBackend && ![storage?.get, storage?.set, storage?.delete].every((member) => typeof member === 'function')) {
     throw new UsageError(
-      "`storage` must be 'backend' or a storage such as indexedDbStorage(). Browser objects such as localStorage do not work.",
+      "`storage` must be 'backend' or a storage such as indexedDbStorage(), and no object of the browser such as localStorage.",
     );
   }
   if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
   const transportOptions = { base, locale: options.locale, timeout, cookies: usesBackend };
   const transport = createTransport({ ...transportOptions, fetch: options.fetch });
-  const safe = safeStorage(storage, onError);
+  const ownStorage = usesBackend ? noStorage : storage;
+  const safe = safeStorage(ownStorage, onError);
+  /** What other tabs and the next start must know. With a backend, it contains no secret. */
+  const marks = usesBackend ? safeStorage(pageStorage(base)) : safe;
   const state = createStore<AuthState>({ status: 'starting' });
   const closers = new Set<Unsubscribe>();
   let isClosed = false;
   let login: StoredLogin | undefined;
-  let loading: Promise<SettledAuthState> | undefined;
+  /** Whether the storage keeps the login. If it refuses, each tab has a login of its own. */
+  let isStored = true;
+  /** Changes with the login and its token, so that an older answer is not used. */
+  let version = 0;
+  let loading: Promise<void> | undefined;
   let cached: { readonly session: HeldSession; readonly isFresh: () => boolean } | undefined;
   let renewing: Promise<HeldSession | null> | undefined;
 
   const signedIn = ({ user_id, device_id }: Omit<StoredLogin, 'token'>) =>
     ({ status: 'signed_in', user_id, device_id }) as const;
 
+  const userOf = (shown: AuthState) => 'user_id' in shown && shown.user_id;
+  /** Tells the listeners, unless they know it already. @param onDone called before them */
+  function show(next: SettledAuthState, onDone?: () => void): void {
+    const { current } = state;
+    if (current.status === next.status && userOf(current) === userOf(next)) onDone?.();
+    else state.set(next, onDone);
+  }
+
+  /** @param onDone called before the listeners of the client */
   function setLogin(
     next: StoredLogin | undefined,
     reason: 'never_signed_in' | 'logged_out' | 'ended',
     error?: unknown,
-  ): SettledAuthState {
-    if (next?.token !== login?.token || next?.user_id !== login?.user_id) cached = undefined;
+    onDone?: () => void,
+  ): void {
+    cached = undefined;
     login = next;
+    version += 1;
+    isStored = true;
     const problem = isProblem(error, 'invalid_dpop_proof') ? error : undefined;
-    const settled =
-      next === undefined ? ({ status: 'signed_out', reason, ...(problem && { problem }) } as const) : signedIn(next);
-    const { current } = state;
-    const isSame =
-      current.status === settled.status &&
-      (next === undefined || ('user_id' in current && current.user_id === next.user_id));
-    if (!isSame) state.set(settled);
-    return state.current as SettledAuthState;
+    show(next ? signedIn(next) : { status: 'signed_out', reason, ...(problem && { problem }) }, onDone);
   }
 
-  /** Another tab logged in or out. */
-  async function followOtherTab(): Promise<void> {
-    if (state.current.status === 'starting') return;
-    if (usesBackend) {
+  /** Changes of the login wait for each other, so that the storage and this client agree after them. */
+  let lastChange: Promise<unknown> = Promise.resolve();
+  function inOrder(change: () => Promise<unknown>): Promise<unknown> {
+    const result = lastChange.then(change, change);
+    lastChange = result;
+    return result;
+  }
+
+  /** Reads the login from the storage. @param refused a token that Postern has refused: in the storage it counts as none */
+  async function readAgain(
+    reason: 'never_signed_in' | 'logged_out' | 'ended',
+    refused?: { readonly token: string | undefined; readonly error: unknown },
+  ): Promise<void> {
+    const before = version;
+    let stored = await limited(readLogin(ownStorage), patienceMs).catch((error) => {
+      throw refused?.error ?? error;
+    });
+    if (before !== version) return;
+    if (refused !== undefined && (stored === undefined || stored.token === refused.token)) {
+      stored = undefined;
+      await safe.delete(loginKey);
+    } else if (stored === undefined && !isStored) return;
+    setLogin(stored, reason, refused?.error);
+  }
+
+  /** Another tab changed the login. */
+  async function followOtherTab(event: TabEvent): Promise<void> {
+    const isOver = event === 'logged_out' || event === 'ended';
+    if (!usesBackend) await inOrder(() => readAgain(isOver ? event : 'logged_out'));
+    else if (isOver) setLogin(undefined, event);
+    else {
       cached = undefined;
-      await getSession({ fresh: true }).catch(() => undefined);
-    } else {
-      setLogin(await readLogin(safe), 'logged_out');
+      version += 1;
+      const before = version;
+      if (event === 'token') return;
+      await core.renewed();
+      // Somebody may have logged out again.
+      if (before === version) await getSession({ fresh: true });
     }
   }
-  const tabs = createTabs(`postern ${base}`, options.tabs ?? true, () => void followOtherTab().catch(onError));
+  const tabs = createTabs(
+    `postern ${base}`,
+    options.tabs ?? true,
+    (event) => void followOtherTab(event).catch(core.onError),
+  );
   closers.add(() => tabs.close());
 
   function requireOpen(): void {
@@ -105,25 +161,52 @@ export function createPostern(options: PosternOptions): Postern {
 
   async function load(): Promise<SettledAuthState> {
     requireOpen();
-    loading ??= (async () => {
-      tabs.open();
-      const tokenToRevoke = await readTokenToRevoke(safe);
-      if (tokenToRevoke !== undefined) void revoke(tokenToRevoke).catch(() => undefined);
-      if (!usesBackend) return setLogin(await readLogin(safe), 'never_signed_in');
-      // Only the backend knows who is signed in, by its cookie.
-      await renew();
-      return state.current as SettledAuthState;
-    })().catch((error) => {
-      loading = undefined;
-      const end = core.onResume(() => {
-        end();
-        closers.delete(end);
-        void load().catch(() => undefined);
+    if (state.current.status === 'starting') {
+      // A login ends the start, too.
+      const settled = new Promise<void>((resolve) => state.onChange(() => resolve()));
+      loading ??= Promise.race([start(), settled]).catch((error) => {
+        loading = undefined;
+        const end = core.onResume(() => {
+          end();
+          closers.delete(end);
+          void load().catch(() => undefined);
+        });
+        closers.add(end);
+        throw error;
       });
-      closers.add(end);
-      throw error;
-    });
-    return loading;
+      await loading;
+    }
+    return state.current as SettledAuthState;
+  }
+
+  async function start(): Promise<void> {
+    tabs.open();
+    if (!usesBackend) await readStorage();
+    revoking = marks.get(revokeKey).then((text) => text !== null && revoke(text));
+    // Only the backend knows who is signed in, by its cookie.
+    if (usesBackend) await renew();
+  }
+
+  let hasGivenUp = false;
+  /** Reads the storage. A read that fails does not mean that there is no login, so it is repeated, and on resume again. */
+  async function readStorage(): Promise<void> {
+    const elapsed = stopwatch();
+    for (let pause = 1000; ; pause *= 2) {
+      try {
+        return await readAgain('never_signed_in');
+      } catch (error) {
+        // The page has no such storage, so it has no login in it either.
+        const isRefused = /Security|Postern/.test((error as Partial<Error> | null)?.name ?? '');
+        const left = isRefused || hasGivenUp ? 0 : patienceMs - elapsed();
+        if (left > 0) await pauseFor(core.onResume, Math.min(pause, left));
+        else {
+          if (!hasGivenUp) core.onError(error);
+          hasGivenUp = true;
+          if (!isRefused) throw error;
+          return setLogin(undefined, 'never_signed_in');
+        }
+      }
+    }
   }
 
   /** Only clients whose storage keeps keys load the signer. */
@@ -144,10 +227,27 @@ export function createPostern(options: PosternOptions): Postern {
     return transport.json<T>(call);
   }
 
+  /** Waits while a call replaces the token, here or in another tab. @returns whether it had to wait */
+  async function untilReplaced(): Promise<boolean> {
+    for (let hasWaited = false; ; hasWaited = true) {
+      const left = Number(await marks.get(replacingMark)) - Date.now();
+      // The tab may have been closed, or its clock set back.
+      if (!(left > 0 && left <= timeout)) return hasWaited;
+      await wait(100);
+    }
+  }
+
   async function renew(): Promise<HeldSession | null> {
-    for (;;) {
-      const sentLogin = login;
-      if (sentLogin === undefined && !usesBackend) return null;
+    for (let isFirst = true; ; isFirst = false) {
+      await untilReplaced();
+      // Before the next `await`, so that a logout during it counts.
+      const [sentLogin, sentVersion] = [login, version];
+      if (usesBackend && (await marks.get(revokeKey)) !== null) {
+        setLogin(undefined, 'logged_out');
+        return null;
+      }
+      // Somebody may have logged out during the request.
+      if (usesBackend ? !isFirst && state.current.status === 'signed_out' : login === undefined) return null;
       const elapsed = stopwatch();
       try {
         const session = await withRetry(
@@ -155,30 +255,27 @@ export function createPostern(options: PosternOptions): Postern {
           () => isClosed,
         );
         requireOpen();
-        if (sentLogin !== login) continue;
+        if (sentVersion !== version) continue;
         const lifetimeMs = Date.parse(session.expires_at) - Date.parse(session.created_at);
         // The clocks of the service and of the device are never compared. The random part spreads the renewals of many tabs.
         const usableMs = lifetimeMs - Math.min(renewalMs, lifetimeMs / 4) * (1 + Math.random() / 3);
         cached = { session, isFresh: () => elapsed() < usableMs };
         if (usesBackend) login = { token: '', user_id: session.user_id, device_id: session.device_id };
-        const { current } = state;
-        if (current.status !== 'signed_in' || current.user_id !== session.user_id) state.set(signedIn(session));
+        show(signedIn(session));
         return session;
       } catch (error) {
-        if (sentLogin !== login) continue;
+        if (sentVersion !== version) continue;
         if (isProblem(error, 'account_locked', 'account_unusable') && sentLogin !== undefined) {
           cached = undefined;
           state.set({ ...signedIn(sentLogin), status: 'suspended', problem: error });
         }
         if (!isProblem(error) || error.status !== 401) throw error;
+        if (await untilReplaced()) continue;
         // Another tab may have stored a newer token, which ended this one.
-        const newer = await readLogin(safe);
-        if (newer !== undefined && newer.token !== sentLogin?.token) {
-          setLogin(newer, 'ended');
-          continue;
-        }
-        await removeLogin(safe);
-        setLogin(undefined, sentLogin === undefined ? 'never_signed_in' : 'ended', error);
+        const reason = sentLogin === undefined ? 'never_signed_in' : 'ended';
+        await inOrder(() => readAgain(reason, { token: sentLogin?.token, error }));
+        if (login !== undefined) continue;
+        if (sentLogin !== undefined) tabs.notify('ended');
         return null;
       }
     }
@@ -187,6 +284,8 @@ export function createPostern(options: PosternOptions): Postern {
   async function getSession({ signal, fresh = false }: Abortable & { fresh?: boolean | undefined } = {}) {
     throwIfAborted(signal);
     await forCaller(load(), signal);
+    // With a backend, only a request shows whether somebody has logged in without this client.
+    if (state.current.status === 'signed_out' && !(fresh && usesBackend)) return null;
     if (!fresh && cached?.isFresh()) return cached.session;
     renewing ??= renew().finally(() => {
       renewing = undefined;
@@ -194,30 +293,38 @@ export function createPostern(options: PosternOptions): Postern {
     return forCaller(renewing, signal);
   }
 
-  /** @returns whether Postern knows that the token has ended */
-  async function revoke(ended: LoginToken | undefined): Promise<boolean> {
+  let revoking: Promise<boolean> | undefined;
+  /** @param ended the token of a logout, as JSON @returns whether Postern knows that it has ended. Never rejects. */
+  async function revoke(ended: string): Promise<boolean> {
     try {
-      await sendToken('DELETE', '/v1/tokens', ended);
+      await sendToken('DELETE', '/v1/tokens', JSON.parse(ended));
     } catch (error) {
-      if (!isProblem(error, ...endedCodes)) return false;
+      // After a 401, there is nothing to revoke. Without its key, a bound token is useless already.
+      if (!isProblem(error) || error.status !== 401) return false;
     }
-    await removeTokenToRevoke(safe);
+    await marks.delete(revokeKey);
     return true;
   }
 
   async function logOut(): Promise<{ readonly revoked: boolean }> {
-    await load();
-    const ended = usesBackend ? undefined : login;
-    const wasSignedIn = login !== undefined;
+    requireOpen();
+    if (!usesBackend) await load().catch(() => undefined);
+    // Before the backend was asked, somebody may be signed in.
+    const ended = JSON.stringify(usesBackend && state.current.status === 'starting' ? { token: '' } : login);
+    // Before anything else, because the page may be closed at once.
+    const marked = ended && marks.set(revokeKey, ended);
     setLogin(undefined, 'logged_out');
-    await removeLogin(safe, ended);
-    tabs.notify();
-    return { revoked: wasSignedIn ? await revoke(ended) : true };
+    const removed = inOrder(async () => {
+      await marked;
+      await safe.delete(loginKey);
+      tabs.open();
+      tabs.notify('logged_out');
+    });
+    revoking = removed.then(() => !ended || revoke(ended));
+    return { revoked: await revoking };
   }
 
-  const [call, fetchWithSession] = createRequests(
-    base,
-    options,
+  const { call, withSession } = createRequests(
     getSession,
     (session) => {
       if (cached?.session.token === session.token) cached = undefined;
@@ -230,8 +337,14 @@ export function createPostern(options: PosternOptions): Postern {
     transport: options.fetch === undefined ? transportOptions : undefined,
     passkeys: options.passkeys,
     // The answer to a login may contain a nonce, which the first proof needs.
-    send: (request) =>
-      transport.json({ ...request, onHeaders: (all) => void dpopSigner?.then((signer) => signer.storeNonce(all)) }),
+    async send(request) {
+      // The answer to a logout removes the cookie of the backend, which must not be the one of the next login.
+      if (usesBackend) await revoking;
+      return transport.json({
+        ...request,
+        onHeaders: (all) => void dpopSigner?.then((signer) => signer.storeNonce(all)),
+      });
+    },
     call: <T>(request: Call) => call<T>(request, transport.json),
     raw: (request) => call(request, transport.raw),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
@@ -239,41 +352,50 @@ export function createPostern(options: PosternOptions): Postern {
       closers.add(end);
       return () => closers.delete(end);
     },
-    async device() {
-      const { device: description = deviceOfBrowser } = options;
-      const id = await safe.get(deviceKey);
-      return {
-        ...(await (typeof description === 'function' ? description() : description)),
-        ...(id !== null && { id }),
-      };
-    },
-    async loginDevice() {
-      const signer = usesBackend || !storage.addKey ? undefined : await loadDpopSigner(storage);
-      // A browser that cannot keep keys, such as in a private window, must not keep the user from logging in.
-      const jwk = await signer?.publicKey().catch((error) => void onError?.(error));
-      return { ...(await core.device()), ...(jwk && { jwk }) };
-    },
+    device: options.device,
+    signer: async () => (usesBackend || !storage.addKey ? undefined : loadDpopSigner(storage)),
     storage: safe,
-    async signIn({ token = '', user_id, device_id, is_bound }) {
-      await load();
+    async signIn({ token = '', user_id, device_id, is_bound }, onDone) {
+      requireOpen();
       const next = { token, user_id, device_id, ...(is_bound && { is_bound }) };
-      await writeLogin(safe, next);
-      await safe.set(deviceKey, device_id);
-      await removeTokenToRevoke(safe);
-      cached = undefined;
-      setLogin(next, 'ended');
-      tabs.notify();
+      await inOrder(async () => {
+        const [wasStored] = await Promise.all([
+          writeLogin(safe, next),
+          safe.set(deviceKey, device_id),
+          marks.delete(revokeKey),
+        ]);
+        // The next start must not find the login of a former user.
+        if (!wasStored) await safe.delete(loginKey);
+        setLogin(next, 'ended', undefined, onDone);
+        isStored = wasStored;
+        tabs.open();
+        tabs.notify('login');
+      });
     },
-    async replaceToken(token) {
-      if (login === undefined || usesBackend) return;
-      login = { ...login, token };
-      await writeLogin(safe, login);
-      tabs.notify();
+    callWith: call,
+    marks,
+    timeout,
+    renewed: async () => renewing?.catch(() => undefined),
+    notifyTabs: tabs.notify,
+    async setToken(token) {
+      version += 1;
+      if (usesBackend) return;
+      await inOrder(async () => {
+        if (login === undefined) return;
+        login = { ...login, token };
+        isStored = await writeLogin(safe, login);
+      });
+    },
+    startSignedOut() {
+      // On a server, the users of all requests share the client.
+      if (!usesBackend || !platform().document || loading || state.current.status !== 'starting') return;
+      tabs.open();
+      setLogin(undefined, 'never_signed_in');
     },
     forget: async () => {
-      await removeLogin(safe);
+      await inOrder(() => safe.delete(loginKey));
       setLogin(undefined, 'logged_out');
-      tabs.notify();
+      tabs.notify('logged_out');
     },
     requireOpen,
     onError: (error) => onError?.(error),
@@ -294,7 +416,11 @@ export function createPostern(options: PosternOptions): Postern {
     url: new URL(`${base}/`),
     ready: load,
     getSession,
-    fetch: fetchWithSession,
+    /** An app that sends no requests of its own loads no code for it. */
+    async fetch(input, init) {
+      const { fetchWithSession } = await loadPart(() => import('./fetch.js'));
+      return fetchWithSession(base, options, withSession, input, init);
+    },
     logOut,
     close() {
       isClosed = true;

@@ -1,7 +1,7 @@
-import { ForeignAnswerError, isProblem, NetworkError, SignedOutError, UsageError } from '../errors.js';
-import { type Abortable, partsOf, platform, throwIfAborted, wait } from '../platform.js';
+import { ForeignAnswerError, isProblem, NetworkError, SignedOutError } from '../errors.js';
+import { type Abortable, throwIfAborted, wait } from '../platform.js';
 import type { Call } from '../transport.js';
-import type { HeldSession, PosternOptions } from '../types.js';
+import type { HeldSession } from '../types.js';
 
 /** The longest pause before an automatic repeat, in milliseconds. */
 const maxPauseMs = 10_000;
@@ -31,26 +31,24 @@ function pauseAfter(error: unknown): number | undefined {
   return pause !== undefined && pause <= maxPauseMs ? pause : undefined;
 }
 
+/** Sends with a session, and once more with a new one after a 401. */
+export type WithSession = <T>(
+  signal: AbortSignal | undefined,
+  send: (bearer: string) => Promise<T>,
+  mustRepeat: (result: T) => boolean,
+) => Promise<T>;
+
 /**
- * Creates the functions that send requests with a session.
+ * Creates the functions that send requests with a session: `call` sends to Postern, with `json` or `raw` of the transport.
  *
  * @param discard called with a session that the service has refused
- * @returns `call`, which sends to Postern with `json` or `raw` of the transport, and `fetchWithSession`, which the app calls as
- *   `postern.fetch`: it sends to trusted origins only
  */
 export function createRequests(
-  base: string,
-  { fetch, trustedOrigins = [] }: Pick<PosternOptions, 'fetch' | 'trustedOrigins'>,
   getSession: (options: Abortable) => Promise<HeldSession | null>,
   discard: (session: HeldSession) => void,
   isClosed: () => boolean,
 ) {
-  /** Sends with a session, and once more with a new one after a 401. */
-  async function withSession<T>(
-    signal: AbortSignal | undefined,
-    send: (bearer: string) => Promise<T>,
-    mustRepeat: (result: T) => boolean,
-  ): Promise<T> {
+  const withSession: WithSession = async (signal, send, mustRepeat) => {
     const session = await getSession({ signal });
     if (session === null) throw new SignedOutError();
     const repeat = async () => {
@@ -66,7 +64,7 @@ export function createRequests(
       if (isProblem(error) && error.status === 401) return repeat();
       throw error;
     }
-  }
+  };
 
   function call<T>(request: Call, sendCall: (call: Call) => Promise<T>): Promise<T> {
     const attempt = () =>
@@ -80,23 +78,5 @@ export function createRequests(
     return request.method === undefined ? withRetry(attempt, isClosed, request.signal) : attempt();
   }
 
-  async function fetchWithSession(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-    const request = input instanceof Request ? input : undefined;
-    const page = platform().location;
-    const address = request?.url ?? `${input}`;
-    const origin = partsOf(address, page?.href)?.[1];
-    if (!origin || ![partsOf(base)?.[1], page?.origin, ...trustedOrigins].includes(origin)) {
-      throw new UsageError(`postern.fetch sends no session to ${origin || address}: add it to \`trustedOrigins\`.`);
-    }
-    // React Native has no `ReadableStream` to compare with.
-    const canRepeat = !(init.body as { readonly getReader?: unknown } | undefined)?.getReader;
-    const attempt = (authorization: string) => {
-      const headers = new Headers(init.headers ?? request?.headers);
-      headers.set('authorization', authorization);
-      return (fetch ?? globalThis.fetch)(request?.clone() ?? input, { ...init, headers });
-    };
-    return withSession(init.signal ?? request?.signal, attempt, (answer) => answer.status === 401 && canRepeat);
-  }
-
-  return [call, fetchWithSession] as const;
+  return { call, withSession };
 }

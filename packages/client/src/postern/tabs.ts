@@ -1,18 +1,25 @@
-import { platform, type TabChannel } from '../platform.js';
+import { onPageEvent, platform, type TabChannel } from '../platform.js';
+
+/** What happened to the login: somebody logged in, the token was replaced, or the login is over, and why. */
+export type TabEvent = 'login' | 'token' | 'logged_out' | 'ended';
 
 /** Notifies other tabs when the login changes, and receives their notifications. These contain no token. */
-export function createTabs(name: string, isOn: boolean, onChange: () => void) {
+export function createTabs(name: string, isOn: boolean, onEvent: (event: TabEvent) => void) {
   let channel: TabChannel | undefined;
+  let removeListener = () => {};
   return {
     open() {
       const { BroadcastChannel } = platform();
       if (!isOn || BroadcastChannel === undefined || channel !== undefined) return;
       channel = new BroadcastChannel(name);
-      channel.onmessage = onChange;
+      channel.onmessage = ({ data }: { readonly data: TabEvent }) => onEvent(data);
       channel.unref?.();
+      // While a page is in the cache of the browser, it gets no messages.
+      removeListener = onPageEvent('pageshow', ({ persisted }) => persisted && onEvent('login'));
     },
-    notify: () => channel?.postMessage('login'),
+    notify: (event: TabEvent) => channel?.postMessage(event),
     close() {
+      removeListener();
       channel?.close();
       channel = undefined;
     },

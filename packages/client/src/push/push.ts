@@ -1,6 +1,6 @@
 import { coreOf } from '../core.js';
-import { isProblem } from '../errors.js';
-import type { Abortable } from '../platform.js';
+import { isProblem, UnsupportedError } from '../errors.js';
+import { type Abortable, throwIfAborted } from '../platform.js';
 import type { NotificationType } from '../registered.js';
 import type { Postern } from '../types.js';
 import type { DeviceToken, PushKey } from '../wire.js';
@@ -29,12 +29,14 @@ export function registerPush(
 export interface WebPushWorker {
   readonly pushManager: {
     subscribe(options: { userVisibleOnly: boolean; applicationServerKey: string }): Promise<{ toJSON(): object }>;
+    getSubscription?(): Promise<{ unsubscribe(): Promise<boolean> } | null>;
   };
 }
 
 /**
  * Subscribes this browser to Web Push and registers it. Call it from a click, because the browser asks the user. Null: the operator
- * has not configured Web Push, or the user refused.
+ * has not configured Web Push, or the user refused. Rejects with an error of the kind `unsupported` if the browser has no push
+ * service. If the operator has changed the key, the browser subscribes again with the new one.
  *
  * @example
  * ```ts
@@ -54,14 +56,26 @@ export async function enableWebPush(
   const core = coreOf(postern);
   try {
     const { public_key } = await core.send<PushKey>({ path: '/v1/push/key', signal });
-    const token = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: public_key });
+    const subscribe = () => pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: public_key });
+    // Safari has no push manager in a page that is not on the home screen.
+    if (pushManager === undefined) throw new UnsupportedError('Web Push');
+    const token = await subscribe().catch(async (error: unknown) => {
+      // A browser keeps one subscription, which may be for an earlier key of the operator.
+      if (nameOf(error) !== 'InvalidStateError') throw error;
+      await (await pushManager.getSubscription?.())?.unsubscribe();
+      return subscribe();
+    });
     return await core.call({ method: 'POST', path: '/v1/devices/tokens', body: { type: 'web', token }, signal });
   } catch (error) {
-    const isRefused = (error as { readonly name?: unknown } | null)?.name === 'NotAllowedError';
-    if (isProblem(error, 'not_found') || isRefused) return null;
+    throwIfAborted(signal);
+    if (isProblem(error, 'not_found') || nameOf(error) === 'NotAllowedError') return null;
+    // What browsers say that have no push service, or cannot reach it.
+    if (['AbortError', 'NotSupportedError'].includes(nameOf(error))) throw new UnsupportedError('push service');
     throw error;
   }
 }
+
+const nameOf = (error: unknown) => `${(error as { readonly name?: unknown } | null)?.name}`;
 
 /** A push of Postern, as a service worker gets it. */
 export interface PushMessage {

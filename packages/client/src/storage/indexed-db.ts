@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.js';
+import { limited } from '../platform.js';
 import type { PosternStorage } from './storage.js';
 
 // The part of IndexedDB that is used, so that the types need neither DOM nor workers.
@@ -16,9 +17,11 @@ interface Db {
   transaction(name: string, mode: 'readonly' | 'readwrite'): Transaction;
   close(): void;
   onversionchange: ((event: never) => unknown) | null;
+  onclose: ((event: never) => unknown) | null;
 }
 interface Transaction {
   objectStore(name: string): ObjectStore;
+  abort(): void;
   readonly error: unknown;
   oncomplete: ((event: never) => unknown) | null;
   onabort: ((event: never) => unknown) | null;
@@ -33,52 +36,74 @@ export interface ObjectStore {
 }
 
 const storeName = 'values';
+/** The time in milliseconds after which a database that does not answer is opened again. */
+const limitMs = 3000;
 
-/** Opens a database with one store of values when it is first used. */
+/** Opens a database with one store of values when it is first used, and again if the browser has closed it or it hangs. */
 export function openValues(name: string) {
   let opened: Promise<Db> | undefined;
 
   function open(): Promise<Db> {
-    opened ??= new Promise<Db>((resolve, reject) => {
+    const forget = () => {
+      if (opened === opening) opened = undefined;
+    };
+    const opening: Promise<Db> = new Promise<Db>((resolve, reject) => {
       const { indexedDB } = globalThis as { readonly indexedDB?: { open(name: string): OpenRequest } };
       if (indexedDB === undefined) throw new UsageError('There is no IndexedDB here. Use memoryStorage() or your own.');
       const request = indexedDB.open(name);
       request.onupgradeneeded = () => request.result.createObjectStore(storeName);
       request.onerror = () => reject(request.error);
       request.onsuccess = () => {
+        const db = request.result;
         // Another tab deletes or upgrades the database: an open connection would block it.
-        request.result.onversionchange = () => {
-          request.result.close();
-          opened = undefined;
+        db.onversionchange = () => {
+          db.close();
+          forget();
         };
-        resolve(request.result);
+        // The browser has closed it, such as to clear the data of the site.
+        db.onclose = forget;
+        resolve(db);
       };
-    }).catch((error) => {
-      opened = undefined;
-      throw error;
     });
-    return opened;
+    return opening;
   }
 
+  async function attempt<T>(mode: 'readonly' | 'readwrite', work: (values: ObjectStore) => T): Promise<T> {
+    opened ??= open();
+    const used = opened;
+    let transaction: Transaction | undefined;
+    let isOver = false;
+    const run = async (): Promise<T> => {
+      const db = await used;
+      return new Promise((resolve, reject) => {
+        // A database that opens too late must change nothing.
+        if (isOver) return;
+        transaction = db.transaction(storeName, mode);
+        const result = work(transaction.objectStore(storeName));
+        transaction.oncomplete = () => resolve(result);
+        transaction.onabort = () => reject(transaction?.error);
+      });
+    };
+    try {
+      return await limited(run(), limitMs);
+    } catch (error) {
+      isOver = true;
+      if (opened === used) opened = undefined;
+      try {
+        transaction?.abort();
+      } catch {
+        // It has ended already.
+      }
+      void used.then((db) => db.close()).catch(() => undefined);
+      throw error;
+    }
+  }
+  const transact: typeof attempt = (mode, work) => attempt(mode, work).catch(() => attempt(mode, work));
+
   return {
-    async read<T>(ask: (values: ObjectStore) => DbRequest<T>): Promise<T> {
-      const db = await open();
-      return new Promise((resolve, reject) => {
-        const request = ask(db.transaction(storeName, 'readonly').objectStore(storeName));
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error);
-      });
-    },
+    read: async <T>(ask: (values: ObjectStore) => DbRequest<T>): Promise<T> => (await transact('readonly', ask)).result,
     /** All changes of `change`, or none. */
-    async write(change: (values: ObjectStore) => void): Promise<void> {
-      const db = await open();
-      return new Promise((resolve, reject) => {
-        const transaction = db.transaction(storeName, 'readwrite');
-        transaction.oncomplete = () => resolve();
-        transaction.onabort = () => reject(transaction.error);
-        change(transaction.objectStore(storeName));
-      });
-    },
+    write: (change: (values: ObjectStore) => void): Promise<void> => transact('readwrite', change),
   };
 }
 

@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.js';
-import type { MaybePromise } from '../platform.js';
+import type { MaybePromise, WebStorageArea } from '../platform.js';
 
 /**
  * Where the login is kept. Keys match `[A-Za-z0-9._-]+`, values are opaque text of up to 1 KiB. If a storage throws, the login
- * continues in memory, and `onError` of the client gets the error.
+ * continues in memory, and `onError` of the client gets the error. If `get` throws when the client starts, the client tries again.
  *
  * @example
  * ```ts
@@ -63,12 +63,6 @@ export function memoryStorage(): PosternStorage {
       return keys.get(key) ?? pair;
     },
   };
-}
-
-interface WebStorageArea {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
 }
 
 /**

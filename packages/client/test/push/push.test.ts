@@ -68,10 +68,45 @@ describe('Web Push', () => {
     expect(await enableWebPush(postern, workerOf(refuse).worker)).toBeNull();
   });
 
-  test('passes on other errors of the browser', async () => {
+  test.each(['AbortError', 'NotSupportedError'])(
+    'in a browser without a push service (%s) is unsupported',
+    async (name) => {
+      const { postern } = await signedIn(app);
+      const fail = () => Promise.reject(new DOMException('no service', name));
+      await expect(enableWebPush(postern, workerOf(fail).worker)).rejects.toMatchObject({ kind: 'unsupported' });
+      const withoutManager = {} as WebPushWorker;
+      await expect(enableWebPush(postern, withoutManager)).rejects.toMatchObject({ kind: 'unsupported' });
+    },
+  );
+
+  test('with another key than before subscribes again', async () => {
     const { postern } = await signedIn(app);
-    const fail = () => Promise.reject(new DOMException('no service', 'AbortError'));
-    await expect(enableWebPush(postern, workerOf(fail).worker)).rejects.toThrow('no service');
+    let isSubscribed = true;
+    const { asked, worker } = workerOf(() =>
+      isSubscribed ? Promise.reject(new DOMException('another key', 'InvalidStateError')) : subscription(),
+    );
+    const getSubscription = async () => ({
+      async unsubscribe() {
+        isSubscribed = false;
+        return true;
+      },
+    });
+    const withFormerKey = { pushManager: { ...worker.pushManager, getSubscription } };
+    expect(await enableWebPush(postern, withFormerKey)).toMatchObject({ type: 'web', enabled: true });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('passes on other errors of the browser, and the reason of the signal', async () => {
+    const { postern } = await signedIn(app);
+    const fail = () => Promise.reject(new TypeError('no such key'));
+    await expect(enableWebPush(postern, workerOf(fail).worker)).rejects.toThrow('no such key');
+    const controller = new AbortController();
+    const abort = () => {
+      controller.abort(new Error('left'));
+      return Promise.reject(new DOMException('aborted', 'AbortError'));
+    };
+    const { signal } = controller;
+    await expect(enableWebPush(postern, workerOf(abort).worker, { signal })).rejects.toThrow('left');
   });
 });
 

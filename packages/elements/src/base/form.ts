@@ -1,4 +1,4 @@
-import { wait } from '@postern/client/internal';
+import { stopwatch, wait } from '@postern/client/internal';
 import { type Child, element, icon, replaceContent } from './dom.js';
 import type { FormTexts } from './form-texts.js';
 import { fill } from './texts.js';
@@ -189,15 +189,19 @@ export async function countDown(
   }
 }
 
-/** Yields the seconds until a time of this device, once a second. */
-async function* secondsUntil(time: number, signal: AbortSignal): AsyncGenerator<number> {
+/** Yields the seconds that are left, once a second. A clock that is set back does not prolong it. */
+async function* secondsOf(milliseconds: number, signal: AbortSignal): AsyncGenerator<number> {
+  const elapsed = stopwatch();
   for (;;) {
-    const seconds = Math.max(0, Math.ceil((time - Date.now()) / 1000));
+    const seconds = Math.max(0, Math.ceil((milliseconds - elapsed()) / 1000));
     yield seconds;
     if (seconds === 0 || signal.aborted) return;
     await wait(1000, signal);
   }
 }
+
+/** A code lives five minutes. A time for the next one that is later comes from a clock that was set back since. */
+const maxResendMs = 300_000;
 
 /** Disables the button for a new code until the user may request one, and shows the time that remains. */
 export async function disableUntil(
@@ -206,9 +210,10 @@ export async function disableUntil(
   words: { readonly resend: string; readonly resend_in: string },
   signal: AbortSignal,
 ): Promise<void> {
-  if (time <= Date.now()) return;
+  const left = Math.min(time - Date.now(), maxResendMs);
+  if (left <= 0) return;
   button.disabled = true;
-  await countDown(button, words.resend_in, ({ signal: end }) => secondsUntil(time, end), signal);
+  await countDown(button, words.resend_in, ({ signal: end }) => secondsOf(left, end), signal);
   if (signal.aborted) return;
   button.disabled = false;
   button.textContent = words.resend;

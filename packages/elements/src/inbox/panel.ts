@@ -48,35 +48,22 @@ export function createPanel(options: PanelOptions): Panel {
   const list = element('div', { class: 'list' });
   const scroll = element('div', { class: 'scroll' }, list);
   const pushSettings = element('div', { class: 'pushes', tabindex: -1, hidden: true });
-  const markAllButton = element(
-    'button',
-    { class: 'link small', part: 'button', type: 'button', click: () => void markAll() },
-    words.mark_all_read,
-  );
-  const loadMoreButton = element(
-    'button',
-    { class: 'link small', part: 'button', type: 'button', click: () => void loadMore() },
-    words.load_more,
-  );
+  const linkButton = (text: string, click: () => unknown, className = 'link small') =>
+    element('button', { class: className, part: 'button', type: 'button', click }, text);
+  const markAllButton = linkButton(words.mark_all_read, () => markAll());
+  const loadMoreButton = linkButton('', () => loadMore());
   const loadMoreRow = element('div', { class: 'rest' }, loadMoreButton);
-  const backAttributes = {
-    class: 'icon first',
-    part: 'button',
-    type: 'button',
-    'aria-label': words.back,
-    hidden: true,
-  };
-  const backButton = element(
-    'button',
-    { ...backAttributes, click: () => showPushSettings(false) },
-    icon(isLeftToRight ? backPath : backPathRightToLeft),
-  );
-  const settingsLabel = { 'aria-label': words.push_settings, title: words.push_settings };
-  const settingsButton = element(
-    'button',
-    { class: 'icon', part: 'button', type: 'button', ...settingsLabel, click: () => showPushSettings(true) },
-    icon(settingsPath),
-  );
+  const iconButton = (label: string, path: string, opensSettings: boolean) =>
+    element(
+      'button',
+      {
+        ...{ class: opensSettings ? 'icon' : 'icon first', part: 'button', type: 'button' },
+        ...{ 'aria-label': label, title: label, hidden: !opensSettings, click: () => showPushSettings(opensSettings) },
+      },
+      icon(path),
+    );
+  const backButton = iconButton(words.back, isLeftToRight ? backPath : backPathRightToLeft, false);
+  const settingsButton = iconButton(words.push_settings, settingsPath, true);
   const title = element('h2', { part: 'heading', id: 'heading' });
   const heading = element('slot', { name: 'heading' }, words.inbox);
   const panel = element(
@@ -138,8 +125,7 @@ export function createPanel(options: PanelOptions): Panel {
     show(view.current);
   };
 
-  const retryButton = () =>
-    element('button', { class: 'link', part: 'button', type: 'button', click: options.retry }, words.try_again);
+  const retryButton = () => linkButton(words.try_again, options.retry, 'link');
 
   let reportedError: unknown = null;
   const show = (snapshot: InboxSnapshot) => {

@@ -138,8 +138,7 @@ function registrationView(context: Context): View {
         () => form,
         async () => {
           input.identity = identity.trim();
-          const locale = language.slice(0, 2);
-          const pending = await startRegistration(postern, { identity, locale }, { signal });
+          const pending = await startRegistration(postern, { identity, locale: language }, { signal });
           const second: Form = createForm({
             ...{ words, submit: words.register, labelledBy: 'heading' },
             fields: [

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { fastify } from 'fastify';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { createUser, password } from '../../../../test/support/users.js';
@@ -77,6 +77,11 @@ function browserOf(origin: string, handle: Fetch) {
   return { cookies, setCookies, bodies, send, open };
 }
 
+const handlerOf =
+  ({ auth }: Web): Fetch =>
+  (input, init) =>
+    auth.handler(new Request(input, init), { address: '198.51.100.7' });
+
 /** The same backend in each framework. */
 const frameworks: Record<string, (web: Web) => Promise<{ origin: string; handle: Fetch }>> = {
   async Express({ auth }) {
@@ -102,11 +107,8 @@ const frameworks: Record<string, (web: Web) => Promise<{ origin: string; handle:
     closers.push(() => web.close());
     return { origin: `http://127.0.0.1:${(web.server.address() as AddressInfo).port}`, handle: fetch };
   },
-  async 'fetch handler'({ auth }) {
-    return {
-      origin: 'https://app.example.com',
-      handle: (input, init) => auth.handler(new Request(input, init), { address: '198.51.100.7' }),
-    };
+  async 'fetch handler'(web) {
+    return { origin: 'https://app.example.com', handle: handlerOf(web) };
   },
 };
 
@@ -401,6 +403,93 @@ test('while Postern is unavailable the user stays logged in, and a logout takes 
   web.answer = lost;
   expect(await page.logOut()).toEqual({ revoked: false });
   expect(browser.cookies.has('__Host-postern')).toBe(false);
+});
+
+/** As much of `localStorage` as a page has. */
+function stubLocalStorage(): Map<string, string> {
+  const values = new Map<string, string>();
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => values.get(key) ?? null,
+    setItem: (key: string, value: string) => void values.set(key, value),
+    removeItem: (key: string) => void values.delete(key),
+  });
+  closers.push(() => vi.unstubAllGlobals());
+  return values;
+}
+
+describe('logging out', () => {
+  test('ends renewal: requests of the page that are on their way do not undo it', async () => {
+    stubLocalStorage();
+    const web = webOf();
+    const { send, open } = browserOf('https://app.example.com', handlerOf(web));
+    const user = await createUser(app);
+    for (let round = 0; round < 12; round += 1) {
+      const [postern, otherTab] = [open(), open()];
+      await logIn(postern, user.username);
+      await otherTab.getSession();
+      // Hooks that the page shows ask for their data at any moment around the logout.
+      const requests = [postern, otherTab].map((tab) => tab.getSession({ fresh: true }).catch(() => null));
+      for (let step = 0; step < round; step += 1) await Promise.resolve();
+      await Promise.all([postern.logOut(), ...requests]);
+      await eventually(`both tabs in round ${round}`, async () =>
+        [postern, otherTab].every(({ current }) => current.status === 'signed_out') ? true : undefined,
+      );
+      const before = web.sent.length;
+      const calls = [postern, otherTab].map((tab) => createInbox(tab).marker());
+      for (const call of calls) await expect(call).rejects.toMatchObject({ kind: 'signed_out' });
+      expect(web.sent.slice(before)).toEqual([]);
+      expect((await send('https://app.example.com/auth/v1/sessions', { method: 'POST' })).status).toBe(401);
+      for (const tab of [postern, otherTab]) tab.close();
+    }
+  });
+
+  test('without a network is remembered: no session is asked for, and the next start ends the login first', async () => {
+    const values = stubLocalStorage();
+    const web = webOf();
+    const handle = handlerOf(web);
+    let isOnline = true;
+    const { cookies, open } = browserOf('https://app.example.com', (input, init) =>
+      isOnline ? handle(input, init) : lost(),
+    );
+    const user = await createUser(app);
+    const postern = open();
+    await logIn(postern, user.username);
+    const cookie = cookies.get('__Host-postern') ?? '';
+    isOnline = false;
+    expect(await postern.logOut()).toEqual({ revoked: false });
+    postern.close();
+    expect(values.size).toBe(1);
+    expect(cookie).not.toBe('');
+    for (const secret of cookie.split('.')) expect([...values.values()].join()).not.toContain(secret);
+
+    const offline = open();
+    expect(await offline.ready()).toEqual({ status: 'signed_out', reason: 'logged_out' });
+    expect(await offline.getSession({ fresh: true })).toBeNull();
+    offline.close();
+
+    isOnline = true;
+    const before = web.sent.length;
+    const next = open();
+    expect(await next.getSession()).toBeNull();
+    await eventually('the end of the login', async () => (cookies.has('__Host-postern') ? undefined : true));
+    expect(web.sent.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual(['DELETE /v1/tokens']);
+    await eventually('the mark', async () => (values.size === 0 ? true : undefined));
+    // The next login is not ended by what was remembered.
+    await logIn(next, user.username);
+    expect(await next.getSession({ fresh: true })).toMatchObject({ user_id: user.id });
+    next.close();
+  });
+
+  test('a login right after a logout is not ended by it', async () => {
+    const web = webOf();
+    const { open } = browserOf('https://app.example.com', handlerOf(web));
+    const user = await createUser(app);
+    const postern = open();
+    await logIn(postern, user.username);
+    const leaving = postern.logOut();
+    await Promise.all([logIn(postern, user.username), leaving]);
+    expect(await postern.getSession({ fresh: true })).toMatchObject({ user_id: user.id });
+  });
 });
 
 test('a login that has ended at Postern removes the cookie', async () => {

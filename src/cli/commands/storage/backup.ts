@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../../../app/banner.js';
-import { backupSource, dumpVerification, imageFolderOf } from '../../../app/base/backup-source.js';
+import { backupKeys, backupSource, dumpVerification, imageFolderOf } from '../../../app/base/backup-source.js';
 import { isBucket, type OpenBackupPlace, openBackupAt, openBackupStore } from '../../../app/base/backup-stores.js';
 import { refuseExisting } from '../../../backups/base/extract.js';
 import { type OpenBackup, openBackup } from '../../../backups/base/open.js';
@@ -20,6 +21,15 @@ import { openExistingTarget, openTarget } from '../../../database/open.js';
 import { quietLog } from '../../support/dependencies.js';
 import { CommandError } from '../../support/failure.js';
 import { type Io, printLine } from '../../support/io.js';
+
+const unauthenticated = [
+  '--unauthenticated',
+  'use a backup even if no key shows that this installation wrote it; a changed one can run commands here',
+] as const;
+
+interface TrustOptions {
+  readonly unauthenticated?: true;
+}
 
 /** Registers `postern backup` with its subcommands. */
 export function backupCommand(program: Command, io: Io): void {
@@ -43,7 +53,8 @@ export function backupCommand(program: Command, io: Io): void {
     .command('verify')
     .description('restore a copy, check it and remove it; never touches the database in use')
     .argument('<backup>', 'a file; or a folder or s3://bucket/prefix: its newest backup')
-    .action((from: string) => untilInterrupted(io, (stop) => verify(io, from, stop)));
+    .option(...unauthenticated)
+    .action((from: string, options: TrustOptions) => untilInterrupted(io, (stop) => verify(io, from, options, stop)));
   backup
     .command('restore')
     .description('restore a backup as a new folder, and a dump into the empty database of DATABASE_URL')
@@ -53,6 +64,7 @@ export function backupCommand(program: Command, io: Io): void {
       '--at <time>',
       'restore the state of a time, such as 2026-11-23T12:30:00Z, or latest; needs BACKUP_CONTINUOUS',
     )
+    .option(...unauthenticated)
     .action((from: string, options: RestoreOptions) =>
       untilInterrupted(io, (stop) => restore(io, from, options, stop)),
     );
@@ -122,18 +134,29 @@ async function withBackup<T>(
   }
 }
 
-async function verify(io: Io, from: string, stop: AbortSignal): Promise<void> {
+async function verify(io: Io, from: string, options: TrustOptions, stop: AbortSignal): Promise<void> {
   const config = readConfig(io.env);
-  await withBackup(config, { from, stop }, async ({ store, name }) => {
-    const verified = await verifyBackup(store.read(name), {
-      passphrase: config.BACKUP_PASSPHRASE?.reveal(),
-      inFolder: existsSync(config.DATA_DIR) ? config.DATA_DIR : tmpdir(),
-      dumps: dumpVerification(config),
-      log: quietLog(io),
-      stop,
+  const keys = await backupKeys(config, options.unauthenticated === true);
+  const verifyIn = async (inFolder: string) =>
+    withBackup(config, { from, stop }, async ({ store, name }) => {
+      const verified = await verifyBackup(store.read(name), {
+        keys,
+        expected: { name },
+        inFolder,
+        dumps: dumpVerification(config),
+        log: quietLog(io),
+        stop,
+      });
+      printLine(io.stdout, `${store.locate(name)} is good: ${describe(verified)}.`);
     });
-    printLine(io.stdout, `${store.locate(name)} is good: ${describe(verified)}.`);
-  });
+  if (existsSync(config.DATA_DIR)) return verifyIn(config.DATA_DIR);
+  // Other accounts use the temporary directory too.
+  const own = await mkdtemp(join(tmpdir(), 'postern-'));
+  try {
+    await verifyIn(own);
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
 }
 
 function describe({ header, files, tables, rows, indexes }: VerifiedBackup): string {
@@ -142,22 +165,23 @@ function describe({ header, files, tables, rows, indexes }: VerifiedBackup): str
   return `${database}. A restored copy started, with ${files} files, ${tables} tables, ${rows} rows and ${indexes} intact indexes`;
 }
 
-interface RestoreOptions {
+interface RestoreOptions extends TrustOptions {
   readonly to?: string;
   readonly at?: string;
 }
 
-async function restore(io: Io, from: string, { to, at }: RestoreOptions, stop: AbortSignal): Promise<void> {
+async function restore(io: Io, from: string, options: RestoreOptions, stop: AbortSignal): Promise<void> {
+  const { to, at } = options;
   const config = readConfig(io.env);
   const target = resolve(to ?? config.DATA_DIR);
-  const passphrase = config.BACKUP_PASSPHRASE?.reveal();
+  const keys = await backupKeys(config, options.unauthenticated === true);
   const log = quietLog(io);
   const { header, until } = await withBackup(config, { from, stop }, async ({ store, name, isNamed }) => {
     await refuseExisting(target);
     if (at !== undefined) {
-      return restoreAt({ store, name: isNamed ? name : undefined, at: parseTime(at), passphrase, target, log });
+      return restoreAt({ store, name: isNamed ? name : undefined, at: parseTime(at), keys, target, log });
     }
-    const backup = await openBackup(store.read(name), passphrase);
+    const backup = await openBackup(store.read(name), keys, { name });
     const restored =
       config.DATABASE_URL === undefined
         ? restoreFiles(backup, { target })

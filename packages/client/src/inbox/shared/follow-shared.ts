@@ -1,9 +1,9 @@
 import type { Core } from '../../core.js';
-import { isPosternError, isProblem, problemFrom } from '../../errors.js';
+import { isProblem, problemFrom } from '../../errors.js';
 import { platform, stopwatch, throwIfAborted, wait } from '../../platform.js';
 import type { Postern } from '../../types.js';
 import { filterText } from '../filter.js';
-import { follow } from '../live.js';
+import { canPass, follow } from '../live.js';
 import { changesOf } from '../polling.js';
 import type { InboxEvent, LiveQuery } from '../types.js';
 import { openWorker, type TabWorker } from './address.js';
@@ -80,7 +80,7 @@ function connect(
       if (!isSameUser) enqueue('end');
     } catch (error) {
       post({ session: null });
-      if (isProblem(error) && error.status < 500 && error.status !== 429) enqueue({ error });
+      if (isProblem(error) && !canPass(error)) enqueue({ error });
     }
   }
   worker.onerror = () => enqueue('lost');
@@ -153,7 +153,7 @@ async function* receive(
     const { event, position } = item;
     if (event.type === 'connection') {
       yield event;
-      if (event.connection !== 'live' || position === undefined) continue;
+      if ((event.connection !== 'live' && event.connection !== 'polling') || position === undefined) continue;
       try {
         if (progress.position !== undefined && isBefore(progress.position, position)) {
           for await (const missed of changesOf(core, { after: progress.position, filter, signal })) {
@@ -163,7 +163,7 @@ async function* receive(
         }
       } catch (error) {
         throwIfAborted(signal);
-        if (!isPosternError(error) || (isProblem(error) && error.status < 500 && error.status !== 429)) throw error;
+        if (!canPass(error)) throw error;
         yield { type: 'connection', connection: 'offline' };
         await wait(1000 + Math.random() * 1000, signal);
         return 'lost';

@@ -1,7 +1,8 @@
-import { ForeignAnswerError, isProblem, NetworkError } from '../../errors.js';
+import { isProblem, NetworkError } from '../../errors.js';
 import type { Unsubscribe } from '../../platform.js';
 import { type Call, createTransport } from '../../transport.js';
 import { follow, type StreamCore } from '../live.js';
+import type { PollProgress } from '../polling.js';
 import type { Connection } from '../types.js';
 import { heartbeatMs, type StreamRequest, type ToTab, type ToWorker } from './messages.js';
 
@@ -72,8 +73,8 @@ function createStream({ transport, filter }: StreamRequest, onEnd: () => void): 
   const tabs = new Set<Tab>();
   const wakers = new Set<() => void>();
   const ended = new AbortController();
-  const progress: { position: string | undefined } = { position: undefined };
-  const { raw } = createTransport({ ...transport, fetch: undefined });
+  const progress: PollProgress = { position: undefined };
+  const { raw, json } = createTransport({ ...transport, fetch: undefined });
   let connection: Connection = 'connecting';
   let isStarted = false;
 
@@ -93,8 +94,9 @@ function createStream({ transport, filter }: StreamRequest, onEnd: () => void): 
     throw new NetworkError(false, undefined);
   }
 
-  async function withSession(call: Call): Promise<Response> {
-    const send = async (fresh: boolean) => raw({ ...call, authorization: `Bearer ${await requestSession(fresh)}` });
+  async function withSession<T>(sendCall: (call: Call) => Promise<T>, call: Call): Promise<T> {
+    const send = async (fresh: boolean) =>
+      sendCall({ ...call, authorization: `Bearer ${await requestSession(fresh)}` });
     try {
       return await send(false);
     } catch (error) {
@@ -104,10 +106,8 @@ function createStream({ transport, filter }: StreamRequest, onEnd: () => void): 
   }
 
   const core: StreamCore = {
-    raw: withSession,
-    async call(request) {
-      throw new ForeignAnswerError((await withSession(request)).status);
-    },
+    raw: (call) => withSession(raw, call),
+    call: <T>(call: Call) => withSession<T>(json, call),
     onResume(wake): Unsubscribe {
       wakers.add(wake);
       return () => wakers.delete(wake);
