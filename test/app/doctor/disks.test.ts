@@ -34,6 +34,6 @@ test('the disks of folders that do not exist yet are examined, and buckets are n
     (await checkDisks(readConfig({ DATA_DIR, ...env }))).map(({ detail }) => detail).join();
   const detail = await check({ BACKUP_TO: join(DATA_DIR, 'backups'), BACKUP_CONTINUOUS: 'true' });
   for (const name of ['DATA_DIR', 'images', 'backups', 'log archive']) expect(detail).toContain(name);
-  const s3 = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b', S3_ENDPOINT: 'http://127.0.0.1:9' };
+  const s3 = { BACKUP_S3_ACCESS_KEY_ID: 'A'.repeat(20), BACKUP_S3_SECRET_ACCESS_KEY: 'b'.repeat(40) };
   expect(await check({ BACKUP_TO: 's3://bucket/backups', ...s3 })).not.toContain('backups');
 });
