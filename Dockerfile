@@ -9,7 +9,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json --noCheck --sourceMap false
 # Makes the links of PostgreSQL's libraries, which npm packages cannot contain, because the service may not write here.
-RUN node --input-type=module -e "import { locateBinaries } from './dist/database/embedded/binaries.js'; await locateBinaries(undefined, [])"
+RUN node --input-type=module -e "import { locateBinaries } from './dist/embedded/binaries.js'; await locateBinaries(undefined, [])"
 # Only the build needs these.
 RUN rm -rf node_modules/typescript node_modules/@types node_modules/.bin
 

@@ -6,7 +6,7 @@ import { otherReact } from './test/support/other-react.js';
 const withMore = [
   'test/backups/dumps/restore*',
   'test/browser/**',
-  'test/database/major-upgrade/upgrade*',
+  'test/embedded/major-upgrade/upgrade*',
   'test/delivery/storage/s3-real*',
   'test/deploy/packages*',
   'test/deploy/prometheus*',

@@ -61,7 +61,7 @@ tests_of_failover() {
 # Data of the former major version of PostgreSQL, whose programs npm installs, and the former release beside this one, which
 # the history of the repository has.
 tests_of_upgrades() {
-  tests upgrades 'CI_FULL=1 npm test --' test/database/major-upgrade/upgrade test/faults/rolling-upgrade
+  tests upgrades 'CI_FULL=1 npm test --' test/embedded/major-upgrade/upgrade test/faults/rolling-upgrade
 }
 
 # Images in a real S3 store.

@@ -1,7 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
-import { type EmbeddedInstallation, findEmbeddedInstallation } from '../database/embedded.js';
+import { type EmbeddedInstallation, findEmbeddedInstallation } from '../embedded/embedded.js';
 import { extract, isImageOrKey, Manifest, refuseExisting, withNewFolder } from './base/extract.js';
 import { writeInstallation } from './base/installation.js';
 import { type BackupKeys, type ExpectedBackup, type OpenBackup, openBackup } from './base/open.js';

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../app/banner.js';
 import { auditCommand } from './commands/audit.js';
-import { blocksCommand } from './commands/blocks/blocks.js';
+import { backupCommand } from './commands/backup.js';
+import { blocksCommand } from './commands/blocks.js';
 import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
 import { helpCommand } from './commands/help.js';
@@ -11,13 +12,12 @@ import { messagesCommand } from './commands/messages.js';
 import { migrateCommand } from './commands/migrate.js';
 import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
+import { secretCommand } from './commands/secret.js';
 import { serveCommand } from './commands/serve.js';
-import { backupCommand } from './commands/storage/backup.js';
-import { secretCommand } from './commands/storage/secret.js';
-import { testIdentitiesCommand } from './commands/test-identities/test-identities.js';
+import { testIdentitiesCommand } from './commands/test-identities.js';
 import { upgradeCommand } from './commands/upgrade.js';
 import { usersCommand } from './commands/users.js';
-import { webhooksCommand } from './commands/webhooks/webhooks.js';
+import { webhooksCommand } from './commands/webhooks.js';
 import { describeFailure } from './support/failure.js';
 import type { Io } from './support/io.js';
 

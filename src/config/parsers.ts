@@ -7,9 +7,9 @@ import { roles, secondFactorPolicies } from '../contract/user.js';
 import { asciiLabels } from '../lib/domain-labels.js';
 import { looksLikeHashList } from '../lib/hash-list.js';
 import { availableCores } from '../lib/machine.js';
-import { hostsError } from '../lib/postgres/hosts.js';
+import { hostsError } from '../lib/postgres-hosts.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from '../lib/push-keys.js';
-import { parseSchedule, type Schedule } from '../lib/scheduling/schedule.js';
+import { parseSchedule, type Schedule } from '../lib/schedule.js';
 import { parseDuration } from '../lib/times.js';
 import { parseSmtpUrl, parseUrl } from '../lib/urls.js';
 

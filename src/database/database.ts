@@ -2,7 +2,7 @@ import pg from 'pg';
 import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
 import { Problem } from '../lib/problem.js';
 import { waitAtMost } from '../lib/time-limit.js';
-import type { Tracing } from '../lib/tracing/tracing.js';
+import type { Tracing } from '../lib/tracing.js';
 import { poolConfig } from './connections/open-client.js';
 import { requestSettings } from './connections/session-check.js';
 import { type DatabaseTarget, serversOf } from './connections/target.js';

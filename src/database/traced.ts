@@ -1,5 +1,5 @@
-import type { Tracing } from '../lib/tracing/tracing.js';
-import { errorType, inSpan } from '../lib/tracing/tracing.js';
+import type { Tracing } from '../lib/tracing.js';
+import { errorType, inSpan } from '../lib/tracing.js';
 import { type Statement, sql, statement } from './sql.js';
 
 /**

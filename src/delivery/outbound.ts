@@ -1,5 +1,5 @@
 import type { Agent, Dispatcher } from 'undici';
-import type { Tracing } from '../lib/tracing/tracing.js';
+import type { Tracing } from '../lib/tracing.js';
 import { endsWithConnection, reportResets } from './connection-resets.js';
 import { createGuard, type GuardOptions, OutboundError } from './outbound-guard.js';
 import { traceCall } from './traced-call.js';

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { DatabaseTarget } from '../database/connections/target.js';
 import { createPlainPool, type PoolState, poolState } from '../database/database.js';
 import { waitAtMost } from '../lib/time-limit.js';
-import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
+import { inSpan, type Tracing } from '../lib/tracing.js';
 import { keepWorkerNames, type NameTimes, type WorkerNames } from './worker-names.js';
 
 /** Runs the durable jobs that requests have queued. */

@@ -1,4 +1,4 @@
-import { inSpan, type Tracing } from '../lib/tracing/tracing.js';
+import { inSpan, type Tracing } from '../lib/tracing.js';
 
 /** An outgoing call. Only the host of its URL is recorded: paths and queries may contain secrets. */
 export interface TracedCall {

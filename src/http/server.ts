@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
-import type { Tracing } from '../lib/tracing/tracing.js';
+import type { Tracing } from '../lib/tracing.js';
 import { pathOf } from '../lib/urls.js';
 import { createVerifyHandler } from '../sessions/fast-path/verify-handler.js';
 import type { RequestObserver } from '../statistics/meters.js';

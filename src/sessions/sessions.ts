@@ -1,5 +1,5 @@
 import type { NewSession, Session } from '../contract/session.js';
-import { arrayText, byteaText } from '../database/arrays/array-text.js';
+import { arrayText, byteaText } from '../database/array-text.js';
 import { createWriteCoalescer } from '../database/batching/write-coalescer.js';
 import type { Database } from '../database/database.js';
 import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';

@@ -19,7 +19,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { choiceError, type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { describeTime } from '../messages/notice-values.js';
-import type { OperatorMails } from '../messages/operators/mails.js';
+import type { OperatorMails } from '../messages/operator-mails.js';
 import { hasInboxEvents, isPattern, webhookFilterFields } from './catalogue.js';
 import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from './secrets.js';
 

@@ -12,11 +12,11 @@ import { parseLsn, segmentStart } from '../../src/backups/log-archive/positions.
 import { createBackupFolder } from '../../src/backups/places/folder.js';
 import type { BackupState } from '../../src/contract/operation/backups.js';
 import { createDatabase, type Database } from '../../src/database/database.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
 import { runMaintenanceOnce } from '../../src/database/maintenance/tasks.js';
 import { migrate } from '../../src/database/migrate.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 import { runCommand, temporaryFolder } from '../cli/command.js';
-import { query, serverPid } from '../database/embedded-postern.js';
+import { query, serverPid } from '../embedded/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
 import { createInstallation, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { processesWith } from '../database/embedded-postern.js';
+import { processesWith } from '../embedded/embedded-postern.js';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startLoad } from '../support/fault-injection/load.js';

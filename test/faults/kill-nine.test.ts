@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { processesWith } from '../database/embedded-postern.js';
+import { processesWith } from '../embedded/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
 import { checkFacts, type Fact, type Ledger, passwordHash, startWriters } from '../support/fault-injection/ledger.js';
 import { createInstallation, type FaultyService, killRounds } from '../support/fault-injection/service.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { commandLine, processesWith } from '../database/embedded-postern.js';
+import { commandLine, processesWith } from '../embedded/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
 import {
   createInstallation,

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres } from '../../src/database/embedded.js';
 import { migrate } from '../../src/database/migrate.js';
+import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 import { createDataFolder } from './data-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IssuedWebhook, Webhook } from '../../src/contract/webhooks.js';
-import { createOperatorMails } from '../../src/messages/operators/mails.js';
+import { createOperatorMails } from '../../src/messages/operator-mails.js';
 import { disableFailing } from '../../src/webhooks/endpoints.js';
 import { createAdministration } from '../support/administration.js';
 import { startTestApp, type TestApp } from '../support/app.js';

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: fa43ebd3e8496ff1d0f561640111d10572ac1d0ea00a5e5b7aa501b1b6cc8b81
+// sha256 of the document: dd4cd1ca1b6decfbe16fdcf37f5201ae36de3bd263232fd8108423a0eece5b73
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -733,6 +733,19 @@ export type DiagnosedSecondFactor = {
 };
 
 export type DiagnosisIdentityType = 'email' | 'phone' | 'username' | 'external_id';
+
+export type Disk = {
+    used_for: 'data' | 'images' | 'backups' | 'log_archive';
+    /**
+     * The size of the disk.
+     */
+    bytes: number;
+    free_bytes: number;
+    /**
+     * Less than 10 % and less than 5 GB are free: make space.
+     */
+    is_nearly_full: boolean;
+};
 
 export type DryRun = {
     /**
@@ -2296,6 +2309,10 @@ export type System = {
      */
     sms_codes: Array<SmsUsage>;
     database: DatabaseState;
+    /**
+     * The disks to which the process that answers writes. Several may be the same disk. Buckets and the disks of your own PostgreSQL are not listed.
+     */
+    disks: Array<Disk>;
     /**
      * The newest first. A migration without a time is pending.
      */

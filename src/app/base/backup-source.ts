@@ -4,7 +4,7 @@ import type { BackupSource } from '../../backups/create.js';
 import type { DumpVerification } from '../../backups/verify.js';
 import type { Config } from '../../config/config.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
-import { findSecretKeys, needSecretKeys } from '../../database/secrets/secret-key-file.js';
+import { findSecretKeys, needSecretKeys } from '../../keys/secret-key-file.js';
 import { createKeyId } from '../../lib/crypto/secret-keys.js';
 import { imageRemovalLock } from '../../notifications/images/cleanup.js';
 

@@ -1,5 +1,5 @@
 import { type Config, ConfigError } from '../../config/config.js';
-import { findSecretKeys } from '../../database/secrets/secret-key-file.js';
+import { findSecretKeys } from '../../keys/secret-key-file.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
 import type { TemplateTexts } from '../../messages/templates.js';
 

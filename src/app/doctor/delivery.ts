@@ -4,7 +4,7 @@ import type { Queryable } from '../../database/database.js';
 import { failingProviders } from '../../messages/providers/health.js';
 import { readSmsUsage } from '../../messages/sms-admission.js';
 import type { Statistics } from '../../statistics/statistics.js';
-import { configuredProviders } from '../providers/providers.js';
+import { configuredProviders } from '../base/providers.js';
 import { type Finding, hasTable, ok, warn } from './checks.js';
 
 /** The number of buckets that count: one hour, in buckets of five minutes. */

@@ -3,15 +3,15 @@ import { mailProvider } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import { createConsoleMail } from '../../delivery/console-messages.js';
-import { createSmtpMail } from '../../delivery/mail/smtp.js';
 import { withMailHealth } from '../../delivery/provider-health.js';
 import type { JobGroup } from '../../delivery/queue.js';
+import { createSmtpMail } from '../../delivery/smtp.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
 import type { MailSender } from '../../messages/mail-sender.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
-import { createOperatorMails, type OperatorMails } from '../../messages/operators/mails.js';
+import { createOperatorMails, type OperatorMails } from '../../messages/operator-mails.js';
 import { createOutbox, type Outbox } from '../../messages/outbox.js';
 import { createReceipts, type Receipts } from '../../messages/providers/receipts.js';
 import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
@@ -19,7 +19,7 @@ import { createSmsAdmission, type SmsAdmission } from '../../messages/sms-admiss
 import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
-import { createHealthRecorder } from '../providers/providers.js';
+import { createHealthRecorder } from '../base/providers.js';
 import { createReceiptReaders, createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */

@@ -16,7 +16,7 @@ import { type PushedNotice, pushNotice } from '../../notifications/push/notice.j
 import { createPush, type Push } from '../../notifications/push/push.js';
 import { createPushSending } from '../../notifications/push/send.js';
 import type { Base } from '../base/base.js';
-import { createHealthRecorder } from '../providers/providers.js';
+import { createHealthRecorder } from '../base/providers.js';
 
 type Task = (payload: unknown) => Promise<void>;
 

@@ -9,13 +9,13 @@ import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';
 import { readDisks } from '../base/disks.js';
+import { configuredProviders } from '../base/providers.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
 import { checkDisks } from '../doctor/disks.js';
 import { checkImages } from '../doctor/images.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
-import { configuredProviders } from '../providers/providers.js';
 import { receiptUrlOf } from './sms.js';
 
 /** How long the findings are cached, in milliseconds. Their checks resolve host names and read stored values. */

@@ -3,7 +3,7 @@ import { createUserReferences } from '../../identities/user-references.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
 import type { Notices } from '../../messages/notices.js';
 import { createActivity } from '../../users/activity.js';
-import { createUserBulk } from '../../users/bulk/bulk.js';
+import { createUserBulk } from '../../users/bulk.js';
 import { createUserDetails } from '../../users/details.js';
 import { createEnrollmentLinks } from '../../users/enrollment-links.js';
 import { createExternalIdentities } from '../../users/external-identities.js';

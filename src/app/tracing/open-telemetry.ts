@@ -18,7 +18,7 @@ import { ExportResultCode, parseTraceParent, W3CTraceContextPropagator } from '@
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { waitAtMost } from '../../lib/time-limit.js';
-import type { Span, SpanAttributes, Tracing } from '../../lib/tracing/tracing.js';
+import type { Span, SpanAttributes, Tracing } from '../../lib/tracing.js';
 import { createSampler, type SamplerName } from './sampler.js';
 
 /** Tracing that runs. */

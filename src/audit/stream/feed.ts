@@ -1,4 +1,4 @@
-import { arrayText } from '../../database/arrays/array-text.js';
+import { arrayText } from '../../database/array-text.js';
 import type { Handle } from '../../database/database.js';
 import { sql, statement, unprepared } from '../../database/sql.js';
 import { eventColumns, type StoredEvent } from '../event-list.js';

@@ -1,4 +1,4 @@
-import { createByteReader } from '../../lib/bytes/byte-reader.js';
+import { createByteReader } from '../../lib/byte-reader.js';
 import { type AgeDecryption, AgeError, ageDecryption, isAgeFile } from '../../lib/crypto/age.js';
 import { acceptAnyOrigin, type OriginCheck, type ReadEntry, readArchive } from '../container/archive.js';
 import { BackupError } from '../container/error.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ByteReader, createByteReader } from '../../lib/bytes/byte-reader.js';
+import { type ByteReader, createByteReader } from '../../lib/byte-reader.js';
 import { BackupError } from './error.js';
 import { type SigningKey, signArchive, signatureBytes } from './signature.js';
 import { blockBytes, paddingAfter, readHeader, type TarHeader, tarEnd, writeHeader } from './tar.js';

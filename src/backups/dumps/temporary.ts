@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openClient } from '../../database/connections/open-client.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
-import type { Log } from '../../database/embedded/membership.js';
-import { findEmbeddedInstallation, startEmbeddedPostgres } from '../../database/embedded.js';
+import { findEmbeddedInstallation, startEmbeddedPostgres } from '../../embedded/embedded.js';
+import type { Log } from '../../embedded/membership.js';
 import { BackupError } from '../container/error.js';
 import type { BackupHeader } from '../container/header.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { DatabaseTarget } from '../../database/connections/target.js';
-import type { Log } from '../../database/embedded/membership.js';
+import type { Log } from '../../embedded/membership.js';
 import { ageEncryption } from '../../lib/crypto/age.js';
 import { ownerOf, readInstallation } from '../base/installation.js';
 import { lockArchiving, readTime, slotPrefix, timeText, withSession } from '../base/session.js';

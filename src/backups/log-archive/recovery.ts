@@ -1,7 +1,7 @@
 import { chown, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log } from '../../database/embedded/membership.js';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from '../../database/embedded.js';
+import { EmbeddedPostgresError, startEmbeddedPostgres } from '../../embedded/embedded.js';
+import type { Log } from '../../embedded/membership.js';
 import { ownerOf } from '../base/installation.js';
 import { type ArchiveTrust, type BackupKeys, trustOf } from '../base/open.js';
 import { BackupError } from '../container/error.js';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Queryable } from '../../database/database.js';
-import type { Log } from '../../database/embedded/membership.js';
-import type { Schedule } from '../../lib/scheduling/schedule.js';
+import type { Log } from '../../embedded/membership.js';
+import type { Schedule } from '../../lib/schedule.js';
 import { type BackupOptions, type BackupSource, createBackup } from '../create.js';
 import { removeOldParts } from '../log-archive/retention.js';
 import { untilArchiveBegins } from '../log-archive/slot.js';

@@ -25,7 +25,7 @@ import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import { refuseUnfitDatabase } from '../../database/connections/suitability.js';
-import { EmbeddedPostgresError } from '../../database/embedded.js';
+import { EmbeddedPostgresError } from '../../embedded/embedded.js';
 import { withDatabase } from '../support/dependencies.js';
 import { describeFailure } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';

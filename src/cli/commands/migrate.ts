@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { openExistingTarget } from '../../app/base/database-target.js';
 import { readConfig } from '../../config/config.js';
 import { migrate } from '../../database/migrate.js';
-import { openExistingTarget } from '../../database/open.js';
 import { quietLog } from '../support/dependencies.js';
 import { type Io, printLine } from '../support/io.js';
 

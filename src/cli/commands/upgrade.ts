@@ -15,10 +15,10 @@ import {
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import { refuseUnfitDatabase } from '../../database/connections/suitability.js';
 import type { Queryable } from '../../database/database.js';
-import { findEmbeddedInstallation } from '../../database/embedded.js';
-import { describePlan, planMajorUpgrade } from '../../database/major-upgrade/plan.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { compose, sql } from '../../database/sql.js';
+import { findEmbeddedInstallation } from '../../embedded/embedded.js';
+import { describePlan, planMajorUpgrade } from '../../embedded/major-upgrade/plan.js';
 import { withDatabase } from '../support/dependencies.js';
 import { CommandError, describeFailure } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';

@@ -1,11 +1,11 @@
 import { createBreachedPasswords } from '../../app/base/breached-passwords.js';
+import { openExistingTarget } from '../../app/base/database-target.js';
 import { resourceLimits } from '../../app/base/resource-limits.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { createPasswordHasher } from '../../credentials/passwords.js';
 import { createDatabase, type Database } from '../../database/database.js';
-import type { Log } from '../../database/embedded/membership.js';
-import { openExistingTarget } from '../../database/open.js';
-import { needSecretKeys } from '../../database/secrets/secret-key-file.js';
+import type { Log } from '../../embedded/membership.js';
+import { needSecretKeys } from '../../keys/secret-key-file.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Origin } from '../../lib/origin.js';
 import { createUserImport, type UserImport } from '../../users/import.js';

@@ -2,10 +2,10 @@ import { BackupError } from '../../backups/container/error.js';
 import { ConfigError } from '../../config/config.js';
 import { NoPrimaryError, NotPrimaryError } from '../../database/connections/servers.js';
 import { UnfitDatabaseError } from '../../database/connections/suitability.js';
-import { EmbeddedPostgresError } from '../../database/embedded.js';
 import { MigrationError } from '../../database/migrate.js';
-import { SecretKeyError } from '../../database/secrets/secret-key-file.js';
+import { EmbeddedPostgresError } from '../../embedded/embedded.js';
 import { problemBody } from '../../http/plugins/problems.js';
+import { SecretKeyError } from '../../keys/secret-key-file.js';
 import { Problem } from '../../lib/problem.js';
 
 /** An error of a command, with a message for the person who typed it. */

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { urlsOfHosts } from '../../lib/postgres/hosts.js';
+import { urlsOfHosts } from '../../lib/postgres-hosts.js';
 import { waitAtMost } from '../../lib/time-limit.js';
 import { destroy, prepareSession, type ServerState, type SessionSettings } from './session-check.js';
 

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { parseJsonObject } from '../../lib/json-object.js';
-import type { Tracing } from '../../lib/tracing/tracing.js';
+import type { Tracing } from '../../lib/tracing.js';
 import type { PushMessage, PushOutcome, PushSender } from '../../notifications/push/sender.js';
 import type { Guard } from '../outbound-guard.js';
 import { traceCall } from '../traced-call.js';

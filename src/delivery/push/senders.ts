@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { ServiceAccount } from '../../lib/push-keys.js';
-import type { Tracing } from '../../lib/tracing/tracing.js';
+import type { Tracing } from '../../lib/tracing.js';
 import type { PushSender } from '../../notifications/push/sender.js';
 import type { Outbound } from '../outbound.js';
 import { createGuard } from '../outbound-guard.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createByteReader } from '../../lib/bytes/byte-reader.js';
+import { createByteReader } from '../../lib/byte-reader.js';
 import type { OutboundResponse } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { Span, Tracing } from '../../lib/tracing/tracing.js';
+import type { Span, Tracing } from '../../lib/tracing.js';
 import type { App } from '../requests/route.js';
 import { clientGone } from './answered-requests.js';
 

@@ -35,7 +35,7 @@ import type { Counters } from '../../statistics/counters.js';
 import type { Meters } from '../../statistics/meters.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Activity } from '../../users/activity.js';
-import type { UserBulk } from '../../users/bulk/bulk.js';
+import type { UserBulk } from '../../users/bulk.js';
 import type { UserDetails } from '../../users/details.js';
 import type { EnrollmentLinks } from '../../users/enrollment-links.js';
 import type { Exports } from '../../users/export.js';

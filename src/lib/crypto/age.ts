@@ -7,7 +7,7 @@ import {
   type ScryptOptions,
   scrypt,
 } from 'node:crypto';
-import { createByteReader } from '../bytes/byte-reader.js';
+import { createByteReader } from '../byte-reader.js';
 import { equalBytes } from './secret-keys.js';
 
 // The file format of age with a passphrase, version 1 (https://c2sp.org/age): scrypt, HKDF-SHA256, and chunks of

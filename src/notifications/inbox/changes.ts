@@ -1,6 +1,6 @@
 import type { Change, Changes } from '../../contract/changes.js';
 import type { Notification } from '../../contract/notification.js';
-import { arrayText } from '../../database/arrays/array-text.js';
+import { arrayText } from '../../database/array-text.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { identifier, join, sql, statement, unprepared } from '../../database/sql.js';
 import type { FilterClause } from '../../lib/filter/fields.js';

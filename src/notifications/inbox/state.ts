@@ -1,4 +1,4 @@
-import { arrayText } from '../../database/arrays/array-text.js';
+import { arrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 

@@ -1,4 +1,4 @@
-import { bigintArray, readBigint, readTime, timeArray, uuidArray } from '../../database/arrays/binary-arrays.js';
+import { bigintArray, readBigint, readTime, timeArray, uuidArray } from '../../database/binary-arrays.js';
 import type { Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { countFullBlocks } from '../inbox/block-counts.js';

@@ -1,4 +1,4 @@
-import { arrayText, textArrayText } from '../../database/arrays/array-text.js';
+import { arrayText, textArrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { identifier, join, type Parameters, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import { instantFromPg } from '../../lib/times.js';

@@ -1,4 +1,4 @@
-import { arrayText } from '../../database/arrays/array-text.js';
+import { arrayText } from '../../database/array-text.js';
 import type { Database } from '../../database/database.js';
 import { type Sql, type SqlPart, type StatementWith, sql, statement, unprepared } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';

@@ -1,5 +1,5 @@
 import type { Session } from '../../contract/session.js';
-import { arrayText, byteaText } from '../../database/arrays/array-text.js';
+import { arrayText, byteaText } from '../../database/array-text.js';
 import type { Handle } from '../../database/database.js';
 import { literal, type SqlPart, sql, statement } from '../../database/sql.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';

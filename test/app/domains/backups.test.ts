@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { BackupState } from '../../../src/contract/operation/backups.js';
-import { startEmbeddedPostgres } from '../../../src/database/embedded.js';
+import { startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { runCommand } from '../../cli/command.js';
 import { accessKeyId, bucketName, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { eventually } from '../../support/eventually.js';

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/app/base/log.js';
 import { startTracing } from '../../../src/app/tracing/tracing.js';
 import { readConfig } from '../../../src/config/config.js';
-import { inSpan } from '../../../src/lib/tracing/tracing.js';
+import { inSpan } from '../../../src/lib/tracing.js';
 import { eventually } from '../../support/eventually.js';
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/otlp/receiver.js';
 

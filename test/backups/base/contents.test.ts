@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countRows, nextTransaction } from '../../../src/backups/base/contents.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/database/embedded.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { temporaryFolder } from '../../cli/command.js';
-import { query } from '../../database/embedded-postern.js';
+import { query } from '../../embedded/embedded-postern.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

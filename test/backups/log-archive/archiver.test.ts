@@ -13,10 +13,10 @@ import { restoreAt } from '../../../src/backups/log-archive/recovery.js';
 import { removeOldParts } from '../../../src/backups/log-archive/retention.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
 import type { BackupStore } from '../../../src/backups/places/place.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/database/embedded.js';
 import { migrate } from '../../../src/database/migrate.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { temporaryFolder } from '../../cli/command.js';
-import { query } from '../../database/embedded-postern.js';
+import { query } from '../../embedded/embedded-postern.js';
 import { eventually } from '../../support/eventually.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -8,11 +8,11 @@ import { restoreBackup } from '../../../src/backups/restore.js';
 import { backUpIfDue, isDue } from '../../../src/backups/scheduled/scheduler.js';
 import { listBackups, readBackupTimes } from '../../../src/backups/state.js';
 import { createDatabase, type Database } from '../../../src/database/database.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/database/embedded.js';
 import { migrate } from '../../../src/database/migrate.js';
-import { parseSchedule } from '../../../src/lib/scheduling/schedule.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
+import { parseSchedule } from '../../../src/lib/schedule.js';
 import { temporaryFolder } from '../../cli/command.js';
-import { query } from '../../database/embedded-postern.js';
+import { query } from '../../embedded/embedded-postern.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
 

@@ -1,7 +1,7 @@
 import { chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTarget } from '../../../src/database/open.js';
+import { openTarget } from '../../../src/app/base/database-target.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { databaseDigest } from '../../support/digests.js';
 import { testSql } from '../../support/sql.js';

@@ -26,7 +26,7 @@ process.on('disconnect', stop);
 
 async function start(env) {
   const [{ startEmbeddedPostgres }, { readConfig }, { startPostern }, { createLog }] = await Promise.all(
-    ['database/embedded.js', 'config/config.js', 'app/main.js', 'app/base/log.js'].map(part),
+    ['embedded/embedded.js', 'config/config.js', 'app/main.js', 'app/base/log.js'].map(part),
   );
   const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const embedded = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log: quiet });

@@ -4,7 +4,7 @@ import type { Language } from '../../../../contract/errors/text.js';
 import { BulkLine, BulkRequest } from '../../../../contract/users/bulk.js';
 import { preferredLanguage } from '../../../../lib/language.js';
 import { Problem } from '../../../../lib/problem.js';
-import type { BulkAction, BulkOutcome, UserBulk } from '../../../../users/bulk/bulk.js';
+import type { BulkAction, BulkOutcome, UserBulk } from '../../../../users/bulk.js';
 import { toLine } from '../../../ndjson/items.js';
 import { asProblem, problemBody } from '../../../plugins/problems.js';
 import {

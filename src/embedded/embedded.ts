@@ -1,0 +1,149 @@
+import { statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serverAccount } from './account.js';
+import { locateBinaries, publicFolders } from './binaries.js';
+import { openDataDirectory, prepareDataDir, superuser } from './data-directory.js';
+import { ensureDatabase, joinServer, type Log, leaveServer, type Membership } from './membership.js';
+import type { Server } from './server.js';
+
+export { EmbeddedPostgresError } from './error.js';
+
+/** The address for clients: fields of pg's ClientConfig. */
+export interface DatabaseAddress {
+  /** The folder of a unix socket. */
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+}
+
+export interface EmbeddedPostgres {
+  /** Valid in this process only, until {@link EmbeddedPostgres.stop}. Close all connections before that. */
+  address: DatabaseAddress;
+  /**
+   * Disconnects from the server. The last Postern on this data directory stops the server and waits for its end.
+   * Idempotent. Never rejects: errors go to the log.
+   */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** DATA_DIR: created if missing, readable by its owner only. */
+  dataDir: string;
+  log: Log;
+}
+
+const databaseName = 'postern';
+
+/** The pause before a lost server is started again. It doubles with each attempt, up to `maxPauseMs`. */
+const firstPauseMs = 50;
+const maxPauseMs = 2000;
+
+/** If the server runs for longer than this, the next pause is the first one again. */
+const stableAfterMs = 30_000;
+
+/**
+ * Joins the PostgreSQL that runs on `dataDir`, or starts it with the binaries that npm installed. Its data is in
+ * `postgres`, its log in `postgres.log`. If the server dies while this process uses it, this process starts it again.
+ *
+ * @throws EmbeddedPostgresError
+ */
+export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const server = await prepareServer(resolve(dataDir));
+  const stopping = new AbortController();
+  try {
+    const membership = await joinServer(server, log, stopping.signal);
+    const pid = membership.startedPid;
+    log.info({ pid }, pid === undefined ? 'Joined the running embedded PostgreSQL' : 'Started the embedded PostgreSQL');
+    try {
+      await ensureDatabase(membership, databaseName);
+    } catch (error) {
+      await leaveServer(membership, server, log);
+      throw error;
+    }
+    const supervision = supervise(server, membership, log, stopping.signal).finally(() => server.data.close());
+    return {
+      address: { host: server.data.ownPath, port: 5432, user: superuser, database: databaseName },
+      stop: () => {
+        stopping.abort();
+        return supervision;
+      },
+    };
+  } catch (error) {
+    server.data.close();
+    throw error;
+  }
+}
+
+/** The embedded PostgreSQL of this installation. */
+export interface EmbeddedInstallation {
+  readonly majorVersion: number;
+  /** The account that must own the data directory, if it is not this process's own. */
+  readonly account: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/**
+ * Finds the binaries that would run on a data directory.
+ * @param path the data directory, which may not exist yet
+ * @throws EmbeddedPostgresError
+ */
+export async function findEmbeddedInstallation(path: string): Promise<EmbeddedInstallation> {
+  const account = serverAccount(path);
+  const { majorVersion } = await locateBinaries(account, account === undefined ? [tmpdir()] : publicFolders);
+  return { majorVersion, account };
+}
+
+async function prepareServer(dataDir: string): Promise<Server> {
+  await prepareDataDir(dataDir);
+  const path = join(dataDir, 'postgres');
+  const account = serverAccount(path);
+  const binaries = await locateBinaries(account, account === undefined ? [dataDir] : publicFolders);
+  const data = await openDataDirectory(dataDir, path, binaries, account);
+  const isOwnedByRoot = statSync(dataDir).uid === 0;
+  return { binaries, data, account, isOwnedByRoot, logFile: join(dataDir, 'postgres.log') };
+}
+
+/** Starts the server again each time that it is lost, until `stopping` aborts. Then leaves the server. */
+async function supervise(server: Server, first: Membership, log: Log, stopping: AbortSignal): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    stopping.addEventListener('abort', () => resolve(), { once: true });
+  });
+  let membership: Membership | undefined = first;
+  let losses = 0;
+  while (membership !== undefined) {
+    const joinedAt = performance.now();
+    await Promise.race([membership.lost, stopped]);
+    if (!membership.isLost()) return leaveServer(membership, server, log);
+    log.warn({}, 'Lost the embedded PostgreSQL');
+    losses = performance.now() - joinedAt > stableAfterMs ? 0 : losses + 1;
+    membership = await rejoin(server, log, stopping, losses);
+  }
+}
+
+/**
+ * Joins or starts the server, until that succeeds. When `stopping` aborts it tries once more, because only a member can stop
+ * a server that no other process uses.
+ */
+async function rejoin(
+  server: Server,
+  log: Log,
+  stopping: AbortSignal,
+  losses: number,
+): Promise<Membership | undefined> {
+  for (let attempt = losses; ; attempt += 1) {
+    const pause = Math.min(firstPauseMs * 2 ** attempt, maxPauseMs);
+    // Random, because all processes lose the server at the same moment. The abort only ends the pause.
+    await sleep(pause * (0.5 + Math.random()), undefined, { signal: stopping }).catch(() => undefined);
+    try {
+      const membership = await joinServer(server, log, stopping);
+      const pid = membership.startedPid;
+      log.warn({ pid }, pid === undefined ? 'Rejoined the embedded PostgreSQL' : 'Restarted the embedded PostgreSQL');
+      return membership;
+    } catch (error) {
+      log.error({ err: error }, 'The embedded PostgreSQL could not be restarted');
+      if (stopping.aborted) return undefined;
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type ArchiveEntry,
+  acceptAnyOrigin,
+  readArchive,
+  textEntry,
+  writeArchive,
+} from '../../../src/backups/container/archive.js';
+import { migrate } from '../../../src/database/migrate.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
+import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
+import { query } from '../../embedded/embedded-postern.js';
+import { type Environment, runCommand, temporaryFolder } from '../command.js';
+
+// The attacker of these tests can write to the store of the backups, and knows neither the secret key nor the passphrase.
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const secretKey = 'a secret key of forty characters or more';
+const otherKey = 'another secret key of forty characters..';
+const passphrase = 'correct horse battery';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let server: EmbeddedPostgres;
+/** A folder with one backup, and the path of this backup. */
+let store: string;
+let backup: string;
+
+const pathOf = (name: string) => join(folder.path, name);
+const postern = (line: string, more: Environment = {}) =>
+  runCommand(line.split(' '), { DATA_DIR: pathOf('data'), ...more });
+
+/** Writes a copy of a backup whose checksums are right, but whose files are others. */
+async function forge(
+  name: string,
+  change: {
+    readonly adds?: readonly ArchiveEntry[];
+    readonly key?: string;
+    readonly header?: (text: string) => string;
+  },
+): Promise<string> {
+  const { adds = [], key, header = (text) => text } = change;
+  let manifest: Record<string, unknown> = {};
+  async function* entries(): AsyncGenerator<ArchiveEntry> {
+    for await (const entry of readArchive(createReadStream(backup), acceptAnyOrigin)) {
+      const parts: Buffer[] = [];
+      for await (const part of entry.content) parts.push(part);
+      const read = Buffer.concat(parts);
+      if (entry.path === 'manifest.json') manifest = JSON.parse(read.toString());
+      if (entry.path === 'manifest.json' || adds.some(({ path }) => path === entry.path)) continue;
+      const bytes = entry.path === 'postern-backup.json' ? Buffer.from(header(read.toString())) : read;
+      yield { ...entry, size: bytes.length, content: [bytes] };
+    }
+    yield* adds;
+  }
+  const written: Buffer[] = [];
+  const signer = key === undefined ? undefined : { id: createKeyId(secretKey), key };
+  for await (const part of writeArchive(entries(), () => manifest, signer)) written.push(part);
+  await writeFile(pathOf(name), Buffer.concat(written));
+  return pathOf(name);
+}
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  server = await startEmbeddedPostgres({ dataDir: pathOf('data'), log: silent });
+  await migrate(server.address, silent);
+  await query(server, "alter system set application_name = 'edited by the operator'");
+  await writeFile(join(pathOf('data'), 'secret-key'), `${secretKey}\n`, { mode: 0o600 });
+  await mkdir(pathOf('data/images/ab/cd/image'), { recursive: true });
+  await writeFile(pathOf('data/images/ab/cd/image/card.jpg'), 'a picture');
+  store = pathOf('store');
+  await mkdir(store);
+  expect(await postern(`backup create --to ${store}`)).toMatchObject({ code: 0, stderr: '' });
+  backup = join(store, (await readdir(store))[0] ?? '');
+});
+afterAll(async () => {
+  await server.stop();
+  await folder.remove();
+});
+
+describe('a backup that somebody else has written', () => {
+  it.each([
+    ['without a signature', undefined],
+    ['signed with another key', otherKey],
+  ])('runs no command at verify and restore (%s)', async (_title, key) => {
+    const marker = pathOf('ran');
+    const path = await forge('commands.tar', {
+      adds: [
+        textEntry('postgres/postgresql.auto.conf', `restore_command = 'touch ${marker}; false'\n`),
+        textEntry('postgres/recovery.signal', ''),
+      ],
+      ...(key !== undefined && { key }),
+    });
+    for (const line of [`backup verify ${path}`, `backup restore ${path} --to ${pathOf('never')}`]) {
+      for (const env of [{}, { BACKUP_PASSPHRASE: passphrase }, { SECRET_KEY: otherKey.toUpperCase() }]) {
+        expect((await postern(line, env)).code, `${line} ${JSON.stringify(env)}`).toBe(1);
+        expect(existsSync(marker), line).toBe(false);
+      }
+      expect((await postern(`${line} --unauthenticated`)).code).toBe(1);
+      expect(existsSync(marker), line).toBe(false);
+    }
+    expect(existsSync(pathOf('never'))).toBe(false);
+  });
+
+  it('is refused when nothing in it shows that it was changed', async () => {
+    const path = await forge('header.tar', {
+      header: (text) => text.replace('"has_secret_key": false', '"has_secret_key": true'),
+    });
+    const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no signature')]);
+    const signed = await forge('signed.tar', { key: otherKey });
+    expect((await postern(`backup verify ${signed}`)).stderr).toContain('signature is wrong');
+    const genuine = await forge('genuine.tar', { key: secretKey });
+    expect(await postern(`backup verify ${genuine}`)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('is refused unencrypted with a passphrase, even with the right signature', async () => {
+    for (const line of [`backup verify ${backup}`, `backup restore ${backup} --to ${pathOf('never')}`]) {
+      const { code, stderr } = await postern(line, { BACKUP_PASSPHRASE: passphrase });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('is not encrypted')]);
+    }
+  });
+
+  it('is refused under the name of another backup', async () => {
+    const place = pathOf('swapped');
+    await mkdir(place);
+    await copyFile(backup, join(place, backup.slice(store.length + 1).replace(/-\d{4}(?=\d{4}T)/, '-2999')));
+    for (const line of [`backup verify ${place}`, `backup restore ${place} --to ${pathOf('never')}`]) {
+      const { code, stderr } = await postern(line);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('is not the backup of its name')]);
+    }
+  });
+
+  it.each(['postgres/recovery.signal', 'postgres/postgresql.auto.conf', 'images/../up', '/etc/x'])(
+    'with %s is refused even if its signature is right',
+    async (path) => {
+      const forged = await forge('path.tar', { adds: [textEntry(path, 'x')], key: secretKey });
+      const before = await readdir(folder.path);
+      const { code, stderr } = await postern(`backup restore ${forged} --to ${pathOf('never')}`);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`the unexpected file ${path}`)]);
+      expect(await readdir(folder.path)).toEqual(before);
+    },
+  );
+
+  it('with the same file twice is refused', async () => {
+    const twice = textEntry('images/one', 'x');
+    const path = await forge('twice.tar', { adds: [twice, twice], key: secretKey });
+    const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('contains images/one twice')]);
+  });
+});
+
+describe('a backup on a machine without its key', () => {
+  it('is restored only if the operator trusts the file, with settings that Postern writes', async () => {
+    const line = `backup restore ${backup} --to ${pathOf('trusted')}`;
+    const elsewhere = { DATA_DIR: pathOf('elsewhere') };
+    const refused = await postern(line, elsewhere);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining(`SECRET_KEY to the key with the id ${createKeyId(secretKey)}`),
+    ]);
+    expect(refused.stderr).toContain('--unauthenticated');
+    expect(await postern(`${line} --unauthenticated`, elsewhere)).toMatchObject({ code: 0 });
+    expect(await readFile(pathOf('trusted/postgres/postgresql.auto.conf'), 'utf8')).not.toContain('edited');
+    expect(await postern(`backup verify ${backup} --unauthenticated`, elsewhere)).toMatchObject({ code: 0 });
+    expect(await postern(`backup verify ${backup}`, { ...elsewhere, SECRET_KEY: secretKey })).toMatchObject({
+      code: 0,
+    });
+  });
+});
+
+describe('a verification without DATA_DIR', () => {
+  it("leaves other programs' folders in the temporary directory", async () => {
+    const temporary = pathOf('tmp');
+    const previous = process.env.TMPDIR;
+    onTestFinished(() => {
+      if (previous === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = previous;
+    });
+    process.env.TMPDIR = temporary;
+    for (const [name, mode] of [
+      ['verify-others', 0o755],
+      ['verify-mine', 0o700],
+    ] as const) {
+      await mkdir(join(temporary, name), { recursive: true, mode });
+      await utimes(join(temporary, name), new Date(0), new Date(0));
+    }
+    const { code, stderr } = await postern(`backup verify ${backup}`, {
+      DATA_DIR: pathOf('nowhere'),
+      SECRET_KEY: secretKey,
+    });
+    expect([code, stderr]).toEqual([0, '']);
+    expect((await readdir(temporary)).filter((name) => name.includes('verify'))).toEqual([
+      'verify-mine',
+      'verify-others',
+    ]);
+  });
+});

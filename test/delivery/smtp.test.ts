@@ -1,0 +1,220 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSmtpMail, type SmtpMailOptions } from '../../src/delivery/smtp.js';
+import { parseSmtpUrl } from '../../src/lib/urls.js';
+import type { MailMessage } from '../../src/messages/mail-sender.js';
+import {
+  type MailServer,
+  type MailServerOptions,
+  selfSigned,
+  startMailServer,
+  startRudeServer,
+} from '../support/mail-server.js';
+
+const message: MailMessage = {
+  id: '582a5abb-1335-4794-4855-11e067b8c55e',
+  to: 'ada@example.com',
+  subject: '482913 es su código',
+  text: 'Su código es 482913.\n\nGrüße',
+  code: '482913',
+  authenticationId: null,
+};
+const login = { user: 'relay', password: 'p@ss:wörd' };
+const credentials = `${login.user}:${encodeURIComponent(login.password)}@`;
+
+async function newServer(options?: MailServerOptions): Promise<MailServer> {
+  const server = await startMailServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function newRudeServer(...parameters: Parameters<typeof startRudeServer>) {
+  const server = await startRudeServer(...parameters);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+function sender(url: string, options: Partial<SmtpMailOptions> = {}) {
+  const target = parseSmtpUrl(url);
+  if (target === undefined) return expect.unreachable(`${url} is no SMTP_URL`);
+  return createSmtpMail({ target, from: { name: 'Café, Ltd', address: 'no-reply@example.org' }, ...options });
+}
+
+/**
+ * Returns a failure. Checks that a log of it would contain nothing of the mail, the password or the answer of the server
+ * (`refused: …`).
+ */
+async function failureOf(sending: Promise<void>): Promise<{ text: string; permanent: unknown }> {
+  const error = await sending.then(
+    () => expect.unreachable('the mail was sent'),
+    (reason: Error & { permanent?: unknown }) => reason,
+  );
+  const text = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
+  expect(text).not.toMatch(/482913|código|Grüße|ada@example|wörd|refused:/);
+  return { text: error.message, permanent: error.permanent };
+}
+
+describe('mail by SMTP', () => {
+  it('has one plain text, one recipient, the message’s id, and is marked as automatic', async () => {
+    const server = await newServer();
+    await sender(`smtp://127.0.0.1:${server.port}`).send(message);
+    const [mail] = server.received;
+    expect(mail).toMatchObject({ from: 'no-reply@example.org', to: ['ada@example.com'], text: message.text });
+    expect(Object.fromEntries(mail?.headers ?? [])).toMatchObject({
+      from: 'Café, Ltd <no-reply@example.org>',
+      to: 'ada@example.com',
+      subject: message.subject,
+      'message-id': `<${message.id}@example.org>`,
+      'auto-submitted': 'auto-generated',
+      'content-type': expect.stringMatching(/^text\/plain; charset=utf-8/),
+    });
+  });
+
+  it('uses implicit TLS with smtps and STARTTLS with smtp, and logs in', async () => {
+    for (const [tls, url] of [
+      ['from_start', (port: number) => `smtps://${credentials}127.0.0.1:${port}`],
+      ['starttls', (port: number) => `smtp://${credentials}127.0.0.1:${port}?tls=required`],
+    ] as const) {
+      const server = await newServer({ tls, login });
+      await sender(url(server.port), { ca: selfSigned }).send(message);
+      expect(server.received).toMatchObject([{ user: login.user, encrypted: true }]);
+    }
+  });
+
+  it('is not sent to a server without STARTTLS or with an untrusted certificate', async () => {
+    const plain = await newServer({ tls: 'none', login });
+    const required = (port: number) => sender(`smtp://${credentials}127.0.0.1:${port}?tls=required`);
+    expect((await failureOf(required(plain.port).send(message))).text).toMatch(
+      /^the mail server answered 500 to STARTTLS/,
+    );
+    const untrustedStarttls = await newServer({ tls: 'starttls', login });
+    expect((await failureOf(required(untrustedStarttls.port).send(message))).text).toMatch(/^TLS with the mail server/);
+    const untrustedFromStart = await newServer({ tls: 'from_start', login });
+    const overTls = sender(`smtps://${credentials}127.0.0.1:${untrustedFromStart.port}`);
+    expect((await failureOf(overTls.send(message))).text).toMatch(/^TLS with the mail server/);
+    expect(
+      [plain, untrustedStarttls, untrustedFromStart].flatMap(({ requestedRecipients }) => requestedRecipients),
+    ).toEqual([]);
+  });
+
+  it('cannot get a second recipient or another header through its subject, text or recipient', async () => {
+    const server = await newServer();
+    const mail = sender(`smtp://127.0.0.1:${server.port}`);
+    await mail.send({ ...message, subject: 'one\r\nBcc: eve@example.com\r\n\r\nand a body' });
+    await mail.send({ ...message, text: 'line\r\n.\r\nRCPT TO:<eve@example.com>\r\n..' });
+    for (const to of ['ada@example.com, eve@example.com', 'ada@example.com\r\nRCPT TO:<eve@example.com>']) {
+      expect(await failureOf(mail.send({ ...message, to }))).toMatchObject({ permanent: true });
+    }
+    expect(server.requestedRecipients.filter((address) => address === 'eve@example.com')).toEqual([]);
+    for (const { headers, to } of server.received) {
+      expect(headers.has('bcc')).toBe(false);
+      expect(to).toHaveLength(1);
+    }
+    expect(server.received[1]?.text).toBe('line\n.\nRCPT TO:<eve@example.com>\n..');
+  });
+
+  it.each([
+    ['421', 'DATA', false],
+    ['450', 'RCPT', false],
+    ['451', 'DATA', false],
+    ['550', 'RCPT', true],
+    ['554', 'DATA', true],
+  ] as const)(
+    'fails on %s to %s, permanently only if a 5xx status answers RCPT TO or DATA',
+    async (status, at, permanent) => {
+      const server = await newServer();
+      server.refuse({ status: Number(status), at });
+      const failed = await failureOf(sender(`smtp://127.0.0.1:${server.port}`).send(message));
+      expect(failed.text).toMatch(
+        new RegExp(`^the mail server answered ${status}( \\d\\.\\d\\.\\d)?( to (RCPT TO|DATA))?$`),
+      );
+      expect(failed.permanent).toBe(permanent);
+      await sender(`smtp://127.0.0.1:${server.port}`).send(message);
+      expect(server.received).toHaveLength(1);
+    },
+  );
+
+  it('fails for good, and says why, if the server cannot take a recipient that is not ASCII', async () => {
+    const server = await newServer();
+    server.refuse({ status: 553, at: 'RCPT' });
+    const sending = sender(`smtp://127.0.0.1:${server.port}`).send({ ...message, to: 'анна@example.com' });
+    const { text, permanent } = await failureOf(sending);
+    expect(permanent).toBe(true);
+    expect(text).toMatch(/^the mail server answered 553 to RCPT TO: .*not ASCII.*\(SMTPUTF8\)$/);
+    server.refuse({ status: 550, at: 'RCPT' });
+    const other = await failureOf(sender(`smtp://127.0.0.1:${server.port}`).send(message));
+    expect(other.text).toBe('the mail server answered 550 to RCPT TO');
+  });
+
+  it('names a recipient with dots before the @ in quotes, as SMTP requires', async () => {
+    const lines: string[] = [];
+    const server = createServer((socket) => {
+      socket.write('220 ready\r\n');
+      createInterface({ input: socket }).on('line', (line) => {
+        lines.push(line);
+        socket.write(line.startsWith('RCPT') ? '550 no\r\n' : '250 ok\r\n');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const sending = sender(`smtp://127.0.0.1:${port}?tls=none`).send({ ...message, to: 'a..b.@docomo.ne.jp' });
+    await failureOf(sending);
+    expect(lines).toContain('RCPT TO:<"a..b."@docomo.ne.jp>');
+  });
+
+  it('fails temporarily if the password is refused', async () => {
+    const server = await newServer({ login });
+    const failed = await failureOf(sender(`smtp://relay:wrong-wörd@127.0.0.1:${server.port}`).send(message));
+    expect(failed).toEqual({ text: expect.stringMatching(/^the mail server answered 535/), permanent: false });
+  });
+
+  it('fails in time if the server is down, disconnects, sends invalid data or does not answer', async () => {
+    const gone = await startRudeServer(() => undefined);
+    await gone.close();
+    const silent = await newRudeServer(() => undefined);
+    const rude = [
+      await newRudeServer((socket) => socket.end()),
+      await newRudeServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+      await newRudeServer((socket) => socket.write(Buffer.from([0, 255, 10, 13, 10]))),
+      await newRudeServer((socket) => socket.write('220 hello\r\n')),
+      await newRudeServer((socket) => socket.write(`220-${'x'.repeat(1_000_000)}`)),
+      silent,
+      gone,
+    ];
+    for (const { port } of rude) {
+      const { text } = await failureOf(sender(`smtp://127.0.0.1:${port}`, { totalTimeoutMs: 300 }).send(message));
+      expect(text).toMatch(/^the mail server (127\.0\.0\.1 (cannot be reached|did not answer in time)|answered \d{3})/);
+    }
+  });
+});
+
+describe('SMTP_URL', () => {
+  const read = (text: string) => parseSmtpUrl(text);
+  it('gives host, port, TLS mode and credentials', () => {
+    expect(read('smtps://a%40b:c%3Ad@mail.example.com')).toEqual({
+      ...{ host: 'mail.example.com', port: 465, tls: 'from_start', user: 'a@b', password: 'c:d' },
+    });
+    expect(read('smtp://mail.example.com')).toMatchObject({ port: 587, tls: 'starttls', user: undefined });
+    expect(read('smtp://mail.example.com:25?tls=none')).toMatchObject({ port: 25, tls: 'none' });
+    expect(read('smtp://[::1]')).toMatchObject({ host: '::1', tls: 'none' });
+    expect(read('smtp://localhost:1025?tls=required')).toMatchObject({ tls: 'starttls' });
+  });
+
+  it.each([
+    'http://mail.example.com',
+    'mail.example.com',
+    'smtp://',
+    'smtps://mail.example.com?tls=none',
+    'smtp://mail.example.com?tls=maybe',
+    'smtp://mail.example.com?tls=none&tls=required',
+    'smtp://mail.example.com?requireTLS=false',
+    'smtp://mail.example.com/path',
+    'smtp://user@mail.example.com',
+    'smtp://user:a%0Ab@mail.example.com',
+    'smtp://user:%ff@mail.example.com',
+  ])('cannot be %s', (text) => {
+    expect(read(text)).toBeUndefined();
+  });
+});
