@@ -97,7 +97,7 @@ async function numberCauses(tx: Queryable, causes: readonly Cause[]): Promise<St
 }
 
 /** Creates the deliveries of events to the endpoints that want them. */
-export async function deliver(
+async function deliver(
   tx: Queryable,
   events: readonly StoredEvent[],
   subscriptions: readonly Subscription[],
