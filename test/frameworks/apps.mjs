@@ -19,7 +19,7 @@ const pageServer = (
 ) => `import { createBrowserSession, createPosternServer, expressHandler } from '@postern/server';
 import express from 'express';
 
-const postern = createPosternServer({ url: process.env.POSTERN_URL });
+const postern = createPosternServer({ url: process.env.AUTH_SERVICE_URL });
 const app = express();
 app.use(expressHandler(createBrowserSession(postern, { basePath: '/auth' })));
 ${more}
@@ -93,7 +93,7 @@ export const apps = {
       'app/inbox/page.tsx': 'export default function Page() {\n  return <p>Inbox</p>;\n}\n',
     },
     // A build has no address of Postern.
-    build: [['env', '-u', 'POSTERN_URL', bin('next'), 'build']],
+    build: [['env', '-u', 'AUTH_SERVICE_URL', bin('next'), 'build']],
     start: [bin('next'), 'start'],
     async check({ postern, client, origin, output }) {
       await checkWeb({ postern, client, origin });
@@ -129,7 +129,7 @@ export const apps = {
       'src/app.html':
         '<!doctype html><html lang="en"><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>\n',
     },
-    build: [['env', '-u', 'POSTERN_URL', bin('vite'), 'build']],
+    build: [['env', '-u', 'AUTH_SERVICE_URL', bin('vite'), 'build']],
     start: ['node', 'build'],
     async check({ postern, client, origin }) {
       await checkWeb({ postern, client, origin });
@@ -139,7 +139,7 @@ export const apps = {
   nuxt: {
     recipe: 'Nuxt',
     packages: ['nuxt@4.2.2', 'vue@3.5.25'],
-    build: [['env', '-u', 'POSTERN_URL', bin('nuxt'), 'build']],
+    build: [['env', '-u', 'AUTH_SERVICE_URL', bin('nuxt'), 'build']],
     start: ['node', '.output/server/index.mjs'],
     env: { NUXT_TELEMETRY_DISABLED: '1' },
     check: ({ postern, client, origin }) => checkWeb({ postern, client, origin }),
@@ -163,7 +163,7 @@ export const apps = {
       'app/root.tsx':
         'import { Outlet } from \'react-router\';\n\nexport default function Root() {\n  return <html lang="en"><body><Outlet /></body></html>;\n}\n',
     },
-    build: [['env', '-u', 'POSTERN_URL', bin('react-router'), 'build']],
+    build: [['env', '-u', 'AUTH_SERVICE_URL', bin('react-router'), 'build']],
     start: [bin('react-router-serve'), 'build/server/index.js'],
     check: ({ postern, client, origin }) =>
       checkWeb({ postern, client, origin, headers: { 'x-forwarded-for': '203.0.113.9' } }),
@@ -175,7 +175,7 @@ export const apps = {
       'astro.config.mjs':
         "import node from '@astrojs/node';\n\nexport default { adapter: node({ mode: 'standalone' }), output: 'server', security: { allowedDomains: [{ hostname: '127.0.0.1' }] } };\n",
     },
-    build: [['env', '-u', 'POSTERN_URL', bin('astro'), 'build']],
+    build: [['env', '-u', 'AUTH_SERVICE_URL', bin('astro'), 'build']],
     start: ['node', 'dist/server/entry.mjs'],
     env: { ASTRO_TELEMETRY_DISABLED: '1' },
     check: ({ postern, client, origin }) => checkWeb({ postern, client, origin }),
@@ -437,7 +437,7 @@ test('the packages load', () => {
       'page.ts':
         "export * from '@postern/client';\nexport * as react from '@postern/react';\nexport * as elements from '@postern/elements';\nimport { createPostern, indexedDbStorage } from '@postern/client';\nconst postern = createPostern({ url: '/auth', storage: indexedDbStorage() });\nexport const status: string = postern.current.status;\n",
       'backend.ts':
-        "import { createPosternServer } from '@postern/server';\nexport * as next from '@postern/server/next';\nexport * as kit from '@postern/server/sveltekit';\nexport * as testing from '@postern/server/testing';\nexport const who = async (request: Request): Promise<string | undefined> => (await createPosternServer({ url: process.env['POSTERN_URL'] }).verify(request))?.user_id;\n",
+        "import { createPosternServer } from '@postern/server';\nexport * as next from '@postern/server/next';\nexport * as kit from '@postern/server/sveltekit';\nexport * as testing from '@postern/server/testing';\nexport const who = async (request: Request): Promise<string | undefined> => (await createPosternServer({ url: process.env['AUTH_SERVICE_URL'] }).verify(request))?.user_id;\n",
     },
     async check({ folder, run }) {
       for (const [file, options] of Object.entries({
@@ -507,9 +507,9 @@ async function checkVerifier({ postern, run }, command, nobody) {
   const user = await postern.createUser();
   const page = await postern.signIn(user);
   const session = await page.getSession();
-  const env = { POSTERN_URL: postern.url };
+  const env = { AUTH_SERVICE_URL: postern.url };
   assert.equal((await run(command(`Bearer ${session?.token}`), env)).trim(), user.id);
   assert.equal((await run(command('Bearer pss_unknown'), env)).trim(), nobody);
-  await assert.rejects(run(command(`Bearer ${session?.token}`), { POSTERN_URL: 'http://127.0.0.1:1' }));
+  await assert.rejects(run(command(`Bearer ${session?.token}`), { AUTH_SERVICE_URL: 'http://127.0.0.1:1' }));
   page.close();
 }

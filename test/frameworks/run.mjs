@@ -64,7 +64,7 @@ async function serve(app, folder, port, url, signal) {
   const env = {
     ...process.env,
     ...app.env,
-    POSTERN_URL: url,
+    AUTH_SERVICE_URL: url,
     PORT: `${port}`,
     HOST: '127.0.0.1',
     HOSTNAME: '127.0.0.1',

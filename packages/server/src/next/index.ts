@@ -51,7 +51,7 @@ export interface NextPostern extends Readonly<BrowserSession['routes']> {
  * import { createNextPostern } from '@postern/server/next';
  *
  * export const { auth, signIn, signOut, snapshot, proxy, GET, POST, PUT, PATCH, DELETE } = createNextPostern({
- *   url: process.env.POSTERN_URL,
+ *   url: process.env.AUTH_SERVICE_URL,
  *   clientAddress: 'proxy',
  * });
  * ```

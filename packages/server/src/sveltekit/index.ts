@@ -59,7 +59,7 @@ type Handle = <E extends RequestEvent>(input: {
  * // src/hooks.server.ts
  * import { createPosternHandle } from '@postern/server/sveltekit';
  *
- * export const handle = createPosternHandle({ url: process.env.POSTERN_URL });
+ * export const handle = createPosternHandle({ url: process.env.AUTH_SERVICE_URL });
  * ```
  * @throws UsageError for options that make no sense
  */
