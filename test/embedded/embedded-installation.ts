@@ -88,7 +88,7 @@ export function install({ mode = 0o755, binaries = 'project' }: InstallationOpti
   const program = join(root, 'program.js');
   writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
   writeFileSync(program, PROGRAM);
-  for (const folder of ['database', 'embedded', 'lib']) mkdirSync(join(root, folder));
+  for (const folder of ['embedded', 'lib']) mkdirSync(join(root, folder));
   translate('lib/private-file.ts', root);
   for (const file of readdirSync(join(SOURCES, 'embedded')))
     if (file.endsWith('.ts')) translate(join('embedded', file), root);

@@ -184,7 +184,7 @@ describe('the location of the files', () => {
   test('does not run a copy of the binaries that another account could have changed', async () => {
     const hidden = installForTest({ mode: 0o700, binaries: 'copy' });
     chmodSync(join(hidden.native, 'lib'), 0o555);
-    const url = pathToFileURL(join(hidden.root, 'database', 'embedded', 'binaries.js')).href;
+    const url = pathToFileURL(join(hidden.root, 'embedded', 'binaries.js')).href;
     const installedModule: typeof import('../../src/embedded/binaries.js') = await import(url);
     const locate = installedModule.locateBinaries;
     const [safeFolder, unsafeFolder] = [

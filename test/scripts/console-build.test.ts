@@ -16,7 +16,7 @@ describe('the built console', () => {
   });
 
   test('loads less than 200 kB compressed before the overview', () => {
-    const named = [...page.matchAll(/(?:src|href)="\/console\/assets\/([^"]+\.(?:js|css))"/g)].map(
+    const named = [...page.matchAll(/(?:src|href)="\.\/assets\/([^"]+\.(?:js|css))"/g)].map(
       ([, name]) => name ?? '',
     );
     expect(named.length).toBeGreaterThan(2);
