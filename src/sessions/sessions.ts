@@ -144,7 +144,6 @@ export function createSessions(
       const id = newId();
       const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
       const requested = { token: authenticationToken, id, digest, ...clientOf(use) };
-      if (isTurn(id)) await deleteOldest(authenticationToken);
       const read = dpopVerifier.read(authenticationToken, use.proof);
       const hasProof = use.proof.headers.length > 0;
       const row = await (hasProof ? createWithProof(requested, read) : createOne(requested));
@@ -166,6 +165,7 @@ export function createSessions(
         await deviceLimit.removeOldest(login);
       }
       counters.add('sessions.created');
+      if (isTurn(id)) await deleteOldest(authenticationToken);
       const nonce = row.key_thumbprint === null ? undefined : dpopVerifier.nonceAt(row.user_id, row.now);
       return { session: { ...toSession(row), token }, nonce };
     },
@@ -202,7 +202,7 @@ async function createMany(
 }
 
 /**
- * Whether the oldest sessions of the login are deleted before this one is created: before one in 256, chosen by the random end
+ * Whether the oldest sessions of the login are deleted after this one was created: after one in 256, chosen by the random end
  * of its id. To count the sessions each time would make their creation slower.
  */
 const isTurn = (id: string) => id.endsWith('00');

@@ -193,7 +193,8 @@ describe('the plan of session creation', () => {
       [2, 1],
       [65, 64],
     ] as const) {
-      const sent = await creationOf(count);
+      // After one creation in 256, the oldest sessions are deleted.
+      const sent = (await creationOf(count)).filter(({ name }) => name !== 'session_delete_oldest');
       expect(sent.map(({ name }) => name)).toEqual(['session_create', 'session_create_many']);
       for (const [index, loops] of [1, together].entries()) {
         const query = sent[index];
