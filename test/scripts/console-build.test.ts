@@ -16,9 +16,7 @@ describe('the built console', () => {
   });
 
   test('loads less than 200 kB compressed before the overview', () => {
-    const named = [...page.matchAll(/(?:src|href)="\.\/assets\/([^"]+\.(?:js|css))"/g)].map(
-      ([, name]) => name ?? '',
-    );
+    const named = [...page.matchAll(/(?:src|href)="\.\/assets\/([^"]+\.(?:js|css))"/g)].map(([, name]) => name ?? '');
     expect(named.length).toBeGreaterThan(2);
     // A page loads one language. The overview is a file of its own, with its styles.
     const later = assets.filter((name) => /^(?:en|overview)-[^.]+\.(?:js|css)$/.test(name));
