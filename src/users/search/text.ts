@@ -80,9 +80,16 @@ const findById = statement<{ id: string }, { id: string }>(
     union select user_id from devices where id = ${p.id}`,
 );
 
-/** SQL: whether the text is a part of the user `u`. Phone numbers are stored without spaces, brackets and a leading zero. */
+/**
+ * SQL: whether the text is a part of the user `u`. Names are stored as they were sent, so both normal forms of letters with
+ * accents are compared. Phone numbers are stored without spaces, brackets and a leading zero.
+ */
 function partCondition(text: string): Sql {
-  const like = (part: string) => sql`${searchText} like lower(${bound(likePattern(part))}::text)`;
+  const contains = (part: string) => sql`${searchText} like lower(${bound(likePattern(part))}::text)`;
+  const like = (part: string) => {
+    const [composed, decomposed] = [part, part.normalize('NFD')];
+    return composed === decomposed ? contains(part) : sql`(${contains(composed)} or ${contains(decomposed)})`;
+  };
   const digits = text.replace(/[^\d+]/g, '').replace(/^0+/, '');
   const isNumber = phoneLike.test(text) && digits !== text && digits.length >= 3;
   return isNumber ? sql`(${like(text)} or ${like(digits)})` : like(text);

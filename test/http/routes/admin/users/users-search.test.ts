@@ -40,6 +40,17 @@ describe('searching users', () => {
     expect(await search('612 34 56')).toEqual([user.id]);
   });
 
+  test('finds a name in either normal form, typed in either', async () => {
+    const name = 'José Muñoz Åström';
+    const users = [
+      await createUser(postern, { name: name.normalize('NFC') }),
+      await createUser(postern, { name: name.normalize('NFD') }),
+    ];
+    for (const form of ['NFC', 'NFD'] as const) {
+      expect((await search('muñoz å'.normalize(form))).toSorted()).toEqual(users.map(({ id }) => id).toSorted());
+    }
+  });
+
   test.each([
     ['', 'too_short'],
     ['  \u200b ', 'too_short'],
