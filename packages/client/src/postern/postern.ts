@@ -365,7 +365,8 @@ export function createPostern(options: PosternOptions): Postern {
         const [wasStored] = await Promise.all([
           writeLogin(safe, next),
           safe.set(deviceKey, device_id),
-          marks.delete(revokeKey),
+          // The token of a logout may be that of another user: the next start revokes it.
+          usesBackend && marks.delete(revokeKey),
         ]);
         // The next start must not find the login of a former user.
         if (!wasStored) await safe.delete(loginKey);

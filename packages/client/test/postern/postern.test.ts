@@ -188,6 +188,29 @@ describe('the storage', () => {
     );
   });
 
+  test('a logout without a network is sent at the next start, also if somebody else has signed in meanwhile', async () => {
+    const storage = memoryStorage();
+    const network = createNetwork();
+    const { postern } = await signedIn(app, { storage, fetch: network.fetch });
+    const session = await postern.getSession();
+    const answer = network.answer;
+    network.answer = lost;
+    expect(await postern.logOut()).toEqual({ revoked: false });
+    network.answer = answer;
+    const other = await createUser(app);
+    const state = await createLogin(postern)
+      .start()
+      .password({ identity: other.username ?? '', password });
+    expect(state).toMatchObject({ step: 'done' });
+    const next = clientOf(app, { storage });
+    expect(await next.ready()).toMatchObject({ status: 'signed_in', user_id: other.id });
+    await eventually('the session of the former user to end', async () => {
+      const { status } = await app.api('GET', '/v1/sessions/verify', { bearer: session?.token ?? '' });
+      return status === 401 ? true : undefined;
+    });
+    expect(await next.getSession()).toMatchObject({ user_id: other.id });
+  });
+
   test('a logout with a network revokes the token', async () => {
     const { postern } = await signedIn(app);
     const session = await postern.getSession();
