@@ -16,7 +16,7 @@ export interface Instances {
   readonly strict: TestApp;
   /** One SMS an hour in total. */
   readonly frugal: TestApp;
-  /** Without SMS, and without the key of the secrets that `base` has stored. */
+  /** Without SMS and mail, and without the key of the secrets that `base` has stored. */
   readonly rotated: TestApp;
   readonly issuer: Issuer;
   close(): Promise<void>;
@@ -37,7 +37,8 @@ export async function startInstances(): Promise<Instances> {
     ...{ LOGIN_LIMIT_PER_ADDRESS: '3', CODE_LIMIT_PER_ADDRESS: '1', SMS_LIMIT_PER_PREFIX: '2' },
   });
   const frugal = await base.another({ SMS_LIMIT_TOTAL: '1' });
-  const rotated = await base.another({ SMS_PROVIDER: 'none', SECRET_KEY: 'f'.repeat(64) });
+  // Without mail: it could take the jobs of codes that it cannot decrypt.
+  const rotated = await base.another({ SMS_PROVIDER: 'none', MAIL_PROVIDER: 'none', SECRET_KEY: 'f'.repeat(64) });
   // With a fixed time, no limit and no lock ends between a diagnosis and its login. It is not the end of a TOTP step.
   await base.database.query(
     testSql(`do $$ begin execute format(
