@@ -17,7 +17,7 @@ export interface List<T> extends AsyncIterable<T> {
 /** @throws UsageError for a limit that is not valid */
 export function checkLimit(limit: number | undefined): void {
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100)) {
-    throw new UsageError('`limit` must be a whole number from 1 to 100.');
+    throw new UsageError('`limit` must be an integer from 1 to 100.');
   }
 }
 

@@ -22,7 +22,7 @@ import type { Inbox, InboxOptions } from './types.js';
  */
 export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: InboxOptions = {}): Inbox {
   const core: Core = coreOf(postern);
-  if (!['shared', 'tab', 'poll'].includes(stream)) throw new UsageError("`stream` must be 'shared', 'tab' or 'poll'.");
+  if (!['shared', 'tab', 'poll'].includes(stream)) throw new UsageError("`stream` takes 'shared', 'tab' or 'poll'.");
   /** A function whose code is loaded with the stream. */
   const later =
     <A extends readonly unknown[], T>(select: (parts: InboxParts) => (core: Core, ...args: A) => Promise<T>) =>

@@ -63,7 +63,7 @@ export function createPostern(options: PosternOptions): Postern {
       "`storage` must be 'backend' or a storage such as indexedDbStorage(), and no object of the browser such as localStorage.",
     );
   }
-  if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
+  if (!(timeout > 0)) throw new UsageError('`timeout` must be milliseconds above 0.');
   const transportOptions = { base, locale: options.locale, timeout, cookies: usesBackend };
   const transport = createTransport({ ...transportOptions, fetch: options.fetch });
   const ownStorage = usesBackend ? noStorage : storage;
@@ -156,7 +156,7 @@ export function createPostern(options: PosternOptions): Postern {
   closers.add(() => tabs.close());
 
   function requireOpen(): void {
-    if (isClosed) throw new UsageError('This client is closed. Make another one with createPostern.');
+    if (isClosed) throw new UsageError('This client is closed. Make another with createPostern.');
   }
 
   async function load(): Promise<SettledAuthState> {

@@ -110,7 +110,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     const controller = new AbortController();
     this.#viewController = controller;
     const { postern } = this;
-    if (postern === null) throw new UsageError('Call defineElements({ postern }), or set `postern` of the element.');
+    if (postern === null) throw new UsageError('Call defineElements({ postern }), or set `postern`.');
     this.language = languageOf(this);
     void wordsOf(this.language, this.english, this.languages, this.settings?.texts).then((words) => {
       if (controller.signal.aborted) return;
