@@ -5,8 +5,7 @@ const dataFile = String.raw`\d+(?:_(?:fsm|vm|init))?(?:\.\d+)?|pg_filenode\.map`
 
 /**
  * The files and folders of a data directory that contain data, relative to it. A backup has no others. Settings, access
- * rules, signal files and tablespaces can name commands and other folders, so a restore writes them anew or refuses
- * them.
+ * rules, signal files and tablespaces can name commands and other folders, so a restore replaces or refuses them.
  */
 const dataPaths = new RegExp(
   `^(?:${[

@@ -213,7 +213,7 @@ describe('after an upgrade of the service', () => {
     return { upgrade, loads: () => loads };
   }
 
-  test('a page whose code is gone is loaded anew', async () => {
+  test('a page whose code is gone is loaded again', async () => {
     const { page } = await open('/console', { as: await operator() });
     const { upgrade, loads } = await withUpgrade(page);
     upgrade();
@@ -222,7 +222,7 @@ describe('after an upgrade of the service', () => {
     expect(loads()).toBe(1);
   });
 
-  test('only a click loads the page anew, not the pointer over a link', async () => {
+  test('only a click loads the page again, not the pointer over a link', async () => {
     const { page } = await open('/console/parts', { as: await operator() });
     const { upgrade, loads } = await withUpgrade(page);
     await page.getByLabel('Note').fill('half a sentence');
