@@ -1,4 +1,5 @@
-import { type Abortable, stopwatch, wait } from './platform.js';
+import { type Abortable, wait } from './platform.js';
+import { stopwatch } from './time.js';
 import type { FieldError, ProblemStatuses } from './wire.js';
 
 /** The code of a problem. A newer service may send others: keep a default where you list them. */

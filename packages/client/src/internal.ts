@@ -17,7 +17,8 @@ export { filterText } from './inbox/filter.js';
 export { listOf } from './lists.js';
 // What a user typed as the name of an account.
 export { identityOf } from './login/identity.js';
-export { forCaller, stopwatch, throwIfAborted, wait } from './platform.js';
+export { forCaller, throwIfAborted, wait } from './platform.js';
+export { stopwatch } from './time.js';
 
 // Requests to Postern, with their repetitions.
 export { baseOf, type Call, createTransport, loadPart, type Transport } from './transport.js';

@@ -1,3 +1,5 @@
+import { startTimer } from './time.js';
+
 /** A function that ends a subscription. */
 export type Unsubscribe = () => void;
 export type MaybePromise<T> = T | Promise<T>;
@@ -49,15 +51,6 @@ interface CredentialStore {
 
 export const platform = (): Platform => globalThis as Platform;
 
-/**
- * Returns a function that measures the milliseconds since now with two clocks, and returns the larger value: one clock
- * can stop while the device sleeps, and the other can be set back.
- */
-export function stopwatch(): () => number {
-  const [wallStart, monotonicStart] = [Date.now(), performance.now()];
-  return () => Math.max(Date.now() - wallStart, performance.now() - monotonicStart);
-}
-
 /** Whether the page is in a tab that the user does not see. */
 export const isHidden = () => platform().document?.visibilityState === 'hidden';
 
@@ -101,7 +94,7 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
       signal?.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, milliseconds);
+    const timer = startTimer(end, milliseconds);
     signal?.addEventListener('abort', end);
   });
 }

@@ -1,3 +1,4 @@
+import { onTestFinished, vi } from 'vitest';
 import type { TestApp } from '../../../test/support/app.js';
 import { codeOf, createUser, password } from '../../../test/support/users.js';
 import {
@@ -8,6 +9,7 @@ import {
   type Postern,
   type PosternOptions,
 } from '../src/index.js';
+import * as time from '../src/time.js';
 
 /** A `fetch` that records what was sent, and whose answers a test can replace. */
 export interface Network {
@@ -58,6 +60,24 @@ export function problem(status: number, code: string, headers: Readonly<Record<s
 export const lost = () => {
   throw new TypeError('fetch failed');
 };
+
+/**
+ * Until the end of the test, the pauses of all clients are shorter by this factor, and their stopwatches run faster. The limits
+ * of requests do not change, because the service takes its time.
+ */
+export function withFastTime(factor = 25): void {
+  const { startTimer, stopwatch } = time;
+  const spies = [
+    vi.spyOn(time, 'startTimer').mockImplementation((end, milliseconds) => startTimer(end, milliseconds / factor)),
+    vi.spyOn(time, 'stopwatch').mockImplementation(() => {
+      const elapsed = stopwatch();
+      return () => elapsed() * factor;
+    }),
+  ];
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+}
 
 /** A client on a new device. */
 export function clientOf({ url }: Pick<TestApp, 'url'>, options: Partial<PosternOptions> = {}): Postern {

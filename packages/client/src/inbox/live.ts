@@ -1,6 +1,7 @@
 import type { Core } from '../core.js';
 import { ForeignAnswerError, isPosternError, isProblem } from '../errors.js';
-import { isHidden, onPageEvent, pauseFor, stopwatch, throwIfAborted } from '../platform.js';
+import { isHidden, onPageEvent, pauseFor, throwIfAborted } from '../platform.js';
+import { startTimer, stopwatch } from '../time.js';
 import { readEvents, type ServerEvent } from './events.js';
 import { filterText } from './filter.js';
 import { type PollProgress, poll } from './polling.js';
@@ -73,6 +74,8 @@ export async function* follow(
           for await (const event of poll(core, progress, filter, ended.signal)) yield* withoutRepetition(event);
         }
         if (mayStream) pause = pauseAfter(failures);
+        // The user came to the tab during the poll.
+        else if (!polls && !isHidden()) continue;
       } catch (error) {
         if (ended.signal.aborted) break;
         if (isPosternError(error) && error.kind === 'signed_out') return;
@@ -105,7 +108,7 @@ async function* streamOf(
   const close = () => connection.abort();
   ended.addEventListener('abort', close);
   const removeListener = onPageEvent('visibilitychange', () => isHidden() && close());
-  const timer = setTimeout(close, openingMs);
+  const timer = startTimer(close, openingMs);
   try {
     const headers = {
       accept: 'text/event-stream',

@@ -2,6 +2,7 @@ import { coreOf } from '../core.js';
 import { isPosternError } from '../errors.js';
 import { pauseFor } from '../platform.js';
 import type { MutableStore } from '../store.js';
+import { startTimer } from '../time.js';
 import type { Postern } from '../types.js';
 import { canPass, pauseAfter } from './live.js';
 import type { Marker, Notification } from './notification.js';
@@ -80,7 +81,7 @@ export function createViewUpdates(
     running = new AbortController();
     const { signal } = running;
     let isFollowing = false;
-    const firstRead = setTimeout(() => void read('list', signal), firstReadMs);
+    const firstRead = startTimer(() => void read('list', signal), firstReadMs);
     signal.addEventListener('abort', () => clearTimeout(firstRead));
     try {
       for await (const event of inbox.live({ filter, signal })) {

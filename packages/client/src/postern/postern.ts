@@ -7,13 +7,13 @@ import {
   limited,
   pauseFor,
   platform,
-  stopwatch,
   throwIfAborted,
   type Unsubscribe,
   wait,
 } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { createStore } from '../store.js';
+import { stopwatch } from '../time.js';
 import { baseOf, type Call, createTransport, loadPart } from '../transport.js';
 import type { AuthState, HeldSession, Postern, PosternOptions, SettledAuthState } from '../types.js';
 import type { NewSession } from '../wire.js';

@@ -12,7 +12,7 @@ import {
   memoryStorage,
   type Postern,
 } from '../../src/index.js';
-import { clientOf, createNetwork, lost, signedIn } from '../support.js';
+import { clientOf, createNetwork, lost, signedIn, withFastTime } from '../support.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -33,6 +33,7 @@ const anyStep = fc.oneof(
 );
 
 test('after any interleaving of changes and cut synchronisations, the copy equals the list of the service', async () => {
+  withFastTime();
   const network = createNetwork();
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 25 }), async (steps) => {

@@ -10,7 +10,8 @@ import {
   type InboxSnapshot,
   type PosternOptions,
 } from '../../src/index.js';
-import { createNetwork, lost, problem, signedIn } from '../support.js';
+import * as time from '../../src/time.js';
+import { createNetwork, lost, problem, signedIn, withFastTime } from '../support.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -65,6 +66,7 @@ const faults: readonly [string, () => Response | Promise<Response>][] = [
 
 describe.each(faults)('a stream that %s', (_name, answer) => {
   test('delays neither the list nor the badge, nor what is published later', async () => {
+    withFastTime();
     const network = createNetwork();
     network.answer = (request) => (request === 'GET /v1/notifications/stream' ? answer() : undefined);
     const { postern, user } = await signedIn(app, { fetch: network.fetch, ...withoutPauses });
@@ -84,6 +86,7 @@ describe.each(faults)('a stream that %s', (_name, answer) => {
 });
 
 test('a stream that never answers is given up, and events arrive once, in order', async () => {
+  withFastTime();
   const network = createNetwork();
   network.answer = (request) => (request === 'GET /v1/notifications/stream' ? new Promise(() => {}) : undefined);
   const { postern, user } = await signedIn(app, { fetch: network.fetch, ...withoutPauses });
@@ -282,6 +285,31 @@ describe('a hidden tab', () => {
       await until(view, 'the stream', ({ connection }) => connection === 'live');
       end();
     } finally {
+      vi.unstubAllGlobals();
+      postern.close();
+    }
+  });
+
+  test('that the user opens during a poll opens a stream at once', async () => {
+    const pauses = vi.spyOn(time, 'startTimer');
+    const network = createNetwork();
+    const setPage = page();
+    setPage('hidden');
+    network.answer = (request) => {
+      if (request === 'GET /v1/notifications/changes') setPage('visible');
+      return undefined;
+    };
+    const { postern } = await signedIn(app, { fetch: network.fetch });
+    try {
+      const view = createInboxView(postern, createInbox(postern, { stream: 'tab' }));
+      const end = view.subscribe(() => undefined);
+      await until(view, 'the stream', ({ connection }) => connection === 'live');
+      expect(network.count('GET /v1/notifications/changes')).toBe(1);
+      // The pause between two polls.
+      expect(pauses.mock.calls.map(([, milliseconds]) => milliseconds)).not.toContain(15_000);
+      end();
+    } finally {
+      pauses.mockRestore();
       vi.unstubAllGlobals();
       postern.close();
     }

@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { createUser, password } from '../../../../test/support/users.js';
 import { createLogin, memoryStorage, type Postern, type PosternStorage } from '../../src/index.js';
-import { clientOf, createNetwork, signedIn } from '../support.js';
+import { clientOf, createNetwork, signedIn, withFastTime } from '../support.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -28,6 +28,7 @@ const until = (what: string, is: () => boolean) => eventually(what, async () => 
 
 describe('a storage whose reads fail', () => {
   test('keeps the client starting until a read succeeds, and never says that nobody is signed in', async () => {
+    withFastTime();
     const kept = memoryStorage();
     const { user, postern: first } = await signedIn(app, { storage: kept });
     first.close();
@@ -86,6 +87,7 @@ describe('a storage whose reads fail', () => {
     ['fail', () => Promise.reject(new Error('the disk is gone'))],
     ['never end', () => new Promise(() => {})],
   ])('that %s for ten seconds, the client goes on in memory, and the app is told once', async (_name, get) => {
+    withFastTime();
     const errors: unknown[] = [];
     const network = createNetwork();
     const user = await createUser(app);

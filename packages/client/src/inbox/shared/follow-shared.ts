@@ -1,6 +1,7 @@
 import type { Core } from '../../core.js';
 import { isProblem, problemFrom } from '../../errors.js';
-import { platform, stopwatch, throwIfAborted, wait } from '../../platform.js';
+import { platform, throwIfAborted, wait } from '../../platform.js';
+import { stopwatch } from '../../time.js';
 import type { Postern } from '../../types.js';
 import { filterText } from '../filter.js';
 import { canPass, follow } from '../live.js';
