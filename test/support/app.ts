@@ -82,12 +82,13 @@ export async function startTestApp(
 
 /**
  * Statistics are written only at the start and at the stop, and blocks by other processes are not read: tests that hold
- * locks or count statements expect no other statements. Hashes are fast, because real ones would take most of the time
+ * locks or count statements expect no other statements. Images may wait for a busy machine. Hashes are fast, because real ones would take most of the time
  * of the tests. All workers of the queue connect at the start, which would be half of the connections.
  */
 const quick: StartOptions = {
   statisticsInterval: 3_600_000,
   blockInterval: 3_600_000,
+  imageTimeout: 120_000,
   hashThreads: fastHashes,
   queueConnections: 1,
 };

@@ -286,14 +286,22 @@ describe('the quota of a user', () => {
 
   it('allows 4 parallel uploads of a user, and does not affect others', async () => {
     const [{ bearer }, other] = [await newSession(), await newSession()];
-    const file = await noise(2400, 1800).jpeg().toBuffer();
-    const send = (token: string) => postern.api('POST', '/v1/images', { bearer: token, body: formOf(['file', file]) });
-    const answers = Promise.all(Array.from({ length: 12 }, () => send(bearer)));
-    const [elsewhere, statuses] = [await send(other.bearer), (await answers).map(({ status }) => status)];
-    expect(elsewhere.status).toBe(201);
-    expect(new Set(statuses)).toEqual(new Set([201, 429]));
+    const file = formOf(['file', await plain(10, 10).png().toBuffer()]);
+    const held: ServerResponse[] = [];
+    const host = await startHttp((_request, response) => void held.push(response));
+    const statuses: number[] = [];
+    const answers = Array.from({ length: 12 }, async () => {
+      const { status } = await postern.api('POST', '/v1/images', { bearer, body: { url: host.url } });
+      statuses.push(status);
+    });
+    await eventually('the answers to all but four', async () => (statuses.length === 8 ? true : undefined));
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    await eventually('four fetches', async () => (held.length === 4 ? true : undefined));
+    expect((await postern.api('POST', '/v1/images', { bearer: other.bearer, body: file })).status).toBe(201);
+    for (const answer of held) answer.end();
+    await Promise.all(answers);
     // A finished upload frees its slot.
-    expect((await send(bearer)).status).toBe(201);
+    expect((await postern.api('POST', '/v1/images', { bearer, body: file })).status).toBe(201);
   });
 
   it('counts a URL that is still being fetched, also if the client has disconnected', async () => {
