@@ -12,7 +12,7 @@ export type Behaviour =
       readonly status: number;
       readonly headers?: object;
       readonly body?: object;
-      /** The fake answers when this resolves; without it, at once. Only the APNs fake uses it. */
+      /** The fake answers when this resolves; without it, at once. The fakes of APNs and FCM use it. */
       readonly when?: Promise<void>;
     };
 

@@ -75,7 +75,9 @@ export async function startFcm(): Promise<FcmFake> {
     const { message } = JSON.parse(body) as { message: FcmMessage };
     if (Buffer.byteLength(body) > 4096) violations.push('the message is too large');
     received.push({ headers: texts(request.headers), to: message.token, content: message });
-    answer(response, how.of(message.token));
+    const behaviour = how.of(message.token);
+    if (behaviour !== 'hang') await behaviour.when;
+    answer(response, behaviour);
   });
   const { port, close } = await listen(server);
   origin = `http://127.0.0.1:${port}`;
