@@ -163,10 +163,19 @@ test('a job runs again after its connection has vanished without an end, althoug
 test('another instance takes the jobs of an instance whose machine has vanished', async () => {
   const { database, target } = own;
   const lost: unknown[] = [];
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
   const proxy = await startThroughProxy(async (job) => {
     lost.push(job);
-    await new Promise(() => undefined);
+    await ended;
   }, 'test.machine');
+  onTestFinished(async () => {
+    // Otherwise the stop of the queue waits for the job and for its connections.
+    end();
+    await proxy.close();
+  });
   await database.query(testSql(`select graphile_worker.add_job('test.machine', '{"is":"taken"}')`));
   await eventually('the job', async () => lost[0]);
 
