@@ -27,6 +27,7 @@ import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
 import { publicPathPlugin, withoutPublicPath } from './plugins/public-path.js';
+import { serializationPlugin } from './plugins/serialization.js';
 import { userReferencesPlugin } from './plugins/user-references.js';
 import { validationPlugin } from './plugins/validation.js';
 import type { App } from './requests/route.js';
@@ -120,6 +121,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   requestTracing?.plugin(app);
   if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered, running);
   handlerLimitPlugin(app, timeouts.handler);
+  serializationPlugin(app);
   problemsPlugin(app);
   headersPlugin(app, headers);
   if (publicPath !== '') publicPathPlugin(app, publicPath);

@@ -8,16 +8,7 @@ import type { Notification } from '../../../../src/contract/notification.js';
 import { startHttp } from '../../../delivery/local-server.js';
 import { type ApiOptions, type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import {
-  blue,
-  colourOf,
-  createImageFolder,
-  formOf,
-  noise,
-  plain,
-  red,
-  twoHalves,
-} from '../../../support/image-fixtures.js';
+import { blue, colourOf, createImageFolder, formOf, plain, red, twoHalves } from '../../../support/image-fixtures.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, signIn } from '../../../support/users.js';
 
