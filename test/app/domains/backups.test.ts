@@ -1,24 +1,24 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BackupState } from '../../../src/contract/operation/backups.js';
 import { startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { runCommand } from '../../cli/command.js';
-import { accessKeyId, bucketName, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { eventually } from '../../support/eventually.js';
 import { createInstallation, type FaultyService, type Installation } from '../../support/fault-injection/service.js';
 import { createUser } from '../../support/users.js';
 
 let installation: Installation;
 let service: FaultyService;
+let env: Readonly<Record<string, string>>;
 beforeAll(async () => {
   installation = await createInstallation();
-  service = await installation.start({
-    BACKUP_TO: join(installation.folder, 'backups'),
-    BACKUP_CONTINUOUS: 'true',
-    BACKUP_KEEP: '2',
-  });
+  env = {
+    ...{ BACKUP_TO: join(installation.folder, 'backups'), BACKUP_CONTINUOUS: 'true', BACKUP_KEEP: '1' },
+    ...{ BACKUP_PASSPHRASE: 'correct horse battery', SECRET_KEY: 'k'.repeat(40) },
+  };
+  service = await installation.start(env);
 });
 afterAll(async () => {
   await service?.stop();
@@ -39,25 +39,19 @@ it('operators start and verify backups, and deleted ones are not listed', async 
   const first = await waitForState(({ backups }) => backups.some(({ verified_at }) => verified_at !== null));
   expect(first).toMatchObject({
     place: join(installation.folder, 'backups'),
-    keep: 2,
+    keep: 1,
     schedule: '24h',
-    is_encrypted: false,
+    is_encrypted: true,
   });
   expect(first.archive).toMatchObject({ location: first.place, error: null });
-  // One scheduled backup, or several if the first attempts failed.
-  const countBefore = first.backups.length;
-  for (const round of [1, 2]) {
-    const answers = await Promise.all([call('POST', ''), call('POST', ''), call('POST', '')]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
-    await waitForState(({ backups }) => {
-      const byHand = backups.filter(({ verified_at, is_scheduled }) => verified_at !== null && !is_scheduled);
-      return byHand.length >= round && backups.length <= Math.max(countBefore, 2);
-    });
-  }
-  const { backups } = await waitForState((given) => given.backups.length === 2);
-  const files = (await readdir(join(installation.folder, 'backups'))).filter((name) => name.endsWith('.tar'));
-  expect(backups.map(({ location }) => location).sort()).toEqual(
-    files.sort().map((name) => join(installation.folder, 'backups', name)),
+  const answers = await Promise.all([call('POST', ''), call('POST', ''), call('POST', '')]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
+  const { backups } = await waitForState(
+    ({ backups: listed }) => listed.length === 1 && listed[0]?.verified_at !== null && !listed[0]?.is_scheduled,
+  );
+  const files = (await readdir(join(installation.folder, 'backups'))).filter((name) => name.endsWith('.tar.age'));
+  expect(backups.map(({ location }) => location)).toEqual(
+    files.map((name) => join(installation.folder, 'backups', name)),
   );
   const [newest] = backups;
   expect((await call('POST', `/${newest?.id}/verify`)).status).toBe(202);
@@ -69,11 +63,7 @@ it('operators start and verify backups, and deleted ones are not listed', async 
       bearer: service.adminKey,
     },
   );
-  expect(events.map(({ type }) => type).sort()).toEqual([
-    'backup.started',
-    'backup.started',
-    'backup.verification_started',
-  ]);
+  expect(events.map(({ type }) => type).sort()).toEqual(['backup.started', 'backup.verification_started']);
 });
 
 /** The texts of the notifications in a restored copy. */
@@ -91,23 +81,9 @@ async function textsIn(dataDir: string): Promise<string[]> {
   }
 }
 
-it('an encrypted log archive in a bucket restores a time between two writes, and the last state', async () => {
-  const bucket = await startStore();
-  onTestFinished(() => bucket.close());
-  const encrypted = await createInstallation();
-  onTestFinished(() => encrypted.remove());
-  const env = {
-    ...{ BACKUP_TO: `s3://${bucketName}/log`, BACKUP_CONTINUOUS: 'true', BACKUP_PASSPHRASE: 'correct horse battery' },
-    ...{ BACKUP_S3_ENDPOINT: bucket.url, BACKUP_S3_REGION: 'eu-west-1', SECRET_KEY: 'k'.repeat(40) },
-    ...{ BACKUP_S3_ACCESS_KEY_ID: accessKeyId, BACKUP_S3_SECRET_ACCESS_KEY: secretAccessKey },
-  };
-  const archived = await encrypted.start(env);
-  const { api, adminKey: bearer } = archived;
-  await eventually('the first backup', async () => {
-    const { body } = await api<BackupState>('GET', '/admin/v1/backups', { bearer });
-    return body.backups.some(({ verified_at }) => verified_at !== null) ? true : undefined;
-  });
-  const { id: userId } = await createUser(archived);
+it('an encrypted log archive restores a time between two writes', async () => {
+  const { api, adminKey: bearer } = service;
+  const { id: userId } = await createUser(service);
   const publish = async (description: string) => {
     const body = { user_id: userId, notification_type: 'payment', description };
     const answer = await api<{ created_at: string }>('POST', '/admin/v1/notifications', { bearer, body });
@@ -116,13 +92,9 @@ it('an encrypted log archive in a bucket restores a time between two writes, and
   await publish('first');
   const between = new Date().toISOString();
   await publish('second');
-  await archived.stop();
-  const restore = async (at: string, name: string) => {
-    const target = join(encrypted.folder, name);
-    const { BACKUP_TO: from } = env;
-    expect(await runCommand(['backup', 'restore', from, '--at', at, '--to', target], env)).toMatchObject({ code: 0 });
-    return textsIn(target);
-  };
-  expect(await restore(between, 'between')).toEqual(['first']);
-  expect(await restore('latest', 'latest')).toEqual(['first', 'second']);
+  await service.stop();
+  const target = join(installation.folder, 'between');
+  const command = ['backup', 'restore', env.BACKUP_TO ?? '', '--at', between, '--to', target];
+  expect(await runCommand(command, env)).toMatchObject({ code: 0 });
+  expect(await textsIn(target)).toEqual(['first']);
 });
