@@ -2,18 +2,20 @@ import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { otherReact } from './test/support/other-react.js';
 
-/** Tests that need what not every machine has (a browser, reverse proxies, a former PostgreSQL, the history of the repository, Prometheus, PostgreSQL, PgBouncer, systemd, versitygw) run with CI_FULL=1 only. */
+/** Tests that need what not every machine has (a browser, reverse proxies, a former PostgreSQL, the history of the repository, Prometheus, PostgreSQL, PgBouncer, systemd, versitygw) run with CI_FULL=1 only, and so do tests (`*.full.test.ts`) that take much time and protect little more than others. */
 const withMore = [
   'test/backups/dumps/restore*',
   'test/browser/**',
   'test/embedded/major-upgrade/upgrade*',
   'test/delivery/storage/s3-real*',
   'test/deploy/packages*',
+  'test/deploy/packed-packages*',
   'test/deploy/prometheus*',
   'test/faults/failover*',
   'test/faults/pooler*',
   'test/faults/rolling-upgrade*',
   'test/proxies/**',
+  '**/*.full.test.ts',
 ];
 const needsMore = process.env.CI_FULL === '1' ? [] : withMore;
 

@@ -64,16 +64,21 @@ tests_of_upgrades() {
   tests upgrades 'CI_FULL=1 npm test --' test/embedded/major-upgrade/upgrade test/faults/rolling-upgrade
 }
 
+# What takes much time and protects little more than other tests.
+tests_that_are_slow() {
+  tests slow 'CI_FULL=1 npm test --' .full.test
+}
+
 # Images in a real S3 store.
 tests_of_stores() {
   find_versitygw || return 1
   tests stores 'CI_FULL=1 npm test --' test/delivery/storage/s3-real
 }
 
-# The packed npm package, the steps of the Dockerfile and the systemd unit.
+# The packed npm packages, the steps of the Dockerfile and the systemd unit.
 tests_of_packages() {
   needs systemd || return 1
-  tests packages 'CI_FULL=1 npm test --' test/deploy/packages
+  tests packages 'CI_FULL=1 npm test --' test/deploy/packages test/deploy/packed-packages
 }
 
 # The hooks in the oldest React that they support. The other tests use the newest one.

@@ -11,7 +11,7 @@ import { type ReceivedEvent, startWebhookReceiver } from '../support/webhook-rec
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-const rounds = isLong ? 20 : 2;
+const rounds = isLong ? 20 : 1;
 const users = 6;
 const changes = 8;
 

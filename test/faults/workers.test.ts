@@ -1,10 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { commandLine, processesWith } from '../embedded/embedded-postern.js';
+import { processesWith } from '../embedded/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
 import {
   createInstallation,
@@ -12,37 +9,14 @@ import {
   type Installation,
   isLong,
 } from '../support/fault-injection/service.js';
+import { beginLogins, kill, refusesConnections } from '../support/fault-injection/workers.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
-import { createUser, messageOf, newPhone, passwordLogin, smsLogin } from '../support/users.js';
+import { createUser, messageOf, newPhone, smsLogin } from '../support/users.js';
 import { isAlive, linesOf, newWorkers, openConnection, workerOf, workersOf } from '../support/workers.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-
 const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'debug' };
-
-/** The worker processes of the service, ready or not. */
-function workerProcesses({ pid }: FaultyService): number[] {
-  const children = readdirSync('/proc').filter((entry) => parentOf(entry) === pid);
-  return children.map(Number).filter((child) => commandLine(child).includes('workers/worker.js'));
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return undefined;
-  }
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  if (isAlive(pid)) process.kill(pid, signal);
-}
 
 /** The pause of a client between two requests, in milliseconds: the workers that start need the processors. */
 const pause = isLong ? 0 : 100;
@@ -75,53 +49,6 @@ function startClients(url: string, kinds: readonly { keepAlive: boolean; count: 
       await Promise.all(loops);
     },
   };
-}
-
-const refusesConnections = (url: string) =>
-  new Promise<true | undefined>((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(undefined);
-    });
-    socket.once('error', (error) => resolve('code' in error && error.code === 'ECONNREFUSED' ? true : undefined));
-  });
-
-/** A running login: a worker has read its headers and waits for the rest of the body. */
-async function beginLogin(service: FaultyService, username: string | null) {
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
-  let received = '';
-  socket.setEncoding('utf8').on('data', (chunk) => {
-    received += chunk;
-  });
-  socket.on('error', () => undefined);
-  cleanUps.push(async () => socket.destroy());
-  const send = (...lines: string[]) => socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  send('GET /livez HTTP/1.1', 'Host: localhost');
-  const id = await eventually('an answer', async () => /^request-id: (\S+)/im.exec(received)?.[1]);
-  const body = JSON.stringify(passwordLogin(username));
-  const type = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
-  send('POST /v1/tokens HTTP/1.1', 'Host: localhost', 'Expect: 100-continue', ...type);
-  await eventually('the service to wait for the body', async () => received.includes('100 Continue') || undefined);
-  return {
-    worker: await workerOf(service, id),
-    async complete(): Promise<string> {
-      socket.write(body);
-      return eventually('the answer', async () => /"status":"(approved|rejected)"/.exec(received)?.[1]);
-    },
-  };
-}
-
-/** Running logins, at least two in each of both workers. */
-async function beginLogins(service: FaultyService) {
-  const user = await createUser(service);
-  const logins: Awaited<ReturnType<typeof beginLogin>>[] = [];
-  return eventually('logins in both workers', async () => {
-    logins.push(await beginLogin(service, user.username));
-    const counts = new Map<number, number>();
-    for (const { worker } of logins) counts.set(worker, (counts.get(worker) ?? 0) + 1);
-    return counts.size === 2 && [...counts.values()].every((count) => count >= 2) ? logins : undefined;
-  });
 }
 
 describe('a service of two workers', () => {
@@ -214,47 +141,6 @@ describe('a service of two workers', () => {
     expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
     expect(await service.ended()).toBe(0);
     expect(workers.filter(isAlive)).toEqual([]);
-    expect(processesWith(installation.dataDir)).toEqual([]);
-  });
-
-  test('whose primary process is killed finishes running requests and frees the port, and both workers can be replaced at once', async () => {
-    service = await installation.start();
-    const logins = await beginLogins(service);
-    const workers = workersOf(service);
-    kill(service.pid, 'SIGKILL');
-    await eventually('new connections to be refused', () => refusesConnections(service.url));
-    expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
-    await eventually('the workers to end', async () => !workers.some(isAlive) || undefined);
-
-    service = await installation.start({ PORT: new URL(service.url).port });
-    const before = workersOf(service);
-    for (const pid of before) kill(pid, 'SIGKILL');
-    await newWorkers(service, 2, before);
-    expect((await service.api('GET', '/readyz')).status).toBe(200);
-  });
-
-  test('exits with 0 after SIGTERM while its workers start, and leaves no process behind', async () => {
-    const before = workersOf(service);
-    for (const pid of before) kill(pid, 'SIGKILL');
-    await eventually('a new worker', async () => workerProcesses(service).length > 0 || undefined);
-    const starting = workerProcesses(service);
-    expect(await service.stop()).toBe(0);
-    expect(starting.filter(isAlive)).toEqual([]);
-    expect(processesWith(installation.dataDir)).toEqual([]);
-  });
-
-  test('ends with exit code 1 and one message if its workers die again and again before they are ready', async () => {
-    service = await installation.start();
-    let ended = false;
-    const killing = eventually('the end of the service', async () => {
-      for (const pid of workerProcesses(service)) kill(pid, 'SIGKILL');
-      return ended || undefined;
-    });
-    expect(await service.ended()).toBe(1);
-    ended = true;
-    await killing;
-    expect(service.stderr()).toBe('5 workers in a row have ended before they were ready. The last one: SIGKILL\n');
-    expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
     expect(processesWith(installation.dataDir)).toEqual([]);
   });
 });

@@ -32,16 +32,17 @@ const pathOf = (name: string) => join(folder.path, name);
 const postern = (line: string, more: Environment = {}) =>
   runCommand(line.split(' '), { DATA_DIR: pathOf('data'), ...more });
 
-/** Writes a copy of a backup whose checksums are right, but whose files are others. */
+/** Writes a copy of a backup whose checksums are right, but whose files are others. @param change.isShort leaves out the files of the database */
 async function forge(
   name: string,
   change: {
     readonly adds?: readonly ArchiveEntry[];
     readonly key?: string;
     readonly header?: (text: string) => string;
+    readonly isShort?: boolean;
   },
 ): Promise<string> {
-  const { adds = [], key, header = (text) => text } = change;
+  const { adds = [], key, header = (text) => text, isShort = false } = change;
   let manifest: Record<string, unknown> = {};
   async function* entries(): AsyncGenerator<ArchiveEntry> {
     for await (const entry of readArchive(createReadStream(backup), acceptAnyOrigin)) {
@@ -50,6 +51,7 @@ async function forge(
       const read = Buffer.concat(parts);
       if (entry.path === 'manifest.json') manifest = JSON.parse(read.toString());
       if (entry.path === 'manifest.json' || adds.some(({ path }) => path === entry.path)) continue;
+      if (isShort && entry.path.startsWith('postgres/')) continue;
       const bytes = entry.path === 'postern-backup.json' ? Buffer.from(header(read.toString())) : read;
       yield { ...entry, size: bytes.length, content: [bytes] };
     }
@@ -93,12 +95,13 @@ describe('a backup that somebody else has written', () => {
       ],
       ...(key !== undefined && { key }),
     });
-    for (const line of [`backup verify ${path}`, `backup restore ${path} --to ${pathOf('never')}`]) {
-      for (const env of [{}, { BACKUP_PASSPHRASE: passphrase }, { SECRET_KEY: otherKey.toUpperCase() }]) {
-        expect((await postern(line, env)).code, `${line} ${JSON.stringify(env)}`).toBe(1);
-        expect(existsSync(marker), line).toBe(false);
-      }
-      expect((await postern(`${line} --unauthenticated`)).code).toBe(1);
+    const [verify, restore] = [`backup verify ${path}`, `backup restore ${path} --to ${pathOf('never')}`];
+    const refused: readonly (readonly [line: string, env?: Environment])[] =
+      key === undefined
+        ? [[verify], [restore, { BACKUP_PASSPHRASE: passphrase }], [`${verify} --unauthenticated`]]
+        : [[restore], [verify, { SECRET_KEY: otherKey.toUpperCase() }], [`${restore} --unauthenticated`]];
+    for (const [line, env] of refused) {
+      expect((await postern(line, env)).code, `${line} ${JSON.stringify(env)}`).toBe(1);
       expect(existsSync(marker), line).toBe(false);
     }
     expect(existsSync(pathOf('never'))).toBe(false);
@@ -136,7 +139,7 @@ describe('a backup that somebody else has written', () => {
   it.each(['postgres/recovery.signal', 'postgres/postgresql.auto.conf', 'images/../up', '/etc/x'])(
     'with %s is refused even if its signature is right',
     async (path) => {
-      const forged = await forge('path.tar', { adds: [textEntry(path, 'x')], key: secretKey });
+      const forged = await forge('path.tar', { adds: [textEntry(path, 'x')], key: secretKey, isShort: true });
       const before = await readdir(folder.path);
       const { code, stderr } = await postern(`backup restore ${forged} --to ${pathOf('never')}`);
       expect([code, stderr]).toEqual([1, expect.stringContaining(`the unexpected file ${path}`)]);
@@ -146,7 +149,7 @@ describe('a backup that somebody else has written', () => {
 
   it('with the same file twice is refused', async () => {
     const twice = textEntry('images/one', 'x');
-    const path = await forge('twice.tar', { adds: [twice, twice], key: secretKey });
+    const path = await forge('twice.tar', { adds: [twice, twice], key: secretKey, isShort: true });
     const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining('contains images/one twice')]);
   });

