@@ -27,17 +27,22 @@ export const platforms = {
   node: { lib: ['es2022', 'esnext.disposable'], types: ['node'], module: 'nodenext', moduleResolution: 'nodenext' },
 };
 
-/** Compiles each text as a module of a project. @returns the errors of the compiler, empty if there are none */
+export interface Example {
+  readonly code: string;
+  readonly language: 'ts' | 'tsx';
+}
+
+/** Compiles each example as a module of a project. @returns the errors of the compiler, empty if there are none */
 export async function compileErrors(
-  codes: readonly string[],
+  examples: readonly Example[],
   platform: keyof typeof platforms,
   packages: Readonly<Record<string, string>>,
-  language: 'ts' | 'tsx' = 'ts',
 ): Promise<string> {
   await mkdir(join(root, 'node_modules/.cache'), { recursive: true });
   const work = await mkdtemp(join(root, 'node_modules/.cache/postern-examples-'));
   try {
-    for (const [index, code] of codes.entries()) await writeFile(join(work, `example-${index}.${language}`), code);
+    for (const [index, { code, language }] of examples.entries())
+      await writeFile(join(work, `example-${index}.${language}`), code);
     const compilerOptions = {
       ...{
         strict: true,
@@ -51,7 +56,7 @@ export async function compileErrors(
       paths: Object.fromEntries(Object.entries(packages).map(([name, path]) => [name, [join(root, path)]])),
     };
     await writeFile(join(work, 'package.json'), '{"type":"module"}');
-    await writeFile(join(work, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: [`*.${language}`] }));
+    await writeFile(join(work, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts', '*.tsx'] }));
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', work]).catch((error) => error);
     return stdout;
