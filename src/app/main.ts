@@ -53,6 +53,8 @@ export interface StartOptions {
   readonly streamTimes?: Partial<StreamTimes>;
   /** Milliseconds in which an uploaded image must be ready to be stored; for tests. */
   readonly imageTimeout?: number;
+  /** Milliseconds for a call to another system; for tests in which one hangs for as long as they take. */
+  readonly outboundTimeout?: number;
   /** Milliseconds for the answer to a query; for tests that load the machine. */
   readonly queryTimeout?: number;
   /** Connections that the workers of the queue share; for tests, which start many services. */
@@ -95,6 +97,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     statisticsInterval: options.statisticsInterval,
     hashThreads: options.hashThreads,
     queryTimeout: options.queryTimeout,
+    outboundTimeout: options.outboundTimeout,
   });
   const { database } = base;
   await reportUnreadable(base);

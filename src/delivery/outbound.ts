@@ -8,7 +8,7 @@ export interface OutboundOptions extends GuardOptions {
   /** Milliseconds for name resolution, TCP and TLS together. The default is 3000. */
   readonly connectTimeoutMs?: number;
   /** The default value of `OutboundRequest.totalTimeoutMs`. If it is absent, 10,000. */
-  readonly totalTimeoutMs?: number;
+  readonly totalTimeoutMs?: number | undefined;
   /** Undefined: calls are not traced. */
   readonly tracing?: Tracing | undefined;
 }

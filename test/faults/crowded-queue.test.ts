@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { patient, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { type FaultyProvider, startFaultyProvider } from '../support/fault-injection/provider.js';
 import { createUser, messageOf, newPhone, passwordLogin, smsLogin } from '../support/users.js';
@@ -19,10 +19,11 @@ afterEach(async () => {
 async function startWithBusyWorkers(): Promise<{ postern: TestApp; provider: FaultyProvider }> {
   const provider = await startFaultyProvider();
   cleanUps.push(() => provider.close());
-  const postern = await startTestApp({
+  const env = {
     ...{ ...provider.env, TRUST_PROXY: '127.0.0.1', NOTICES: 'sms', GUESS_LIMIT: '1', LOG_LEVEL: 'silent' },
     ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
-  });
+  };
+  const postern = await startTestApp(env, patient);
   cleanUps.push(() => postern.close());
   provider.behave('hang');
   await Promise.all(Array.from({ length: workers }, (_, at) => startLogin(postern, `198.51.100.${at}`)));

@@ -93,6 +93,9 @@ const quick: StartOptions = {
   queueConnections: 1,
 };
 
+/** For tests in which a provider hangs: it does so for longer than the test takes, also on a busy machine. */
+export const patient: StartOptions = { outboundTimeout: 150_000 };
+
 async function startInstance(
   env: Readonly<Record<string, string>>,
   database: Database,

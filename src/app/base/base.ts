@@ -76,13 +76,17 @@ export async function openBase(
     readonly statisticsInterval: number | undefined;
     readonly hashThreads: HashThreads | undefined;
     readonly queryTimeout: number | undefined;
+    readonly outboundTimeout: number | undefined;
     readonly tracing: Tracing | undefined;
   },
 ): Promise<Base> {
-  const { version, worker, statisticsInterval, hashThreads, queryTimeout, tracing } = instance;
+  const { version, worker, statisticsInterval, hashThreads, queryTimeout, outboundTimeout, tracing } = instance;
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
-  const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets, tracing }), (calls) => calls.close());
+  const outbound = lifecycle.add(
+    createOutbound({ allowPrivateNetworkTargets, tracing, totalTimeoutMs: outboundTimeout }),
+    (calls) => calls.close(),
+  );
   const texts = await readConfiguredFiles(config);
   // Workers share the ports, which the primary process has checked.
   if (worker === undefined) await refuseUsedPorts(config);

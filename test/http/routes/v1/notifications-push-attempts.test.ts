@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Authentication } from '../../../../src/contract/authentication.js';
-import * as outbound from '../../../../src/delivery/outbound.js';
-import { startTestApp, type TestApp } from '../../../support/app.js';
+import { patient, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { arrivals, createPushSteps } from '../../../support/push.js';
 import { type ApnsFake, startApns } from '../../../support/push-fakes/apns.js';
@@ -19,13 +18,7 @@ beforeAll(async () => {
   [web, fcm, apns] = await Promise.all([startWebPushService(), startFcm(), startApns()]);
   // These tests push only published notifications.
   const env = { LOGIN_LIMIT_PER_ADDRESS: '0', NOTICES: 'none' };
-  // Longer than a busy machine takes for a test: what hangs does not end by itself.
-  const { createOutbound } = outbound;
-  const spy = vi
-    .spyOn(outbound, 'createOutbound')
-    .mockImplementation((options) => createOutbound({ ...options, totalTimeoutMs: 150_000 }));
-  app = await startTestApp({ ...web.env, ...fcm.env, ...apns.env, ...env });
-  spy.mockRestore();
+  app = await startTestApp({ ...web.env, ...fcm.env, ...apns.env, ...env }, patient);
 });
 afterAll(async () => {
   await app.close();
