@@ -14,6 +14,7 @@ import {
   rate,
   type Setting,
   url,
+  words,
 } from './parsers.js';
 
 export const accountSettings = {
@@ -44,6 +45,12 @@ export const passwordSettings = {
     about:
       'Minimum length of a new password in characters. NIST SP 800-63B-4 requires 15 where the password is the only factor.',
   },
+  PASSWORD_WORDS: {
+    parse: words,
+    fallback: '',
+    about:
+      'Words that are too easy to guess as passwords for your service, separated by commas, such as the names of your company and its products. A password that is one of them, also with digits or signs at its end, is refused. So are APP_NAME, the host of PUBLIC_URL, and the own names and addresses of the user.',
+  },
   IMPORTED_HASH_COST_LIMIT: {
     parse: integer(0, 10_000),
     fallback: '60',
@@ -58,7 +65,13 @@ export const passwordSettings = {
   BREACHED_PASSWORDS_URL: {
     parse: url('http:', 'https:'),
     about:
-      'A range API of breached passwords, such as https://api.pwnedpasswords.com/range. It gets the first five characters of the hash. While it does not answer, passwords are accepted.',
+      'A range API of breached passwords, such as https://api.pwnedpasswords.com/range. It gets the first five characters of the hash.',
+  },
+  BREACHED_PASSWORDS_FAILURE: {
+    parse: choice('accept', 'refuse'),
+    fallback: 'accept',
+    about:
+      'What happens to a new password while the list of breached passwords cannot be read. accept: it is accepted, because an outage must not prevent users from setting passwords. refuse: it is refused with the field error password_not_checked.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -64,6 +64,14 @@ export const ok = <T>(value: T): Parsed<T> => ({ value });
 export const invalid = (message: string): { error: string } => ({ error: message });
 
 export const anyText = (text: string) => ok(text);
+/** Words separated by commas. */
+export const words = (text: string) =>
+  ok(
+    text
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== ''),
+  );
 export const choice =
   <const T extends string>(...allowed: readonly T[]) =>
   (text: string): Parsed<T> => {

@@ -4,10 +4,9 @@
  */
 export interface BreachedPasswords {
   /**
-   * Never throws. If the list is unavailable, the result is false: an outage must not prevent users from setting
-   * passwords. Postern refuses common passwords without this list.
+   * Never throws. Undefined: the list is unavailable.
    *
    * @param password in NFC
    */
-  contains(password: string): Promise<boolean>;
+  contains(password: string): Promise<boolean | undefined>;
 }

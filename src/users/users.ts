@@ -224,7 +224,8 @@ async function prepareChange(
 ): Promise<PreparedChange> {
   const errors: FieldError[] = [];
   const identities = readIdentities(change, options, errors);
-  errors.push(...(await userErrors(change, options)));
+  const user = typeof change.password === 'string' ? await findUser(options.database.user(id), id) : undefined;
+  errors.push(...(await userErrors(change, options, { ...user, ...change })));
   throwIfErrors(errors);
 
   const { name, locale, status, role, password, pin, second_factor, metadata } = change;

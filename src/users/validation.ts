@@ -2,7 +2,7 @@ import { identityTypes } from '../contract/authentication.js';
 import { pinPattern } from '../contract/common.js';
 import type { NewUser, UserChange } from '../contract/user.js';
 import { importedHashError } from '../credentials/imported-hash.js';
-import { type PasswordRules, passwordErrors } from '../credentials/password-policy.js';
+import { type PasswordRules, type PersonalWords, passwordErrors } from '../credentials/password-policy.js';
 import {
   canonicalExternalId,
   canonicalIdentity,
@@ -61,15 +61,18 @@ export function shownIdentities(identities: Identities): Partial<Record<Director
 /**
  * Checks the other members of a new or changed user, beyond the schema. It checks the form of the name and the PIN too,
  * because the command line has no schema.
+ *
+ * @param user what is known of the user, which the password must not be
  * @returns all errors
  */
 export async function userErrors(
   input: Omit<UserChange & Pick<NewUser, 'password_hash'>, DirectoryType>,
   rules: UserRules,
+  user: PersonalWords = {},
 ): Promise<FieldError[]> {
   const { name, password, password_hash: hash, pin, metadata } = input;
   const errors: FieldError[] = [];
-  if (typeof password === 'string') errors.push(...(await passwordErrors(password, rules)));
+  if (typeof password === 'string') errors.push(...(await passwordErrors(password, rules, user)));
   const hashError = hash === undefined ? undefined : importedHashError(hash);
   if (hashError !== undefined) errors.push({ field: 'password_hash', ...hashError });
   if (password !== undefined && hash !== undefined) {
@@ -97,7 +100,7 @@ export async function checkNewUser(input: NewUser, rules: UserRules): Promise<Ch
   const errors: FieldError[] = [];
   const identities = readIdentities(input, rules, errors);
   if (identityTypes.every((type) => input[type] === undefined)) errors.push({ code: 'identity_required' });
-  errors.push(...(await userErrors(input, rules)));
+  errors.push(...(await userErrors(input, rules, input)));
   return { identities, errors: errors };
 }
 

@@ -21,6 +21,7 @@ beforeAll(async () => {
     hasher: createPasswordHasher(),
     keys: createSecretKeys(['k'.repeat(32)]),
     defaultRegion: 'US',
+    passwordWords: [],
     passwordMin: 8,
     hashCostLimit: 60,
   });

@@ -16,13 +16,13 @@ import type { TemplateTexts } from '../../messages/templates.js';
 import { createCounters } from '../../statistics/counters.js';
 import { createMeters, type MeterStore } from '../../statistics/meters.js';
 import { type Reporter, startReporter } from '../../statistics/reporter.js';
-import { createBreachedPasswords } from './breached-passwords.js';
 import { readConfiguredFiles } from './configured-files.js';
 import { refuseUsedPorts } from './configured-ports.js';
 import { consoleUrl } from './console-url.js';
 import { openTarget } from './database-target.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Logger } from './log.js';
+import { createBreachedPasswords } from './password-rules.js';
 import { type ResourceLimits, resourceLimits } from './resource-limits.js';
 
 /** The dependencies that the factories of the domains share. */

@@ -60,10 +60,10 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
     ...factors.proofMethods,
   ];
   const hasSecondFactor = factors.secondFactors.hasSecondFactor;
-  const { defaultRegion, passwordMin } = parts.rules;
+  const { defaultRegion, passwordMin, passwordWords } = parts.rules;
   // A client without a proof must not make Postern call another host. So the list of breached passwords is queried in
   // `users`, only after a proof or a code was right.
-  const rules = { defaultRegion, passwordMin };
+  const rules = { defaultRegion, passwordMin, passwordWords };
   const sessionless = createSessionlessCodes({ database, keys, guesses, limits, codes, defaultRegion });
   const pinRecoveries = createPinRecoveries({
     database,

@@ -10,6 +10,7 @@ import { createExternalIdentities } from '../../users/external-identities.js';
 import { createUserImport } from '../../users/import.js';
 import { createUsers, type UsersOptions } from '../../users/users.js';
 import type { Base } from '../base/base.js';
+import { passwordRules } from '../base/password-rules.js';
 
 type UserServices = Pick<
   Services,
@@ -38,7 +39,7 @@ export function createUserServices(
     notices,
     counters: statistics.counters,
     defaultRegion: config.DEFAULT_REGION,
-    passwordMin: config.PASSWORD_MIN,
+    ...passwordRules(config),
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
     searches: Math.max(2, Math.floor(resources.connections / 4)),
   };

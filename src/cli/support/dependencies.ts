@@ -1,5 +1,5 @@
-import { createBreachedPasswords } from '../../app/base/breached-passwords.js';
 import { openExistingTarget } from '../../app/base/database-target.js';
+import { createBreachedPasswords, passwordRules } from '../../app/base/password-rules.js';
 import { resourceLimits } from '../../app/base/resource-limits.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { createPasswordHasher } from '../../credentials/passwords.js';
@@ -51,7 +51,7 @@ async function userOptions(io: Io, database: Database, config: Config): Promise<
     hasher: createPasswordHasher({ concurrency: resourceLimits(1).hashes }),
     keys: createSecretKeys(await needSecretKeys(config)),
     defaultRegion: config.DEFAULT_REGION,
-    passwordMin: config.PASSWORD_MIN,
+    ...passwordRules(config),
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
     breached: createBreachedPasswords(config, () =>
       printLine(io.stderr, 'The list of breached passwords could not be queried; see BREACHED_PASSWORDS_….'),

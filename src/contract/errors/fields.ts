@@ -90,6 +90,14 @@ export const fieldErrors = {
     'This password is in a public leak of passwords.',
     'Esta contraseña aparece en una filtración pública de contraseñas.',
   ),
+  password_not_checked: text(
+    'This password cannot be checked right now. Try again later.',
+    'Esta contraseña no se puede comprobar en este momento. Inténtalo más tarde.',
+  ),
+  password_too_personal: text(
+    'This password is your own name or address, or the name of this service.',
+    'Esta contraseña es tu propio nombre o dirección, o el nombre de este servicio.',
+  ),
   password_too_common: text('This password is too common.', 'Esta contraseña es demasiado común.'),
   too_long: text('This may have at most {max} characters.', 'Puede tener como máximo {max} caracteres.'),
   too_short: text('This must have at least {min} characters.', 'Debe tener al menos {min} caracteres.'),

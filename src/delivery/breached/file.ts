@@ -22,7 +22,7 @@ export function createBreachedFile(path: string, onFailure: (error: unknown) => 
         return await containsHash(file, sha1UpperHex(password));
       } catch (error) {
         onFailure(error);
-        return false;
+        return undefined;
       } finally {
         await file?.close();
       }

@@ -43,7 +43,7 @@ export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeO
         return countOf(body.toString('latin1'), hash.slice(prefixLength)) > 0;
       } catch (error) {
         onFailure(error);
-        return false;
+        return undefined;
       }
     },
   };

@@ -87,6 +87,15 @@ describe('a recovery', () => {
     expect((await complete(path, { secret, password })).status).toBe(200);
   });
 
+  test('refuses the own phone number as password only after the right code, which stays valid', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    const { path, secret } = await begin(user);
+    const own = { password: user.phone };
+    expect(await refusal(path, { ...own, secret: '000000' })).toEqual([400, 'code_rejected']);
+    expect(await refusal(path, { ...own, secret })).toEqual([422, 'password password_too_personal']);
+    expect((await complete(path, { secret, password })).status).toBe(200);
+  });
+
   test('allows five wrong codes, and then refuses the correct one in the same way', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     const { path, secret } = await begin(user);

@@ -104,6 +104,17 @@ test('a registration is refused if an earlier one with the same address was comp
   expect(await refusal(`/v1/registrations/${body.id}`, { secret })).toEqual([409, 'phone identity_taken']);
 });
 
+test('a password that is the own name, username or address is refused, and the code stays valid', async () => {
+  const { path, secret, phone } = await begin();
+  const username = newName();
+  for (const password of [phone, `${username}!`, 'Lovelace 1815', 'ada-lovelace'])
+    expect([password, await refusal(path, { secret, password, username, name: 'Ada Lovelace' })]).toEqual([
+      password,
+      [422, 'password password_too_personal'],
+    ]);
+  expect((await complete(path, { secret, username })).status).toBe(201);
+});
+
 test('a taken username gets 409 and the code stays valid; errors do not count as guesses', async () => {
   const { username } = await createUser(postern);
   const { path, secret } = await begin();

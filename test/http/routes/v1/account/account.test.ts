@@ -104,6 +104,17 @@ describe('the password', () => {
     expect((await api('POST', '/v1/sessions', { basic: other })).status).toBe(401);
   });
 
+  test('is not the own username, and the proof stays valid', async () => {
+    const who = await person();
+    const proof = await byCode(who);
+    const password = `${who.user.username}!`;
+    expect(await refused(who, 'PUT', '/password', { password, proof })).toEqual([
+      422,
+      'password password_too_personal',
+    ]);
+    expect((await ask(who, 'PUT', '/password', { password: newPassword, proof })).status).toBe(200);
+  });
+
   test('is checked against the policy before the proof is used', async () => {
     const who = await person();
     const proof = await byCode(who);
