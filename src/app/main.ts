@@ -14,6 +14,7 @@ import { type Base, openBase } from './base/base.js';
 import { removeFormerVersionData } from './base/database-target.js';
 import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
 import { createLog, type Logger } from './base/log.js';
+import { reportHarmfulSettings } from './doctor/settings.js';
 import { firstScreen } from './first-screen.js';
 import { listen } from './listen.js';
 import { type Metrics, startMetrics } from './metrics/metrics.js';
@@ -98,6 +99,8 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   });
   const { database } = base;
   await reportUnreadable(base);
+  // With several workers, the primary process does it.
+  if (worker === undefined) await reportHarmfulSettings(database, config, log);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
   const { services, ...domains } = await createServices(base, {
     print,

@@ -5,6 +5,7 @@ import { readConfiguredFiles } from '../../app/base/configured-files.js';
 import { portError, refuseUsedPorts } from '../../app/base/configured-ports.js';
 import { openTarget, removeFormerVersionData } from '../../app/base/database-target.js';
 import { createLog, type Logger } from '../../app/base/log.js';
+import { reportHarmfulSettings } from '../../app/doctor/settings.js';
 import { firstScreen } from '../../app/first-screen.js';
 import { readFromDatabase } from '../../app/metrics/database-metrics.js';
 import { type MetricsServer, serveMetrics } from '../../app/metrics/server.js';
@@ -62,6 +63,7 @@ export async function serveWithWorkers(environment: Environment, options: Primar
     // This process rarely queries the database. node-postgres closes a connection that was idle for ten seconds.
     const database = createDatabase({ target: openedTarget.target, size: 2, onConnectionError });
     try {
+      await reportHarmfulSettings(database, config, log);
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
     } finally {
       await database.close();
