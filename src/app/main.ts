@@ -13,7 +13,7 @@ import { createAccessLog } from './base/access-log.js';
 import { type Base, openBase } from './base/base.js';
 import { removeFormerVersionData } from './base/database-target.js';
 import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
-import { createLog, type Logger } from './base/log.js';
+import { createLog, type Logger, watchDescriptors } from './base/log.js';
 import { reportHarmfulSettings } from './doctor/settings.js';
 import { firstScreen } from './first-screen.js';
 import { listen } from './listen.js';
@@ -75,6 +75,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
   log.info({ version, node: process.version }, 'Postern starts');
   for (const warning of config.warnings) log.warn({}, warning);
   const lifecycle = createLifecycle(log);
+  lifecycle.add(watchDescriptors(log), async (stop) => stop());
   try {
     return await start(config, options, log, lifecycle);
   } catch (error) {

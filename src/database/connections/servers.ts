@@ -151,7 +151,7 @@ export function createServers(target: string | ServerFields): Servers {
             isUnavailable = false;
           },
           (error: Error) => {
-            if (!isUnavailable) watchLog.warn({}, error.message);
+            if (!isUnavailable) watchLog.warn({ outage: 'database' }, error.message);
             isUnavailable = true;
           },
         );
