@@ -19,7 +19,7 @@ import {
   warn,
 } from '../../app/doctor/checks.js';
 import { providerFindings } from '../../app/doctor/delivery.js';
-import { checkDisks } from '../../app/doctor/disks.js';
+import { checkDisks, checkMigrationRoom } from '../../app/doctor/disks.js';
 import { checkImages } from '../../app/doctor/images.js';
 import { checkSettings } from '../../app/doctor/settings.js';
 import { testIdentityFindings } from '../../app/doctor/test-identities.js';
@@ -66,6 +66,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       await checkVersion(handle),
       ...(await checkSettings(handle, config)),
       await checkSchema(handle),
+      ...(await checkMigrationRoom(handle, config)),
       ...(await checkIndexes(handle)),
       await checkClock(handle),
       ...(await checkSchemes(handle, config)),
