@@ -13,7 +13,8 @@ import { createAccessLog } from './base/access-log.js';
 import { type Base, openBase } from './base/base.js';
 import { removeFormerVersionData } from './base/database-target.js';
 import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
-import { createLog, type Logger } from './base/log.js';
+import { createLog, type Logger, watchDescriptors } from './base/log.js';
+import { reportHarmfulSettings } from './doctor/settings.js';
 import { firstScreen } from './first-screen.js';
 import { listen } from './listen.js';
 import { type Metrics, startMetrics } from './metrics/metrics.js';
@@ -76,6 +77,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
   log.info({ version, node: process.version }, 'Postern starts');
   for (const warning of config.warnings) log.warn({}, warning);
   const lifecycle = createLifecycle(log);
+  lifecycle.add(watchDescriptors(log), async (stop) => stop());
   try {
     return await start(config, options, log, lifecycle);
   } catch (error) {
@@ -101,6 +103,8 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   });
   const { database } = base;
   await reportUnreadable(base);
+  // With several workers, the primary process does it.
+  if (worker === undefined) await reportHarmfulSettings(database, config, log);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
   const { services, ...domains } = await createServices(base, {
     print,

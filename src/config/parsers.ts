@@ -7,7 +7,7 @@ import { roles, secondFactorPolicies } from '../contract/user.js';
 import { asciiLabels } from '../lib/domain-labels.js';
 import { looksLikeHashList } from '../lib/hash-list.js';
 import { availableCores } from '../lib/machine.js';
-import { hostsError } from '../lib/postgres-hosts.js';
+import { hostsError, withoutEmptyHost } from '../lib/postgres-hosts.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from '../lib/push-keys.js';
 import { parseSchedule, type Schedule } from '../lib/schedule.js';
 import { parseDuration } from '../lib/times.js';
@@ -142,8 +142,9 @@ export function publicUrl(text: string): Parsed<string> {
 
 /** A connection string of PostgreSQL, with one host or several. Postern always connects to the one that accepts writes. */
 export function databaseUrl(text: string): Parsed<string> {
-  const error = hostsError(text);
-  return error === undefined ? ok(text) : invalid(error);
+  const url = withoutEmptyHost(text);
+  const error = hostsError(url);
+  return error === undefined ? ok(url) : invalid(error);
 }
 
 export const secret =

@@ -134,7 +134,8 @@ async function keepListening(
       if (stopping.aborted) close();
       await connectionEnd;
     } catch (error) {
-      if (!stopping.aborted) log.warn({ err: error }, 'the connection that listens for signals is down');
+      if (!stopping.aborted)
+        log.warn({ err: error, outage: 'database' }, 'the connection that listens for signals is down');
       close();
     } finally {
       clearInterval(ping);

@@ -78,7 +78,7 @@ export interface DatabaseMetrics {
   readonly jobs: readonly { readonly task: string; readonly state: JobState; readonly count: number }[];
   /** Seconds for which the oldest job has been due. */
   readonly oldest_job: number;
-  /** Seconds for which the longest locked job has been locked. */
+  /** Seconds for which the longest locked job has been locked. Jobs that may take long do not count (`longTasks`). */
   readonly oldest_lock: number;
   /** How late the most delayed maintenance task is, in seconds. */
   readonly maintenance_lag: number;
@@ -89,6 +89,9 @@ export type JobState = 'due' | 'waiting';
 
 /** A longer queue is not counted completely: the exact number is not worth its cost. */
 const maxCountedJobs = 10_000;
+
+/** Jobs whose length depends on the data: erasing a user removes all their rows and images. All others have a time limit. */
+const longTasks = sql`array['user.erase']`;
 
 const selectMetrics = statement<Record<never, never>, DatabaseMetrics>(
   'metrics_database',
@@ -108,7 +111,8 @@ const selectMetrics = statement<Record<never, never>, DatabaseMetrics>(
   select coalesce((select jsonb_agg(to_jsonb(jobs) order by task, state) from jobs), '[]') as jobs,
          coalesce(greatest(0, extract(epoch from now() - (select min(run_at) from due))), 0)::float8 as oldest_job,
          coalesce(greatest(0, extract(epoch from now() - (
-           select min(locked_at) from graphile_worker._private_jobs where is_available = false and locked_at is not null))), 0)::float8
+           select min(j.locked_at) from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+           where j.is_available = false and j.locked_at is not null and t.identifier <> all(${longTasks})))), 0)::float8
            as oldest_lock,
          coalesce((select extract(epoch from greatest(interval '0', db_now() - min(due_at))) from chores), 0)::float8
            as maintenance_lag`,

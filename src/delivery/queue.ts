@@ -57,7 +57,7 @@ const timeouts = { jobs: 12_000, close: 2000, fetch: 3000, end: 6000 };
 export async function startQueue(options: QueueOptions): Promise<Queue> {
   const { log, target } = options;
   const pool = createPlainPool(target, options.connections + options.groups.length, (error) =>
-    log.warn({ err: error }, 'a queue connection broke'),
+    log.warn({ err: error, outage: 'database' }, 'a queue connection broke'),
   );
   allowSecondRelease(pool);
   const names = await keepWorkerNames(target, log, options.nameTimes);
@@ -127,12 +127,12 @@ function keepRunning(group: JobGroup, shared: Shared): { stop(): Promise<void> }
         if (stopping) await runner.stop();
         await runner.ended;
       } catch (error) {
-        if (!stopping) log.warn({ err: error }, 'the queue could not run');
+        if (!stopping) log.warn({ err: error, outage: 'database' }, 'the queue could not run');
       }
       // Frees the jobs that the runner could not complete.
       if (name !== undefined) names.unlock(name);
       if (stopping) return;
-      log.warn({}, 'the queue stopped and is started again');
+      log.warn({ outage: 'database' }, 'the queue stopped and is started again');
       await wait(Math.min(5000, 100 * 2 ** failures), undefined, { ref: false });
     }
   })();
@@ -167,7 +167,7 @@ function stopWhenFetchFails(events: WorkerEvents, log: QueueOptions['log']): voi
     const hasAnswer = error instanceof pg.DatabaseError;
     if (isStopping || (hasAnswer && now - failingSince < timeouts.fetch)) return;
     isStopping = true;
-    log.warn({ err: error }, 'the queue cannot fetch jobs');
+    log.warn({ err: error, outage: 'database' }, 'the queue cannot fetch jobs');
     void Promise.resolve(worker.workerPool.gracefulShutdown()).catch(() => undefined);
   });
 }
@@ -224,7 +224,10 @@ function startRunner(
     pollInterval: 2000,
     logger: new Logger(() => (level, message) => {
       // Tasks log their own failures. Other messages of the library may hold payloads.
-      if (level === 'error') log.warn({ from: 'queue' }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
+      if (level !== 'error') return;
+      // A failed task has nothing to do with the database.
+      const outage = message.startsWith('Failed task') ? {} : { outage: 'database' };
+      log.warn({ from: 'queue', ...outage }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
     }),
   };
   // Not `run`: it also starts the library's clock for repeated jobs, which Postern does not use. If the clock of the machine is set by

@@ -100,7 +100,10 @@ export async function keepWorkerNames(
         failures = 0;
         if (ending) await disconnect();
       } catch (error) {
-        log.warn({ err: error }, "the connection that holds the locks of the queue's worker names is down");
+        log.warn(
+          { err: error, outage: 'database' },
+          "the connection that holds the locks of the queue's worker names is down",
+        );
         void disconnect();
       }
     }

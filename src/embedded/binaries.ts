@@ -60,6 +60,7 @@ export async function locateBinaries(
   for (const attempt of attempts) {
     try {
       const directory = attempt();
+      refuseShellCharacters(directory);
       createLibraryLinks(directory);
       return { directory, majorVersion: await readMajorVersion(directory, account) };
     } catch (error) {
@@ -70,6 +71,16 @@ export async function locateBinaries(
     'no_binaries',
     `The PostgreSQL that npm installed cannot run here: set DATABASE_URL to a PostgreSQL of yours. ${failures.join(' ')}`,
   );
+}
+
+/**
+ * `initdb` puts the path of its programs between double quotes into a command of a shell, which replaces such characters.
+ * It resolves symbolic links first.
+ */
+function refuseShellCharacters(directory: string): void {
+  const path = realpathSync(directory);
+  if (/[$`"\\]/.test(path))
+    throw new Error(`PostgreSQL cannot run below ${path}, because of the $, \`, " or \\ in it.`);
 }
 
 function packagedDirectory(): string {
@@ -118,6 +129,7 @@ async function readMajorVersion(directory: string, account: Account | undefined)
 function copyInto(folder: string, original: string, account: Account | undefined): string {
   const fingerprint = fingerprintOf(original);
   // All paths in pg-symlinks.json start with `native/`, so the copy needs a folder of this name.
+  refuseShellCharacters(folder);
   const copy = join(realpathSync(folder), `postern-postgres-${fingerprint.slice(0, 16)}`);
   if (!existsSync(copy)) makeCopy(original, copy);
   if (account !== undefined) assertNobodyElseCanChange(copy);

@@ -9,6 +9,32 @@ export function urlsOfHosts(url: string): string[] {
   return hosts.includes(',') ? hosts.split(',').map((host) => `${start}${host}${rest}`) : [url];
 }
 
+/**
+ * Moves the user of a URL without a host into its parameters, because `URL` refuses `postgres://user@/name`. PostgreSQL's own
+ * programs accept it: the parameter `host` then names the folder of the socket.
+ */
+export function withoutEmptyHost(url: string): string {
+  const [, start = '', userinfo = '', port, path = '', query] =
+    /^([a-z]+:\/\/)([^/?#]*)@(?::(\d+))?(\/[^?#]*)?(?:\?(.*))?$/is.exec(url) ?? [];
+  if (start === '') return url;
+  const [user = '', password] = userinfo.split(/:(.*)/s);
+  const parameters = [
+    ...(user === '' ? [] : [['user', user]]),
+    ...(password === undefined ? [] : [['password', password]]),
+    ...(port === undefined ? [] : [['port', port]]),
+  ].map(([name, value = '']) => `${name}=${encodeURIComponent(decodeOnce(value))}`);
+  return `${start}${path || '/'}?${[...parameters, ...(query ? [query] : [])].join('&')}`;
+}
+
+/** A text that is not percent-encoded stays as it is. */
+function decodeOnce(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** What is wrong with the hosts of a connection string, for "DATABASE_URL …". */
 export function hostsError(url: string): string | undefined {
   for (const hostUrl of urlsOfHosts(url)) {

@@ -13,7 +13,9 @@ afterAll(() => first.close());
 test('a start logs a warning for each former name of a setting', async () => {
   const second = await first.another({ SMS_LIMIT_PER_ADDRESS: '9' });
   const warnings = second.logged.map((entry) => JSON.parse(entry)).filter(({ level }) => level === 'warn');
-  expect(warnings.map(({ msg }) => msg)).toEqual([
+  // The server of the tests confirms commits early, which a start reports too.
+  const messages = warnings.map(({ msg }) => msg).filter((message) => !message.startsWith('PostgreSQL: '));
+  expect(messages).toEqual([
     'SMS_LIMIT_PER_ADDRESS is now called CODE_LIMIT_PER_ADDRESS. The next version does not read the former name',
   ]);
   await second.close();

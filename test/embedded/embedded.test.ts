@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   renameSync,
   statSync,
   utimesSync,
@@ -180,6 +181,24 @@ describe('the location of the files', () => {
     await postern.stop();
     chmodSync(join(foreign.native, 'lib'), 0o755);
   });
+
+  test.each(['$HOME', '`id`', '"', '\\'])(
+    'binaries below a folder named %s are copied, because initdb uses a shell',
+    async (name) => {
+      const { native } = installForTest({ binaries: 'copy' });
+      const root = realpathSync(mkdtempSync(join(tmpdir(), 'postern-shell-')));
+      cleanUps.push(() => rm(root, { recursive: true }));
+      const [safe, unsafe] = [join(root, "it's 100% safe"), join(root, name)];
+      for (const path of [safe, unsafe]) mkdirSync(path);
+      renameSync(native, join(unsafe, 'native'));
+      const { directory } = await locateBinaries(undefined, [unsafe, safe], join(unsafe, 'native'));
+      expect(directory.startsWith(safe)).toBe(true);
+      expect(readdirSync(unsafe)).toEqual(['native']);
+      await expect(locateBinaries(undefined, [unsafe], join(unsafe, 'native'))).rejects.toThrow(
+        `PostgreSQL cannot run below ${unsafe}`,
+      );
+    },
+  );
 
   test('does not run a copy of the binaries that another account could have changed', async () => {
     const hidden = installForTest({ mode: 0o700, binaries: 'copy' });

@@ -1,5 +1,6 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
-import { hostsError, urlsOfHosts } from '../../src/lib/postgres-hosts.js';
+import { hostsError, urlsOfHosts, withoutEmptyHost } from '../../src/lib/postgres-hosts.js';
 
 test('each host of a list gets the other parts of the URL', () => {
   expect(urlsOfHosts('postgres://me:a%2Cb@a.example.com:5433,[::1]:5432,c/postern?sslmode=require')).toEqual([
@@ -32,3 +33,17 @@ test.each(['postgres://a,b/postern?target_session_attrs=read-write', 'postgres:/
     expect(hostsError(url)).toBeUndefined();
   },
 );
+
+test.each([
+  ['postgresql://user@/db', { user: 'user', database: 'db' }],
+  ['postgres://user@/db?host=/var/run/postgresql', { user: 'user', database: 'db', host: '/var/run/postgresql' }],
+  ['postgres:///db?host=/var/run/postgresql', { database: 'db', host: '/var/run/postgresql' }],
+  ['postgres://us%40er:p%2Bw+%26@:5433/db?host=%2Ftmp', { user: 'us@er', password: 'p+w+&', port: 5433, host: '/tmp' }],
+  ['postgres://user:a:b@/?host=/tmp&dbname=x', { user: 'user', password: 'a:b', host: '/tmp' }],
+  ['postgres://user:p@host:5432/db', { user: 'user', password: 'p', host: 'host', port: 5432, database: 'db' }],
+])('%s is read as PostgreSQL reads it', (url, expected) => {
+  const normal = withoutEmptyHost(url);
+  expect(hostsError(normal)).toBeUndefined();
+  const { user, password, host, port, database } = new pg.Client({ connectionString: normal });
+  expect({ user, password, host, port, database }).toMatchObject(expected);
+});

@@ -93,7 +93,8 @@ export async function openBase(
   const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
   const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
-  const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+  const onConnectionError = (error: Error) =>
+    log.warn({ err: error, outage: 'database' }, 'a database connection broke');
   const database = lifecycle.add(
     createDatabase({ target, size: resources.connections, onConnectionError, tracing, queryTimeout }),
     (pool) => pool.close(),

@@ -43,3 +43,17 @@ export function resourceLimits(workers: number, cores = availableCores(), memory
     waitingHashes: perWorker(singleProcess.waitingHashes, 16),
   };
 }
+
+/** Connections of a process besides those of requests and jobs: one for each group of jobs, their names and the signals. */
+const otherConnections = 5;
+
+/**
+ * The maximum number of connections of one instance: its processes, one more during a rolling restart, and those that look for
+ * a new primary, migrate and supervise.
+ * @param pushChannels each has a group of jobs
+ */
+export function connectionsOfInstance(workers: number, pushChannels: number): number {
+  const { connections, jobs } = resourceLimits(workers);
+  const processes = workers === 1 ? 1 : workers + 1;
+  return processes * (connections + jobs + otherConnections + pushChannels) + 2;
+}

@@ -1,4 +1,6 @@
 import type { Disk } from '../../contract/operation/system.js';
+import type { Queryable } from '../../database/database.js';
+import { compose, sql } from '../../database/sql.js';
 import { type DiskSource, readDisks } from '../base/disks.js';
 import { type Finding, ok, warn } from './checks.js';
 
@@ -12,6 +14,26 @@ const names: Readonly<Record<Disk['used_for'], string>> = {
 /** Checks the free space of all disks to which Postern writes, so that operators make space before writes fail. */
 export async function checkDisks(config: DiskSource): Promise<Finding[]> {
   return diskFindings(await readDisks(config));
+}
+
+/**
+ * Checks that the disk of the embedded database has room for a migration, which needs at most the size of the database:
+ * PostgreSQL keeps a table until its new copy is complete.
+ */
+export async function checkMigrationRoom(handle: Queryable, config: DiskSource): Promise<Finding[]> {
+  const disk = (await readDisks(config)).find(({ used_for: usedFor }) => usedFor === 'data');
+  if (disk === undefined) return [];
+  const [row] = await handle.query(
+    compose<{ bytes: string }>(sql`select pg_database_size(current_database()) as bytes`),
+  );
+  return migrationFindings(disk, Number(row?.bytes));
+}
+
+/** A finding if the disk has less room than the database needs for a copy. */
+export function migrationFindings(disk: Disk, databaseBytes: number): Finding[] {
+  if (disk.free_bytes >= databaseBytes) return [];
+  const detail = `${describeDisk(disk)}, and the database has ${gigabytes(databaseBytes)} GB`;
+  return [warn('disk', `${detail}: a migration of large tables may need more`)];
 }
 
 /** One finding for each disk that is nearly full; one for all if none is. */

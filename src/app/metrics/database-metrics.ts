@@ -50,7 +50,7 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
     ),
     gauge(
       'postern_queue_oldest_lock_seconds',
-      'Seconds for which a process has held the job that it took first.',
+      'Seconds for which a process has held the job that it took first. The erasure of a user does not count, because it may take long.',
       singleSample(oldestLock),
     ),
     gauge(

@@ -4,6 +4,7 @@ import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createPrivateFolder } from '../../lib/private-file.js';
 import { BackupError } from '../container/error.js';
+import { describeFullDisk } from './full-disk.js';
 import type { BackupPlace, BackupStore } from './place.js';
 
 /** The end of the name of a file that is being written. */
@@ -76,10 +77,11 @@ async function writeBackup(path: string, content: AsyncIterable<Buffer>): Promis
   }
 }
 
+/** @throws BackupError that names the disk, if it is full */
 async function writeSynced(path: string, content: AsyncIterable<Buffer>): Promise<number> {
   const file = await open(path, 'wx', 0o600);
+  let bytes = 0;
   try {
-    let bytes = 0;
     for await (const part of content) {
       // Unlike `write`, it writes all bytes.
       await file.writeFile(part);
@@ -87,6 +89,8 @@ async function writeSynced(path: string, content: AsyncIterable<Buffer>): Promis
     }
     await file.sync();
     return bytes;
+  } catch (error) {
+    throw await describeFullDisk(error, dirname(path), bytes);
   } finally {
     await file.close();
   }

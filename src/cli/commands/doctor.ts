@@ -19,8 +19,9 @@ import {
   warn,
 } from '../../app/doctor/checks.js';
 import { providerFindings } from '../../app/doctor/delivery.js';
-import { checkDisks } from '../../app/doctor/disks.js';
+import { checkDisks, checkMigrationRoom } from '../../app/doctor/disks.js';
 import { checkImages } from '../../app/doctor/images.js';
+import { checkSettings } from '../../app/doctor/settings.js';
 import { testIdentityFindings } from '../../app/doctor/test-identities.js';
 import { webhookFindings } from '../../app/doctor/webhooks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
@@ -63,7 +64,9 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
     if (config.DATABASE_URL !== undefined) await refuseUnfitDatabase(config.DATABASE_URL);
     return withDatabase(io, async (handle) => [
       await checkVersion(handle),
+      ...(await checkSettings(handle, config)),
       await checkSchema(handle),
+      ...(await checkMigrationRoom(handle, config)),
       ...(await checkIndexes(handle)),
       await checkClock(handle),
       ...(await checkSchemes(handle, config)),

@@ -53,13 +53,20 @@ async function serveUntil(signals: Signals, io: Io): Promise<void> {
 
 async function serveAlone(config: Config, signals: Signals, io: Io, print: (line: string) => void): Promise<void> {
   signals.onRestart(() => printLine(io.stderr, 'There is only one process (WORKERS is 1). Nothing was restarted.'));
+  let restoreConsole = () => {};
   const running = await withSmallHeap(async () => {
-    const { startPostern } = await import('../../app/main.js');
-    return startPostern(config, { print, isTerminal: io.isTerminal });
+    const [{ startPostern }, { createLog, logConsole }] = await Promise.all([
+      import('../../app/main.js'),
+      import('../../app/base/log.js'),
+    ]);
+    const log = createLog(config.LOG_LEVEL);
+    restoreConsole = logConsole(log);
+    return startPostern(config, { log, print, isTerminal: io.isTerminal });
   });
   print(await running.firstScreen());
   await signals.stopRequested;
   await running.close();
+  restoreConsole();
 }
 
 /** Ends a start or a stop that hangs. */

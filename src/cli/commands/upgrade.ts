@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../../app/banner.js';
@@ -12,11 +11,11 @@ import {
   ok,
   warn,
 } from '../../app/doctor/checks.js';
+import { checkDisks, checkMigrationRoom } from '../../app/doctor/disks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import { refuseUnfitDatabase } from '../../database/connections/suitability.js';
 import type { Queryable } from '../../database/database.js';
 import { readSchemaState } from '../../database/schema-state.js';
-import { compose, sql } from '../../database/sql.js';
 import { findEmbeddedInstallation } from '../../embedded/embedded.js';
 import { describePlan, planMajorUpgrade } from '../../embedded/major-upgrade/plan.js';
 import { withDatabase } from '../support/dependencies.js';
@@ -75,7 +74,8 @@ async function examineDatabase(io: Io, config: Config): Promise<Finding[]> {
     await checkMigrations(handle),
     ...(await checkIndexes(handle)),
     ...(await checkSecrets(handle, config)),
-    ...(config.DATABASE_URL === undefined ? [await checkFreeSpace(handle, config.DATA_DIR)] : []),
+    ...(await checkDisks(config)),
+    ...(await checkMigrationRoom(handle, config)),
   ]);
 }
 
@@ -93,19 +93,4 @@ async function checkMigrations(handle: Queryable): Promise<Finding> {
   if (refusal !== undefined) return fail('migrations', refusal);
   if (pending.length === 0) return ok('migrations', 'none is pending');
   return ok('migrations', `a start applies ${pending.length}: ${pending.join(', ')}`);
-}
-
-const gigabyte = 1e9;
-
-/** A migration needs at most the size of the database: PostgreSQL keeps a table until its new copy is complete. */
-async function checkFreeSpace(handle: Queryable, folder: string): Promise<Finding> {
-  const [row] = await handle.query(
-    compose<{ bytes: string }>(sql`select pg_database_size(current_database()) as bytes`),
-  );
-  const { bavail, bsize } = await statfs(folder);
-  const [usedBytes, freeBytes] = [Number(row?.bytes), bavail * bsize];
-  const detail = `the database has ${(usedBytes / gigabyte).toFixed(2)} GB, and ${(freeBytes / gigabyte).toFixed(2)} GB are free`;
-  return freeBytes < usedBytes
-    ? warn('disk', `${detail}: a migration of large tables may need more`)
-    : ok('disk', detail);
 }

@@ -76,12 +76,51 @@ function describeCode(error: Error): string | undefined {
     case '57P03': // cannot_connect_now
     case '55000': // the database does not accept connections
     case '53300': // too_many_connections
-      return `The database refuses the connection, see DATABASE_URL: ${error.message}`;
+      return `The database refuses the connection, see DATABASE_URL: ${error.message}${encryptionCure(error)}`;
     case '42P01': // undefined_table
       return 'The database has no tables of Postern yet: run `postern migrate`, or start Postern once.';
     default:
-      return describeConnection(error);
+      return describeTls(error) ?? describeConnection(error);
   }
+}
+
+/** PostgreSQL refuses connections without TLS with a message about pg_hba.conf. */
+const encryptionCure = ({ message }: Error) =>
+  /no encryption|SSL off/i.test(message) ? '. Add sslmode=verify-full if the server requires TLS' : '';
+
+/** OpenSSL's names of errors of a certificate. */
+const unknownIssuers = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+];
+
+/** Failures to encrypt the connection to the database, the only TLS connection that a command opens at its start. */
+function describeTls(error: Error): string | undefined {
+  const { code = '', message } = error as SystemError;
+  const cure = tlsCure(code, message);
+  return cure && `The database cannot be reached with TLS, see sslmode in DATABASE_URL: ${messageOf(error)}. ${cure}`;
+}
+
+function tlsCure(code: string, message: string): string | undefined {
+  if (/server does not support SSL connections/i.test(message)) {
+    return 'Switch TLS on in PostgreSQL (ssl = on), or use sslmode=disable in a network that nobody else can read.';
+  }
+  if (unknownIssuers.includes(code)) {
+    return 'Name the file of its certificate authority with sslrootcert=/path/ca.crt, or use sslmode=no-verify, which does not detect another server.';
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return 'Use a host name that the certificate contains, or give the server a certificate for this name.';
+  }
+  if (code === 'CERT_HAS_EXPIRED') return 'Give the server a new certificate.';
+  if (code === 'CERT_NOT_YET_VALID') return 'Check the clocks of both machines.';
+  return /^(?:CERT_|ERR_SSL_|ERR_TLS_|ERR_OSSL_|EPROTO$|CRL_|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH|INVALID_PURPOSE)/.test(
+    code,
+  )
+    ? 'Check the files that sslrootcert, sslcert and sslkey name, and the certificate of the server.'
+    : undefined;
 }
 
 /** Failures to connect and lost connections for which `pg` has no code. */

@@ -4,7 +4,8 @@ import { version } from '../../app/banner.js';
 import { readConfiguredFiles } from '../../app/base/configured-files.js';
 import { portError, refuseUsedPorts } from '../../app/base/configured-ports.js';
 import { openTarget, removeFormerVersionData } from '../../app/base/database-target.js';
-import { createLog, type Logger } from '../../app/base/log.js';
+import { createLog, type Logger, logConsole } from '../../app/base/log.js';
+import { reportHarmfulSettings } from '../../app/doctor/settings.js';
 import { firstScreen } from '../../app/first-screen.js';
 import { readFromDatabase } from '../../app/metrics/database-metrics.js';
 import { type MetricsServer, serveMetrics } from '../../app/metrics/server.js';
@@ -51,6 +52,7 @@ const unchangedSettings = [
 export async function serveWithWorkers(environment: Environment, options: PrimaryOptions): Promise<void> {
   const config = readConfig(environment);
   const log = createLog(config.LOG_LEVEL);
+  logConsole(log);
   log.info({ version, node: process.version, pid: process.pid, workers: config.WORKERS }, 'Postern starts');
   await readConfiguredFiles(config);
   await refuseUsedPorts(config);
@@ -58,10 +60,12 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   try {
     const applied = await migrate(openedTarget.target, log);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
-    const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+    const onConnectionError = (error: Error) =>
+      log.warn({ err: error, outage: 'database' }, 'a database connection broke');
     // This process rarely queries the database. node-postgres closes a connection that was idle for ten seconds.
     const database = createDatabase({ target: openedTarget.target, size: 2, onConnectionError });
     try {
+      await reportHarmfulSettings(database, config, log);
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
     } finally {
       await database.close();

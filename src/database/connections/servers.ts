@@ -47,6 +47,9 @@ export class NoPrimaryError extends Error {}
  */
 const times = { interval: 1000, connect: 2000, otherServers: 500, pause: 200 };
 
+const readOnlyAdvice =
+  'default_transaction_read_only is on. Reset it for the role (alter role … reset default_transaction_read_only), for the database (alter database …) or for the server (alter system …)';
+
 interface FoundPrimary {
   readonly server: pg.ClientConfig;
   readonly timeline: number;
@@ -77,9 +80,10 @@ export function createServers(target: string | ServerFields): Servers {
   }
 
   /** @throws NotPrimaryError */
-  function assertPrimary(client: pg.ClientBase, { isWritable, timeline }: ServerState): void {
+  function assertPrimary(client: pg.ClientBase, { isWritable, isStandby, timeline }: ServerState): void {
     const name = nameOf(client);
-    if (!isWritable) throw new NotPrimaryError(`${name} is a standby or accepts no writes`);
+    if (isStandby) throw new NotPrimaryError(`${name} is a standby`);
+    if (!isWritable) throw new NotPrimaryError(`${name} accepts no writes: ${readOnlyAdvice}`);
     if (timeline < newestTimeline) {
       throw new NotPrimaryError(
         `${name} is a former primary: it has timeline ${timeline}, and timeline ${newestTimeline} exists. If you restored or upgraded the database, restart Postern`,
@@ -147,7 +151,7 @@ export function createServers(target: string | ServerFields): Servers {
             isUnavailable = false;
           },
           (error: Error) => {
-            if (!isUnavailable) watchLog.warn({}, error.message);
+            if (!isUnavailable) watchLog.warn({ outage: 'database' }, error.message);
             isUnavailable = true;
           },
         );

@@ -38,15 +38,18 @@ export async function refuseUnfitDatabase(target: DatabaseTarget): Promise<void>
 async function refuseServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ version: number; version_text: string; encoding: string; locale: string }>(
     `select current_setting('server_version_num')::int as version, current_setting('server_version') as version_text,
-            current_setting('server_encoding') as encoding, datctype as locale
-     from pg_database where datname = current_database()`,
+            current_setting('server_encoding') as encoding,
+            -- The column of the locale of ICU has another name since PostgreSQL 17.
+            case datlocprovider when 'i' then 'ICU locale ' || coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale')
+              else 'locale ' || datctype end as locale
+     from pg_database d where datname = current_database()`,
   );
   const [server] = rows;
   if (server === undefined) return;
   if (server.version < minServerVersion) {
     throw new UnfitDatabaseError(`PostgreSQL ${server.version_text} is too old: Postern needs 15 or later`);
   }
-  const advice = `create another database: create database … encoding 'UTF8' locale 'C.UTF-8' template template0`;
+  const advice = `create another database: create database … encoding 'UTF8' locale_provider libc locale 'C.UTF-8' template template0`;
   if (server.encoding !== 'UTF8') {
     throw new UnfitDatabaseError(`The database has the encoding ${server.encoding}, but Postern needs UTF8: ${advice}`);
   }
@@ -55,7 +58,7 @@ async function refuseServer(client: pg.Client): Promise<void> {
   );
   if (letterRows[0]?.are_converted !== true) {
     throw new UnfitDatabaseError(
-      `The database has the locale ${server.locale}, which does not convert letters such as I and Ä between upper and lower case as Postern needs: ${advice}`,
+      `The database has the ${server.locale}, which does not convert letters such as I and Ä between upper and lower case as Postern needs: ${advice}`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isNearlyFull } from '../../../src/app/base/disks.js';
-import { checkDisks, diskFindings } from '../../../src/app/doctor/disks.js';
+import { checkDisks, diskFindings, migrationFindings } from '../../../src/app/doctor/disks.js';
 import { readConfig } from '../../../src/config/config.js';
 
 test.each([
@@ -36,4 +36,17 @@ test('the disks of folders that do not exist yet are examined, and buckets are n
   for (const name of ['DATA_DIR', 'images', 'backups', 'log archive']) expect(detail).toContain(name);
   const s3 = { BACKUP_S3_ACCESS_KEY_ID: 'A'.repeat(20), BACKUP_S3_SECRET_ACCESS_KEY: 'b'.repeat(40) };
   expect(await check({ BACKUP_TO: 's3://bucket/backups', ...s3 })).not.toContain('backups');
+});
+
+test('a disk with less room than the database needs for a migration is named', () => {
+  const disk = { used_for: 'data', bytes: 20e9, free_bytes: 8e9, is_nearly_full: false } as const;
+  expect(migrationFindings(disk, 8e9)).toEqual([]);
+  expect(migrationFindings(disk, 8.01e9)).toEqual([
+    {
+      level: 'warn',
+      what: 'disk',
+      detail:
+        '8.00 of 20.00 GB are free for the data (DATA_DIR), and the database has 8.01 GB: a migration of large tables may need more',
+    },
+  ]);
 });

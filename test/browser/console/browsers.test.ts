@@ -175,6 +175,13 @@ describe('on paper', () => {
       await page.emulateMedia({ media: 'print' });
       expect(await page.getByRole('navigation').filter({ visible: true }).count()).toBe(0);
       expect(await page.getByRole('button', { name: 'Your account' }).filter({ visible: true }).count()).toBe(0);
+      expect(await page.getByRole('searchbox').filter({ visible: true }).count()).toBe(0);
+      expect(
+        await page
+          .getByRole('link', { name: /^Import/ })
+          .filter({ visible: true })
+          .count(),
+      ).toBe(0);
       expect(await page.locator('h1').isVisible()).toBe(true);
       const color = 'getComputedStyle(document.querySelector("h1")).color';
       expect(await page.evaluate(color)).toBe('rgb(27, 26, 23)');

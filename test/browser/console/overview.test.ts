@@ -77,6 +77,35 @@ describe('the warnings of the overview', () => {
     await expectNoErrorsOrSidewaysScroll();
   });
 
+  test('name each disk that is nearly full in a line of its own, which leads to the system', async () => {
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/parts', {
+      as: signedInOperator,
+      width: 390,
+    });
+    const [data, backups] = [
+      '0.50 of 20.00 GB are free for the data (DATA_DIR)',
+      '1.00 of 20.00 GB are free for backups',
+    ];
+    await page.route(system, async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as System;
+      const findings: System['findings'] = [data, backups].map((detail) => ({ level: 'warn', what: 'disk', detail }));
+      await route.fulfill({ response, json: { ...answer, findings } });
+    });
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    const warnings = page.getByRole('region', { name: 'Warnings' });
+    await warnings.getByText(data).waitFor();
+    await warnings.getByText(backups).waitFor();
+    await warnings.getByText('All other checks passed.').waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible();
+    }
+    await warnings.getByRole('link', { name: 'A disk is nearly full.' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
+    await expectNoErrorsOrSidewaysScroll();
+  });
+
   test('do not say that all is well while the service cannot use its database', async () => {
     // What the doctor finds depends on the machine. Support does not see it.
     const { page, expectAccessible } = await open('/console', { as: await operator('support') });

@@ -15,6 +15,10 @@ beforeAll(async () => {
   [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
   const plain = { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path, PORT: '0' };
   env = { ...plain, SMS_PROVIDER: 'none', MAIL_PROVIDER: 'none' };
+  // The role of the tests has it off, which the doctor reports.
+  await test.database.query(
+    testSql(`alter role current_user in database ${test.target.database} set synchronous_commit = on`),
+  );
 });
 afterAll(async () => {
   await test.drop();
@@ -37,6 +41,7 @@ describe('doctor', () => {
       'ok    data directory',
       'ok    disk',
       'ok    database',
+      'ok    settings of PostgreSQL',
       'ok    migrations',
       'ok    indexes',
       'ok    clock',

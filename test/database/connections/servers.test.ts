@@ -94,7 +94,7 @@ test('a server that accepts no writes is refused', async () => {
   });
   await admin.query(`alter database ${db.target.database} set default_transaction_read_only = on`);
   const { servers, database } = open();
-  await expect(servers.locate()).rejects.toThrow('is a standby or accepts no writes');
+  await expect(servers.locate()).rejects.toThrow('accepts no writes: default_transaction_read_only is on');
   await expect(database.query(pidOf)).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 

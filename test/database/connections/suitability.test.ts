@@ -18,7 +18,7 @@ test('a database without an encoding is refused with the command that creates a 
   const target = await createDatabase(`encoding 'SQL_ASCII' locale_provider libc locale 'C'`);
   const before = await databaseDigest(target);
   await expect(migrate(target, log)).rejects.toThrow(
-    "The database has the encoding SQL_ASCII, but Postern needs UTF8: create another database: create database … encoding 'UTF8' locale 'C.UTF-8' template template0",
+    "The database has the encoding SQL_ASCII, but Postern needs UTF8: create another database: create database … encoding 'UTF8' locale_provider libc locale 'C.UTF-8' template template0",
   );
   expect(await databaseDigest(target)).toBe(before);
 });
@@ -30,6 +30,13 @@ test('a database whose locale knows no letters beyond ASCII is refused, and noth
     /^The database has the locale C, which does not convert letters such as I and Ä/,
   );
   expect(await databaseDigest(target)).toBe(before);
+});
+
+test('a database with an ICU locale that has other rules is refused by the name of that locale, with a command that works', async () => {
+  const target = await createDatabase(`encoding 'UTF8' locale_provider icu icu_locale 'tr-TR' locale 'C'`);
+  await expect(migrate(target, log)).rejects.toThrow(
+    /^The database has the ICU locale tr.*, which does not convert letters such as I and Ä .+: create another database: create database … encoding 'UTF8' locale_provider libc locale 'C.UTF-8' template template0$/,
+  );
 });
 
 test('a session that does not keep its settings is refused, because its statements would have no time limits', async () => {

@@ -74,8 +74,11 @@ function useFindings(isAllowed: boolean) {
     queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
     select: ({ findings }) => {
       const found = findings.filter(({ level }) => level !== 'ok');
-      const isWebhook = ({ what }: { readonly what: string }) => what === 'webhooks';
-      return { webhooks: found.filter(isWebhook), others: found.filter((finding) => !isWebhook(finding)) };
+      const webhooks = found.filter(({ what }) => what === 'webhooks');
+      // A disk that could not be read is another finding.
+      const disks = found.filter(({ what, level }) => what === 'disk' && level === 'warn');
+      const others = found.filter((finding) => !webhooks.includes(finding) && !disks.includes(finding));
+      return { webhooks, disks, others };
     },
     refetchInterval: 30_000,
     enabled: isAllowed,
@@ -90,7 +93,7 @@ export function Warnings() {
   const { data, error, refetch, dataUpdatedAt } = useFailures();
   const last = data?.data[0];
   const failing = useFailingProviders();
-  const webhooks = useFindings(can('admin')).data?.webhooks ?? [];
+  const { webhooks = [], disks = [] } = useFindings(can('admin')).data ?? {};
   // Without a connection, the bar at the top says how old the page is.
   const isStale = error !== null && !(error instanceof NetworkError && data !== undefined);
   return (
@@ -134,10 +137,23 @@ export function Warnings() {
           </p>
         </div>
       )}
+      {disks.map(({ detail }) => (
+        <div key={detail} className={styles.warning} role="status">
+          <Icon name="circleCross" className={styles.bad} />
+          <p className={styles.line}>
+            <Link to="/system">
+              <strong>{overview.diskNearlyFull}</strong>
+            </Link>{' '}
+            <bdi title={inWords(detail)}>
+              <Sentence text={detail} />
+            </bdi>
+          </p>
+        </div>
+      ))}
       {data !== undefined && !isStale && (can('admin') || last === undefined) && (
         <Findings
           isAllowed={can('admin')}
-          hasFailures={last !== undefined || failing.length > 0 || webhooks.length > 0}
+          hasFailures={last !== undefined || failing.length > 0 || webhooks.length > 0 || disks.length > 0}
           checkedAt={dataUpdatedAt}
         />
       )}
@@ -147,7 +163,7 @@ export function Warnings() {
 
 interface FindingsProps {
   readonly isAllowed: boolean;
-  /** Another line says that messages, providers or webhooks have failed. */
+  /** Another line says that messages, providers or webhooks have failed, or a disk is nearly full. */
   readonly hasFailures: boolean;
   /** When the messages were read. */
   readonly checkedAt: number;

@@ -12,6 +12,7 @@ export const overview = {
   failingProvider: (name: string) => `${name} is failing.`,
   failingWebhooks: (n: number) =>
     n === 1 ? 'One webhook fails or was disabled.' : `${n.toLocaleString('en')} webhooks fail or were disabled.`,
+  diskNearlyFull: 'A disk is nearly full.',
   lastFailure: (kind: string, reason: string) => `The last one: ${kind}, ${reason}.`,
   findings: (n: number) =>
     n === 1 ? 'One system check needs attention.' : `${n.toLocaleString('en')} system checks need attention.`,

@@ -14,6 +14,7 @@ export const overview: Texts['overview'] = {
   failingProvider: (name) => `${name} está fallando.`,
   failingWebhooks: (n) =>
     n === 1 ? 'Un webhook falla o se desactivó.' : `${n.toLocaleString('es')} webhooks fallan o se desactivaron.`,
+  diskNearlyFull: 'Un disco está casi lleno.',
   lastFailure: (kind, reason) => `El último: ${kind}, ${reason}.`,
   findings: (n) =>
     n === 1
