@@ -69,7 +69,8 @@ async function main({ postern, pool }) {
   const ways = requestsOf(postern, people);
   await subscribe(postern);
   const others = othersOf(postern, ways);
-  for (let round = 0; round < 3; round += 1) await measure(others);
+  // Until the checkpoint and the vacuum after the filling have ended.
+  for (let round = 0; round < 10; round += 1) await measure(others);
   // With a low priority: the clients of a real service take no cores from it.
   const loader = new Worker(new URL('fairness-loads.mjs', import.meta.url), {
     workerData: { postern: { url: postern.url, adminKey: postern.adminKey }, people },
@@ -173,7 +174,7 @@ async function compare(others, loader, title) {
     loader.postMessage('stop');
     await once(loader, 'message');
     pairs.push(alone.map((p95, at) => ({ alone: p95, ratio: loaded[at] / p95 })));
-    await wait(500);
+    await wait(200);
   }
   const columns = Object.keys(others).map((_, at) => ({
     alone: median(pairs.map((pair) => pair[at].alone)),
