@@ -56,7 +56,8 @@ export async function closedLoop({ url, next, connections, seconds, atLeast = 0,
 /**
  * Open loop: requests arrive at random at this rate, even if the server cannot keep up. The time of each request starts
  * when it arrives, so requests that wait behind a slow one are slow too (no coordinated omission). Up to a millisecond
- * of each time comes from this generator, which wakes every millisecond.
+ * of each time comes from this generator, which wakes every millisecond. If the request has a promise `arrived`, its time
+ * ends when this resolves.
  * @param {{ url: string, next: () => Buffer, connections: number, seconds: number, rate: number }} options
  */
 export async function openLoop({ url, next, connections, seconds, rate }) {
@@ -71,7 +72,9 @@ export async function openLoop({ url, next, connections, seconds, rate }) {
   const answer = async (connection, cameAt) => {
     underWay += 1;
     try {
-      await connection.ask(next());
+      const message = next();
+      await connection.ask(message);
+      await message.arrived;
       times.push(performance.now() - cameAt);
     } catch (error) {
       failure ??= error;
@@ -106,8 +109,11 @@ export async function askOnce(url, message) {
   }
 }
 
+/** The statuses with which limits and locks refuse a request. */
+const refusals = [423, 429, 503];
+
 /** A persistent connection with one running request at a time. Every answer except success is an error. */
-async function open(url) {
+export async function open(url) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay(true);
   let chunks = [];
@@ -126,7 +132,7 @@ async function open(url) {
     const message = joined(chunks);
     chunks = [];
     const status = statusOf(message);
-    if (status < 300 || status === 304 || (mayRefuse && (status === 503 || status === 429))) resolve(message);
+    if (status < 300 || status === 304 || (mayRefuse && refusals.includes(status))) resolve(message);
     else reject(new Error(`not a success: ${message}`));
   });
   return {

@@ -7,7 +7,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 
 const page = new URL('RESULTS.md', import.meta.url);
 const titles = {
-  ...{ bench: '`npm run bench`', growth: '`npm run bench:growth`' },
+  ...{ bench: '`npm run bench`', growth: '`npm run bench:growth`', fairness: '`node bench/fairness.mjs`' },
   ...{
     search: '`node bench/search.mjs`',
     console: '`node bench/console.mjs`',

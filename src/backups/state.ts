@@ -1,6 +1,7 @@
 import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import { backupLock } from './base/session.js';
+import type { MadeBackups } from './places/place.js';
 
 /** A backup that was written, is being written, or failed. */
 export interface RecordedBackup {
@@ -60,6 +61,17 @@ const removeAll = statement<{ locations: readonly string[] }>(
 /** Records that old backups were deleted. */
 export async function markRemoved(handle: Queryable, locations: readonly string[]): Promise<void> {
   if (locations.length > 0) await handle.query(removeAll({ locations }));
+}
+
+const selectMade = statement<Record<never, never>, { readonly location: string; readonly is_verified: boolean }>(
+  'backups_made',
+  () => sql`
+  select location, verified_at is not null as is_verified from backups where finished_at is not null and removed_at is null`,
+);
+
+/** The backups that this database has made, and that were not deleted. */
+export async function readMade(handle: Queryable): Promise<MadeBackups> {
+  return new Map((await handle.query(selectMade({}))).map((backup) => [backup.location, backup]));
 }
 
 const selectRunning = statement<{ high: number; low: number }, { is_running: boolean }>(

@@ -60,9 +60,16 @@ interface Thread {
 /** Maximum number of hashes that a thread has: one that runs and one that is queued. */
 const maxTasks = 2;
 
+/**
+ * The nice value of a thread. Hashes can use all cores, and a request that hashes nothing must not wait for them. Only on
+ * Linux: on other systems, the value would be that of the process.
+ */
+const threadPriority = 10;
+
 /** CommonJS, so that it runs both from TypeScript and compiled. A thread handles its messages one after the other. */
 const workerSource = `
   const { parentPort, workerData } = require('node:worker_threads');
+  if (process.platform === 'linux') require('node:os').setPriority(${threadPriority});
   const argon2 = require(workerData);
   parentPort.on('message', ({ id, work: [name, ...values] }) => {
     try {

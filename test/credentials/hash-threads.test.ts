@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { hash } from '@node-rs/argon2';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -77,6 +79,14 @@ test('an unreadable hash does not affect other hashes', async () => {
   const results = await Promise.allSettled([stored, 'no hash'].map((text) => threads.verify(text, 'right')));
   expect(results).toMatchObject([{ value: true }, { reason: expect.any(Error) }]);
   expect(await threads.verify(stored, 'right')).toBe(true);
+});
+
+// On other systems, the priority would be that of the whole process.
+test.runIf(process.platform === 'linux')('a thread has a lower priority than the rest of the process', async () => {
+  const own = getPriority();
+  await startThreads(createHashThreads({ count: 2 }), 2);
+  const others = readdirSync('/proc/self/task').map((id) => getPriority(Number(id)) - own);
+  expect(others.filter((priority) => priority > 0)).toEqual([10, 10]);
 });
 
 test('hashes of a lost thread run in the pool', async () => {

@@ -1,8 +1,10 @@
 import { hash as argon2 } from '@node-rs/argon2';
 import { hash as bcrypt } from '@node-rs/bcrypt';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { recordServiceEvent } from '../../src/audit/events.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { ApiAnswer } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
 import { type ComparedApp, startComparedApp } from '../support/timing.js';
 import { codeLogins, createUser, newPhone, passwordLogin, smsLogin } from '../support/users.js';
@@ -61,6 +63,52 @@ test.each(codeLogins)(
     await postern.expectAlike(starts, []);
   },
 );
+
+test('the start of a login by sms takes the same time and gets the same answer whether the code is sent or refused', async () => {
+  // Each kind has another prefix, so that only one of them reaches the limit of its prefix.
+  const limit = 350;
+  const env = { SMS_COUNTRIES: 'US', SMS_LIMIT_PER_PREFIX: String(limit) };
+  const app = await startComparedApp(env);
+  onTestFinished(() => app.close());
+  const numbers = {
+    sent: '+12125550101',
+    otherCountry: '+33612345678',
+    pausedPrefix: '+14155550101',
+    limitedPrefix: '+13035550101',
+    unknown: '+16175550101',
+  };
+  for (const [kind, phone] of Object.entries(numbers))
+    if (kind !== 'unknown') await createUser(app, { phone, password: undefined });
+  const start = async (phone: string) => {
+    await app.database.query(testSql('delete from message_limits'));
+    const { status, body } = await app.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone) });
+    return { status, members: Object.keys(body), state: body.status, error: body.error_code };
+  };
+  await app.database.transaction((tx) =>
+    recordServiceEvent(tx, {
+      type: 'sms.prefix_paused',
+      origin: { actor: 'system' },
+      data: { prefix: numbers.pausedPrefix.slice(0, 7) },
+    }),
+  );
+  for (let count = 0; count < limit; count += 1) await start(numbers.limitedPrefix);
+  const stateOf = async (phone: string) => {
+    const rows = await app.database.query<{ state: string; last_error: string | null }>(
+      testSql('select state, last_error from outbox where recipient = $1 order by created_at desc limit 1', [phone]),
+    );
+    return ['queued', 'sending'].includes(rows[0]?.state ?? 'queued') ? undefined : rows[0];
+  };
+  const answers = [];
+  for (const phone of Object.values(numbers)) answers.push(await start(phone));
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect((await eventually('the code', () => stateOf(numbers.sent))).state).toBe('sent');
+  for (const phone of [numbers.otherCountry, numbers.pausedPrefix])
+    expect((await eventually('the refusal', () => stateOf(phone))).state).toBe('dropped');
+  await app.expectAlike(
+    Object.fromEntries(Object.entries(numbers).map(([kind, phone]) => [kind, () => start(phone)])),
+    [],
+  );
+});
 
 test('step 2 of a login takes the same time for a wrong code of a known, an unknown and a test number', async () => {
   const { phone } = await createUser(postern, { phone: newPhone(), pin: '2468' });

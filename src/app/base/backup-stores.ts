@@ -49,8 +49,9 @@ export async function openBackupStore(config: Config, location: string): Promise
 
 /** A backup in an open place. */
 export interface OpenBackupPlace extends OpenStore {
-  readonly name: string;
-  /** Whether the location names this backup, and not a folder or bucket. */
+  /** The backup, or all backups of a folder or bucket, the newest first. */
+  readonly names: readonly string[];
+  /** Whether the location names a backup, and not a folder or bucket. */
   readonly isNamed: boolean;
 }
 
@@ -67,7 +68,7 @@ export async function openBackupAt(config: Config, location: string): Promise<Op
       store,
       close,
       isNamed: isSingleBackup,
-      name: isSingleBackup ? basename(location) : ((await listStored(store)).at(-1) ?? ''),
+      names: isSingleBackup ? [basename(location)] : (await listStored(store)).reverse(),
     };
   } catch (error) {
     await close();

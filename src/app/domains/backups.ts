@@ -60,10 +60,13 @@ export async function createBackupDomain(base: Base, version: string): Promise<B
       if (options === undefined) return;
       const { store } = options;
       if (config.BACKUP_CONTINUOUS) {
-        const [secretKey] = (await options.source()).secretKeys;
-        if (secretKey === undefined) throw new Error('there is no secret key to sign the log archive with');
+        const [current, ...older] = (await options.source()).secretKeys;
+        if (current === undefined) throw new Error('there is no secret key to sign the log archive with');
         lifecycle.add(
-          startArchiver({ target, serverFolder: join(DATA_DIR, 'postgres'), store, passphrase, secretKey, log }),
+          startArchiver({
+            ...{ target, serverFolder: join(DATA_DIR, 'postgres'), store, passphrase, log },
+            secretKeys: [current, ...older],
+          }),
           (archiver) => archiver.stop(),
         );
       }

@@ -1,7 +1,7 @@
 import { createByteReader } from '../../lib/byte-reader.js';
 import { type AgeDecryption, AgeError, ageDecryption, isAgeFile } from '../../lib/crypto/age.js';
 import { acceptAnyOrigin, type OriginCheck, type ReadEntry, readArchive } from '../container/archive.js';
-import { BackupError } from '../container/error.js';
+import { UnusableFileError } from '../container/error.js';
 import { type BackupHeader, headerPath, notABackup, parseHeader } from '../container/header.js';
 import { originOf, type SigningKey } from '../container/signature.js';
 import { blockBytes, readHeader } from '../container/tar.js';
@@ -72,7 +72,7 @@ function refuseOther(header: BackupHeader, { name, id }: ExpectedBackup): void {
   const isNamed = name !== undefined && parseBackupName(name) !== undefined;
   const own = backupName(ownerOf(header), header.created_at, name?.endsWith('.age') === true);
   if ((id === undefined || id === header.id) && (!isNamed || name === own)) return;
-  throw new BackupError(
+  throw new UnusableFileError(
     `${name ?? 'The file'} is not the backup of its name: it contains the backup of ${header.created_at} (${own}). ` +
       'Somebody has renamed or replaced it.',
   );
@@ -118,8 +118,12 @@ async function decrypted(
   const reader = createByteReader(source);
   const start = await reader.read(blockBytes);
   const whole = (async function* () {
-    yield start;
-    yield* reader.rest();
+    try {
+      yield start;
+      yield* reader.rest();
+    } finally {
+      await reader.close();
+    }
   })();
   // Only somebody who knows the passphrase can write a file that it decrypts.
   if (isAgeFile(start) && decrypt !== undefined) {
@@ -129,9 +133,10 @@ async function decrypted(
     return { plain: whole, checkOrigin };
   }
   await reader.close();
-  if (isAgeFile(start)) throw new BackupError('The backup is encrypted: set BACKUP_PASSPHRASE to its passphrase.');
+  if (isAgeFile(start))
+    throw new UnusableFileError('The backup is encrypted: set BACKUP_PASSPHRASE to its passphrase.');
   if (readHeader(start)?.path !== firstPath) throw notABackup();
-  throw new BackupError(
+  throw new UnusableFileError(
     'The backup is not encrypted, but BACKUP_PASSPHRASE is set: somebody may have replaced it. If it was made without ' +
       'a passphrase, unset BACKUP_PASSPHRASE.',
   );
@@ -141,7 +146,7 @@ function demandOrigin(secretKeys: readonly SigningKey[]): OriginCheck {
   return (digest, signature) => {
     const origin = originOf(secretKeys, digest, signature);
     if (origin === 'known') return;
-    throw new BackupError(`${reasonOf(origin)} ${trustHint}`);
+    throw new UnusableFileError(`${reasonOf(origin)} ${trustHint}`);
   };
 }
 
@@ -160,7 +165,7 @@ async function* explained(plain: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
     yield* plain;
   } catch (error) {
     if (!(error instanceof AgeError)) throw error;
-    throw new BackupError(
+    throw new UnusableFileError(
       error.code === 'passphrase'
         ? 'BACKUP_PASSPHRASE is not the passphrase of this backup.'
         : 'The backup was cut, changed or damaged: it cannot be decrypted to its end. Nothing was restored. Use another backup.',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ByteReader, createByteReader } from '../../lib/byte-reader.js';
-import { BackupError } from './error.js';
+import { UnusableFileError } from './error.js';
 import { type SigningKey, signArchive, signatureBytes } from './signature.js';
 import { blockBytes, paddingAfter, readHeader, type TarHeader, tarEnd, writeHeader } from './tar.js';
 
@@ -154,10 +154,10 @@ async function checkEnd(file: ByteReader, header: TarHeader, digest: string, che
   checkOrigin(digest, signature);
 }
 
-function damaged(isCut: boolean): BackupError {
+function damaged(isCut: boolean): UnusableFileError {
   return isCut
-    ? new BackupError('The backup is not complete: its end is missing. Nothing was restored. Use another backup.')
-    : new BackupError(
+    ? new UnusableFileError('The backup is not complete: its end is missing. Nothing was restored. Use another backup.')
+    : new UnusableFileError(
         'The backup was changed or is damaged: its checksum is wrong. Nothing was restored. Use another backup.',
       );
 }

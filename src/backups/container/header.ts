@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { parseJsonObject } from '../../lib/json-object.js';
-import { BackupError } from './error.js';
+import { UnusableFileError } from './error.js';
 
 /** The name of the first file of a backup. */
 export const headerPath = 'postern-backup.json';
@@ -46,18 +46,18 @@ const Header = Type.Object({
 /** What a reader must know before it reads the rest of a backup. */
 export type BackupHeader = Static<typeof Header>;
 
-/** Reads the first file of a backup. @throws BackupError for other files and other formats */
+/** Reads the first file of a backup. @throws UnusableFileError for other files and other formats */
 export function parseHeader(text: string): BackupHeader {
   const value: unknown = parseJsonObject(text) ?? {};
   const format: unknown = Object(value).format;
   if (typeof format !== 'number') throw notABackup();
   if (format > backupFormat) {
-    throw new BackupError(
+    throw new UnusableFileError(
       `The backup has the format ${format}, which a newer release of Postern has written: use that release.`,
     );
   }
   if (format < backupFormat) {
-    throw new BackupError(
+    throw new UnusableFileError(
       `The backup has the old format ${format}, which this release cannot read: use the release of Postern that wrote it.`,
     );
   }
@@ -65,6 +65,6 @@ export function parseHeader(text: string): BackupHeader {
   return value;
 }
 
-export function notABackup(): BackupError {
-  return new BackupError('The file is not a backup of Postern.');
+export function notABackup(): UnusableFileError {
+  return new UnusableFileError('The file is not a backup of Postern.');
 }

@@ -6,10 +6,12 @@ import type { DatabaseTarget } from '../../database/connections/target.js';
 import type { Log } from '../../embedded/membership.js';
 import { ageEncryption } from '../../lib/crypto/age.js';
 import { ownerOf, readInstallation } from '../base/installation.js';
+import { trustOf } from '../base/open.js';
 import { lockArchiving, readTime, slotPrefix, timeText, withSession } from '../base/session.js';
+import { UnusableFileError } from '../container/error.js';
 import type { SigningKey } from '../container/signature.js';
 import type { BackupStore } from '../places/place.js';
-import { archiveFolder, listParts, type Part, removeContained, writePart } from './parts.js';
+import { archiveFolder, listParts, type Part, readPart, removeContained, writePart } from './parts.js';
 import { formatLsn, parseLsn, segmentName, segmentStart } from './positions.js';
 import { dropSlots, openSlot } from './slot.js';
 
@@ -19,8 +21,8 @@ export interface ArchiverOptions {
   readonly serverFolder: string;
   readonly store: BackupStore;
   readonly passphrase: string | undefined;
-  /** Signs the parts if there is no passphrase. */
-  readonly secretKey: SigningKey;
+  /** The secret keys, the current one first. It signs the parts if there is no passphrase. */
+  readonly secretKeys: readonly [SigningKey, ...SigningKey[]];
   readonly log: Log;
   /** Milliseconds between two checks for new log. The default is 5000. */
   readonly pauseMs?: number;
@@ -86,6 +88,8 @@ export async function stopArchiving(target: DatabaseTarget): Promise<void> {
   });
 }
 
+const notOwnPart = 'a file in BACKUP_TO has the name of a part of the log archive, and was written by somebody else';
+
 /** A log archive that can be continued. */
 interface OpenLogArchive {
   /** Copies everything that the server has written to disk. */
@@ -93,14 +97,30 @@ interface OpenLogArchive {
 }
 
 async function openArchive(client: pg.Client, options: ArchiverOptions): Promise<OpenLogArchive> {
-  const { serverFolder, store, passphrase, secretKey } = options;
+  const { serverFolder, store, passphrase, secretKeys } = options;
   const { archive, from, segmentBytes, systemId } = await openSlot(client, store.locate(''));
   const folder = archiveFolder(
     ownerOf({ system_id: systemId, installation: await readInstallation(serverFolder) }),
     archive,
   );
-  const parts = await removeContained(store, await listParts(store, folder));
-  const archivedEnd = parts.reduce((end, part) => Math.max(end, part.end), 0);
+  const trust = trustOf({ passphrase, secretKeys, acceptsUnauthenticated: false });
+  const isOwn = (part: Part) =>
+    readPart(store, part, { archive, trust }).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof UnusableFileError)) throw error;
+        options.log.warn({ err: error, location: store.locate(part.name) }, notOwnPart);
+        return false;
+      },
+    );
+  const parts = await removeContained(store, await listParts(store, folder), isOwn);
+  // Parts are written in their order, so everything before the last own one was archived.
+  let archivedEnd = 0;
+  for (const part of parts.toSorted((a, b) => b.end - a.end)) {
+    if (!(await isOwn(part))) continue;
+    archivedEnd = part.end;
+    break;
+  }
   if (archivedEnd > (await readLogEnd(client)).flushed) {
     // The server's files were replaced by an older copy, so its log differs from the archived one from there on.
     await dropSlots(client, undefined);
@@ -130,7 +150,7 @@ async function openArchive(client: pg.Client, options: ArchiverOptions): Promise
       header: { archive, segment_bytes: segmentBytes, timeline, created_at: archivedAt },
       content,
       encrypt,
-      key: secretKey,
+      key: secretKeys[0],
     });
     if (isWhole) await removeReplaced(part);
     recent = end === first + segmentBytes ? [] : [...recent, part];

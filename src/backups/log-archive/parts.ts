@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { parseJsonObject } from '../../lib/json-object.js';
 import { type ArchiveTrust, openArchive } from '../base/open.js';
 import { type ArchiveEntry, manifestPath, textEntry, writeArchive } from '../container/archive.js';
-import { BackupError } from '../container/error.js';
+import { UnusableFileError } from '../container/error.js';
 import type { SigningKey } from '../container/signature.js';
 import type { BackupStore } from '../places/place.js';
 
@@ -96,26 +96,36 @@ export async function readPart(
   if (content.length !== end - start || (start % header.segment_bytes) + content.length > header.segment_bytes)
     throw damaged(store, name);
   if (header.start !== start || header.archive !== archive)
-    throw new BackupError(
+    throw new UnusableFileError(
       `${store.locate(name)} is another part of the log than its name says: somebody has renamed or replaced it.`,
     );
   return { header, content };
 }
 
-const damaged = (store: BackupStore, name: string) => new BackupError(`${store.locate(name)} is damaged.`);
+const damaged = (store: BackupStore, name: string) => new UnusableFileError(`${store.locate(name)} is damaged.`);
 
 function parse(text: string): PartHeader {
   const value: unknown = parseJsonObject(text);
   if (!Value.Check(PartHeader, value))
-    throw new BackupError('A part of the log archive cannot be read by this release.');
+    throw new UnusableFileError('A part of the log archive cannot be read by this release.');
   return value;
 }
 
-/** Removes the parts that a larger one contains: an interrupted replacement leaves them. */
-export async function removeContained(store: BackupStore, parts: readonly Part[]): Promise<Part[]> {
-  const contained = parts.filter((part) =>
-    parts.some((other) => other !== part && other.start <= part.start && other.end >= part.end),
-  );
-  for (const { name } of contained) await store.remove(name);
-  return parts.filter((part) => !contained.includes(part));
+/**
+ * Removes the parts that a larger one contains: an interrupted replacement leaves them. Somebody else may have written a file with
+ * the name of a part, so each larger part is read first. @throws what `isOwn` throws
+ */
+export async function removeContained(
+  store: BackupStore,
+  parts: readonly Part[],
+  isOwn: (part: Part) => Promise<boolean>,
+): Promise<Part[]> {
+  let kept = [...parts];
+  for (const part of parts) {
+    const contained = kept.filter((other) => other !== part && part.start <= other.start && part.end >= other.end);
+    if (contained.length === 0 || !kept.includes(part) || !(await isOwn(part))) continue;
+    for (const { name } of contained) await store.remove(name);
+    kept = kept.filter((other) => !contained.includes(other));
+  }
+  return kept;
 }

@@ -4,10 +4,10 @@ import { EmbeddedPostgresError, startEmbeddedPostgres } from '../../embedded/emb
 import type { Log } from '../../embedded/membership.js';
 import { ownerOf } from '../base/installation.js';
 import { type ArchiveTrust, type BackupKeys, trustOf } from '../base/open.js';
-import { BackupError } from '../container/error.js';
+import { BackupError, UnusableFileError } from '../container/error.js';
 import { type BackupStore, listStored, parseBackupName } from '../places/place.js';
 import { type ExtractedBackup, type RestoredBackup, restoreBackup } from '../restore.js';
-import { archiveFolder, listParts, type PartHeader, readPart } from './parts.js';
+import { archiveFolder, listParts, type Part, type PartHeader, readPart } from './parts.js';
 import { parseLsn, segmentName, segmentStart } from './positions.js';
 
 export interface RecoveryOptions {
@@ -40,6 +40,7 @@ export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBack
   const trust = trustOf(keys);
   const all = name === undefined ? await listStored(store) : [name];
   const earlier = all.filter((one) => at === undefined || (parseBackupName(one)?.startedAt ?? 0) <= at);
+  let unusable: UnusableFileError | undefined;
   for (const candidate of earlier.reverse()) {
     let until = '';
     try {
@@ -53,9 +54,14 @@ export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBack
       });
       return { ...restored, until };
     } catch (error) {
-      if (!(error instanceof TooEarlyError) || name !== undefined) throw error;
+      if (name !== undefined) throw error;
+      if (error instanceof UnusableFileError) {
+        unusable ??= error;
+        log.warn({}, `Skipped ${store.locate(candidate)}: ${error.message}`);
+      } else if (!(error instanceof TooEarlyError)) throw error;
     }
   }
+  if (unusable !== undefined) throw new BackupError(unusable.message);
   throw new BackupError('There is no backup that ended before this time: name a later time.');
 }
 
@@ -71,17 +77,19 @@ async function replay(
     throw new TooEarlyError('The backup ended after this time: name an older backup or a later time.');
   }
   const server = join(folder, 'postgres');
-  const { last, isCut } = await addLog(store, archiveFolder(ownerOf(header), header.archive.id), {
+  const { last, refused, isCut } = await addLog(store, archiveFolder(ownerOf(header), header.archive.id), {
     archive: header.archive.id,
     from: parseLsn(manifest.stop_lsn),
     logFolder: join(server, 'pg_wal'),
     account,
     trust,
+    log,
   });
   // Without the archive, the database is complete only up to the beginning of the backup. The end of the backup is not
   // usable here, because it is later than the end of the backup's log.
   const until = [header.created_at, last?.created_at ?? ''].reduce(later);
   const isLate = at !== undefined && Date.parse(until) < at;
+  if (refused !== undefined && (isLate || at === undefined)) throw new BackupError(refused.message);
   if (isCut && (isLate || at === undefined)) {
     throw new BackupError(
       `Parts of the log archive are missing after ${until}, so nothing that was written later can be restored: name an ` +
@@ -107,33 +115,50 @@ interface LogSource {
   readonly logFolder: string;
   readonly account: Account;
   readonly trust: ArchiveTrust;
+  readonly log: Log;
 }
 
 /** The archived log that was added to a server's files. */
 interface AddedLog {
   /** The header of its last part. */
   readonly last: PartHeader | undefined;
+  /** Why a file with the name of the next part is not that part, if no other file is. */
+  readonly refused: UnusableFileError | undefined;
   /** Whether the archive has further parts, but the one before them is missing. */
   readonly isCut: boolean;
 }
 
-/** Writes the archived log, up to its first gap, into the server's files. */
+/**
+ * Writes the archived log, up to its first gap, into the server's files. Somebody else may have written files with names of parts.
+ * They are skipped if the right parts are there too.
+ */
 async function addLog(store: BackupStore, folder: string, source: LogSource): Promise<AddedLog> {
-  const { logFolder, account } = source;
+  const { logFolder, account, log } = source;
   let position = source.from;
   let last: PartHeader | undefined;
+  let refused: UnusableFileError | undefined;
+  const read = (part: Part) =>
+    readPart(store, part, source).catch((error: unknown) => {
+      if (!(error instanceof UnusableFileError)) throw error;
+      log.warn({}, `Skipped ${store.locate(part.name)}: ${error.message}`);
+      if (part.start <= position) refused ??= error;
+      return undefined;
+    });
   for (const part of await listParts(store, folder)) {
     if (part.end <= position) continue;
-    if (part.start > position) return { last, isCut: true };
-    const { header, content } = await readPart(store, part, source);
+    const found = await read(part);
+    if (found === undefined) continue;
+    if (part.start > position) return { last, refused, isCut: true };
+    const { header, content } = found;
     const first = segmentStart(part.start, header.segment_bytes);
     const path = join(logFolder, segmentName(header.timeline, first, header.segment_bytes));
     await writeInto(path, { content, at: part.start - first, size: header.segment_bytes });
     if (account !== undefined) await chown(path, account.uid, account.gid);
     position = part.end;
     last = header;
+    refused = undefined;
   }
-  return { last, isCut: false };
+  return { last, refused, isCut: false };
 }
 
 /** Writes bytes into the file of a segment, and gives the file the size of a segment. */

@@ -1,6 +1,6 @@
 import { openBackup } from '../base/open.js';
-import { type BackupStore, listStored } from '../places/place.js';
-import { archiveFolder, listParts, removeContained } from './parts.js';
+import { type BackupStore, listMade, type MadeBackups } from '../places/place.js';
+import { archiveFolder, listParts } from './parts.js';
 import { parseLsn } from './positions.js';
 
 /**
@@ -10,10 +10,16 @@ import { parseLsn } from './positions.js';
  */
 export async function removeOldParts(
   store: BackupStore,
-  { owner, current, passphrase }: { owner: string; current: string | null; passphrase: string | undefined },
+  options: {
+    readonly owner: string;
+    readonly current: string | null;
+    readonly passphrase: string | undefined;
+    readonly made: MadeBackups;
+  },
 ): Promise<void> {
+  const { owner, current, passphrase } = options;
   const needed = new Map<string, number>();
-  for (const name of await listStored(store, owner)) {
+  for (const name of (await listMade(store, options)).names) {
     // Only the header is read, so the origin is not checked. An attacker who can replace a backup can also replace the
     // parts that it needs.
     const keys = { passphrase, secretKeys: [], acceptsUnauthenticated: true };
@@ -34,10 +40,5 @@ export async function removeOldParts(
     const parts = await listParts(store, folder);
     for (const { name, end } of parts) if (end <= (from ?? Number.POSITIVE_INFINITY)) await store.remove(name);
     if (from === undefined) await store.remove(folder);
-    else
-      await removeContained(
-        store,
-        parts.filter(({ end }) => end > from),
-      );
   }
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { constants, type Dirent } from 'node:fs';
 import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createPrivateFolder } from '../../lib/private-file.js';
-import { BackupError } from '../container/error.js';
+import { BackupError, UnusableFileError } from '../container/error.js';
 import { describeFullDisk } from './full-disk.js';
 import type { BackupPlace, BackupStore } from './place.js';
 
@@ -21,9 +21,20 @@ export async function isFolder(path: string): Promise<boolean> {
 /** A folder of backups. It is created with the first one. */
 export function createBackupFolder(path: string): BackupStore {
   const folder = resolve(path);
+  /** Files, and folders with a slash at the end. Somebody may have put something else there, which cannot be read. */
   const namesIn = async (name: string) => {
-    const names = await readdir(join(folder, name)).catch(ifMissing<string[]>([]));
-    return names.sort().map((entry) => join(name, entry));
+    const entries = await readdir(join(folder, name), { withFileTypes: true }).catch(ifMissing<Dirent[]>([]));
+    const names = await Promise.all(
+      entries.map(async (entry) => {
+        const path = join(name, entry.name);
+        if (entry.isDirectory()) return `${path}/`;
+        const isFile = entry.isSymbolicLink()
+          ? (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true
+          : entry.isFile();
+        return isFile ? path : undefined;
+      }),
+    );
+    return names.filter((path) => path !== undefined).sort();
   };
   return {
     locate: (name) => join(folder, name),
@@ -52,13 +63,21 @@ export function backupFileAt(path: string): BackupPlace {
 }
 
 async function* readFileOf(path: string): AsyncGenerator<Buffer> {
-  try {
-    yield* createReadStream(path, { highWaterMark: 1024 * 1024 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new BackupError(`There is no backup ${path}.`);
+  // Without O_NONBLOCK, the call would wait for somebody who writes into a FIFO.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new BackupError(`There is no backup ${path}.`);
+    if (error.code === 'ENXIO') throw notAFile(path);
     throw error;
+  });
+  try {
+    if (!(await file.stat()).isFile()) throw notAFile(path);
+    yield* file.createReadStream({ highWaterMark: 1024 * 1024, autoClose: false });
+  } finally {
+    await file.close();
   }
 }
+
+const notAFile = (path: string) => new UnusableFileError(`${path} is not a file.`);
 
 /** Writes a file that only its owner can read. It gets its name when it is complete and on disk. */
 async function writeBackup(path: string, content: AsyncIterable<Buffer>): Promise<number> {

@@ -13,7 +13,7 @@ export interface BackupPlace {
 
 /** A folder or a bucket with backups. Names may contain one slash. */
 export interface BackupStore extends BackupPlace {
-  /** The names that begin with a prefix, sorted. None if there is no such folder. */
+  /** The names of files that begin with a prefix, sorted. Folders may be listed too, with a slash at the end. */
   list(prefix: string): Promise<string[]>;
   /** The content of a file. Reading fails with BackupError if there is none. */
   read(name: string): AsyncIterable<Buffer>;
@@ -77,20 +77,40 @@ export async function listRelated(store: BackupStore, owner: string): Promise<st
   });
 }
 
+/** Backups that this database has made, by their full names, and whether each was verified. */
+export type MadeBackups = ReadonlyMap<string, { readonly is_verified: boolean }>;
+
 /**
- * Deletes all backups of an owner except the newest ones.
+ * The backups of an owner that this database has made, the oldest first, and the number of other files with such names. Somebody
+ * else may have written these, so they never count and are never deleted.
+ */
+export async function listMade(
+  store: BackupStore,
+  { owner, made }: { readonly owner: string; readonly made: MadeBackups },
+): Promise<{ readonly names: string[]; readonly others: number }> {
+  const all = await listStored(store, owner);
+  const names = all.filter((name) => made.has(store.locate(name)));
+  return { names, others: all.length - names.length };
+}
+
+/**
+ * Deletes all backups of an owner that are older than the newest `keep` verified ones.
  * @param now milliseconds since 1970
  * @returns the names of the deleted backups
  */
 export async function removeOldBackups(
   store: BackupStore,
-  { owner, keep, now }: { readonly owner: string; readonly keep: number; readonly now: number },
+  options: { readonly owner: string; readonly keep: number; readonly now: number; readonly made: MadeBackups },
 ): Promise<string[]> {
-  const names = await listStored(store, owner);
+  const { keep, now, made } = options;
+  const { names } = await listMade(store, options);
   // The names of the future were given while the clock was ahead. If they counted as the newest ones, each new backup
   // would be deleted at once.
   const isAhead = (name: string) => (parseBackupName(name)?.startedAt ?? 0) > now;
-  const old = [...names.filter(isAhead), ...names.filter((name) => !isAhead(name))].slice(0, -keep);
+  const sorted = [...names.filter(isAhead), ...names.filter((name) => !isAhead(name))];
+  const verified = sorted.filter((name) => made.get(store.locate(name))?.is_verified === true);
+  const [oldestKept] = verified.slice(-keep);
+  const old = verified.length < keep ? [] : sorted.slice(0, sorted.indexOf(oldestKept ?? ''));
   for (const name of old) await store.remove(name);
   return old;
 }

@@ -5,8 +5,8 @@ import type { Schedule } from '../../lib/schedule.js';
 import { type BackupOptions, type BackupSource, createBackup } from '../create.js';
 import { removeOldParts } from '../log-archive/retention.js';
 import { untilArchiveBegins } from '../log-archive/slot.js';
-import { type BackupStore, backupPrefix, listRelated, removeOldBackups } from '../places/place.js';
-import { type BackupTimes, markRemoved, readBackupTimes, recordVerification } from '../state.js';
+import { type BackupStore, backupPrefix, listMade, listRelated, removeOldBackups } from '../places/place.js';
+import { type BackupTimes, markRemoved, readBackupTimes, readMade, recordVerification } from '../state.js';
 import { type DumpVerification, verifyBackup } from '../verify.js';
 
 export interface ScheduledBackupOptions {
@@ -89,12 +89,13 @@ export async function makeBackup(options: ScheduledBackupOptions, how: BackupOpt
   await verifyRecorded(options, written, how.stop);
   const { owner, archive: current } = written;
   const { now } = await readBackupTimes(handle);
-  const removed = await removeOldBackups(store, { owner, keep, now });
+  const made = await readMade(handle);
+  const removed = await removeOldBackups(store, { owner, keep, now, made });
   await markRemoved(
     handle,
     removed.map((name) => store.locate(name)),
   );
-  await removeOldParts(store, { owner, current, passphrase: source.passphrase }).catch((error: unknown) =>
+  await removeOldParts(store, { owner, current, passphrase: source.passphrase, made }).catch((error: unknown) =>
     log.warn({ err: error }, 'old parts of the log archive could not be removed'),
   );
   const related = await listRelated(store, owner);
@@ -102,6 +103,13 @@ export async function makeBackup(options: ScheduledBackupOptions, how: BackupOpt
     log.warn(
       { location: store.locate(''), backups: related.length },
       'BACKUP_TO has backups of the original or of a restored copy of this database, which are not deleted',
+    );
+  }
+  const { others } = await listMade(store, { owner, made });
+  if (others > 0) {
+    log.warn(
+      { location: store.locate(''), files: others },
+      'BACKUP_TO has files with names of backups that this database has not made there, which are not deleted',
     );
   }
   log.info({ location: written.location, bytes: written.bytes }, 'made and verified a backup');

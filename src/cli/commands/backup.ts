@@ -10,6 +10,7 @@ import { openExistingTarget, openTarget } from '../../app/base/database-target.j
 import { refuseExisting } from '../../backups/base/extract.js';
 import { type OpenBackup, openBackup } from '../../backups/base/open.js';
 import { untilStopped } from '../../backups/base/session.js';
+import { UnusableFileError } from '../../backups/container/error.js';
 import { createBackup } from '../../backups/create.js';
 import { restoreDump } from '../../backups/dumps/restore.js';
 import { restoreAt } from '../../backups/log-archive/recovery.js';
@@ -119,16 +120,29 @@ async function create(
   }
 }
 
-/** Opens the place of a backup while `work` runs. */
+/**
+ * Runs `work` with a backup: the named one, or the newest one of a folder or bucket that can be used. Somebody else may have
+ * written newer files with names of backups.
+ */
 async function withBackup<T>(
   config: Config,
-  { from, stop }: { readonly from: string; readonly stop: AbortSignal },
-  work: (place: OpenBackupPlace) => Promise<T>,
+  { io, from, stop }: { readonly io: Io; readonly from: string; readonly stop: AbortSignal },
+  work: (place: OpenBackupPlace & { readonly name: string }) => Promise<T>,
 ): Promise<T> {
   const place = await openBackupAt(config, from);
   const store = { ...place.store, read: (name: string) => untilStopped(place.store.read(name), stop) };
   try {
-    return await work({ ...place, store });
+    let unusable: unknown;
+    for (const name of place.names) {
+      try {
+        return await work({ ...place, store, name });
+      } catch (error) {
+        if (!(error instanceof UnusableFileError) || place.isNamed) throw error;
+        unusable ??= error;
+        printLine(io.stderr, `Skipped ${store.locate(name)}: ${error.message}`);
+      }
+    }
+    throw unusable;
   } finally {
     await place.close();
   }
@@ -138,7 +152,7 @@ async function verify(io: Io, from: string, options: TrustOptions, stop: AbortSi
   const config = readConfig(io.env);
   const keys = await backupKeys(config, options.unauthenticated === true);
   const verifyIn = async (inFolder: string) =>
-    withBackup(config, { from, stop }, async ({ store, name }) => {
+    withBackup(config, { io, from, stop }, async ({ store, name }) => {
       const verified = await verifyBackup(store.read(name), {
         keys,
         expected: { name },
@@ -176,7 +190,7 @@ async function restore(io: Io, from: string, options: RestoreOptions, stop: Abor
   const target = resolve(to ?? config.DATA_DIR);
   const keys = await backupKeys(config, options.unauthenticated === true);
   const log = quietLog(io);
-  const { header, until } = await withBackup(config, { from, stop }, async ({ store, name, isNamed }) => {
+  const { header, until } = await withBackup(config, { io, from, stop }, async ({ store, name, isNamed }) => {
     await refuseExisting(target);
     if (at !== undefined) {
       return restoreAt({ store, name: isNamed ? name : undefined, at: parseTime(at), keys, target, log });

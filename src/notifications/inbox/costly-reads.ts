@@ -12,7 +12,7 @@ export interface CostlyReadLimitOptions {
 }
 
 /** Limits for one user: costly reads that run at a time, reads that may wait, and the maximum wait in milliseconds. */
-const userLimits = { concurrency: 2, maxWaiting: 100, timeoutMs: 1000 };
+const userLimits = { concurrency: 1, maxWaiting: 100, timeoutMs: 2000 };
 /** Limits for all users together. Costly reads use half of the connections; the other half serves all other requests. */
 const totalLimits = { maxWaiting: 400, timeoutMs: 2000 };
 /** The time that one user may use: the maximum in milliseconds, and the milliseconds that are refilled per millisecond. */

@@ -33,7 +33,7 @@ const pathTo = (name: string) => join(folder.path, name);
 const start = () =>
   startArchiver({
     ...{ target: server.address, serverFolder: join(pathTo('data'), 'postgres'), store, passphrase },
-    secretKey: key,
+    secretKeys: [key],
     ...{ log: silent, pauseMs: 20 },
   });
 
@@ -59,7 +59,8 @@ const systemId = () => text('select system_identifier from pg_control_system()')
 
 async function currentArchiveFolder(): Promise<string> {
   const folders = (await readdir(pathTo('backups'))).filter((name) => name.startsWith('wal-'));
-  const id = (await slot()).slice('postern_archive_'.length);
+  const [, id] = /^postern_archive_(\w+)$/.exec(await slot()) ?? [];
+  if (id === undefined) return '';
   return folders.find((name) => name.endsWith(id)) ?? '';
 }
 
@@ -94,6 +95,10 @@ const storeUntil = (position: number): BackupStore => ({
       return end === undefined || Number.parseInt(end, 16) <= position;
     }),
 });
+
+/** All backups in the store, as if this database had made them. */
+const allMade = async () =>
+  new Map((await store.list('postern-')).map((name) => [store.locate(name), { is_verified: true }]));
 
 const write = (value: string) => query(server, `insert into kept values ('${value}')`);
 const now = async () => Number(await text('select extract(epoch from clock_timestamp()) * 1000'));
@@ -211,6 +216,40 @@ describe('a log archive', () => {
     }
   });
 
+  it('is not stopped by files of others with names of parts, and keeps its own parts', async () => {
+    await untilArchived();
+    await archiver?.stop();
+    const archive = await currentArchiveFolder();
+    const parts = await listParts(store, archive);
+    const [first = 0, end = 0] = [parts[0]?.start, parts.at(-1)?.end];
+    const own = await readdir(pathTo(join('backups', archive)));
+    const digits = (position: number) => position.toString(16).toUpperCase().padStart(16, '0');
+    // One contains own parts, one says that more was archived, and one begins where an own part begins.
+    const planted = [
+      [first, first + 16 * 1024 * 1024],
+      [end - 1, end + 1024],
+      [first, end + 1],
+      [end + 2048, end + 4096],
+    ].map(([from = 0, to = 0]) => `${digits(from)}-${digits(to)}.tar`);
+    const paths = planted.map((name) => pathTo(join('backups', archive, name)));
+    for (const path of paths) await writeFile(path, 'not a part');
+    onTestFinished(async () => {
+      for (const path of paths) await rm(path);
+    });
+    await write('while others wrote');
+    const time = await now();
+    archiver = start();
+    const flushed = parseLsn(await text('select pg_current_wal_flush_lsn()'));
+    await eventually('an own part with the rest of the log', async () => {
+      const names = (await readdir(pathTo(join('backups', archive)))).filter((name) => !planted.includes(name));
+      return names.some((name) => Number.parseInt(name.slice(17, 33), 16) >= flushed) ? true : undefined;
+    });
+    expect(await currentArchiveFolder()).toBe(archive);
+    expect(await readdir(pathTo(join('backups', archive)))).toEqual(expect.arrayContaining(own.slice(0, 1)));
+    expect(await rowsAt(time, 'others')).toContain('while others wrote');
+    await query(server, "delete from kept where value = 'while others wrote'");
+  });
+
   it('replaces the parts of a segment with the segment, continues after a restart, and is refused with a damaged part', async () => {
     await archiver?.stop();
     archiver = start();
@@ -242,7 +281,7 @@ describe('a log archive', () => {
     const ofCopy = `wal-${system}-0a1b2c3d-${'0'.repeat(16)}/0000000000000000-0000000001000000.tar`;
     await mkdir(dirname(pathTo(join('backups', ofCopy))));
     await writeFile(pathTo(join('backups', ofCopy)), 'a part');
-    await removeOldParts(store, keep);
+    await removeOldParts(store, { ...keep, made: await allMade() });
     expect(await store.list(`${dirname(ofCopy)}/`)).toEqual([ofCopy]);
     expect(existsSync(abandoned)).toBe(false);
     const [oldest] = await listParts(store, await currentArchiveFolder());
@@ -250,7 +289,7 @@ describe('a log archive', () => {
     const names = (await store.list('postern-')).filter((name) => name.startsWith(`postern-${system}-`));
     await backUp();
     for (const name of names) await store.remove(name);
-    await removeOldParts(store, keep);
+    await removeOldParts(store, { ...keep, made: await allMade() });
     const left = await listParts(store, await currentArchiveFolder());
     expect(left.length).toBeLessThan(before.length + 1);
     expect(left[0]?.start).toBeGreaterThan(oldest?.start ?? 0);
@@ -284,7 +323,9 @@ describe('a log archive', () => {
     await rename(pathTo('snapshot'), pathTo('data'));
     server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
     archiver = start();
-    await eventually('another archive', async () => ((await currentArchiveFolder()) !== old ? true : undefined));
+    await eventually('another archive', async () =>
+      ['', old].includes(await currentArchiveFolder()) ? undefined : true,
+    );
     await backUp();
     await write('6-after');
     await untilArchived();

@@ -41,10 +41,24 @@ describe('backups in a bucket', () => {
     const names = [1, 2, 3, 4, 5].map((day) => `postern-7-2026010${day}T000000Z.tar`);
     for (const name of [...names, 'postern-8-20200101T000000Z.tar', 'notes.txt']) await store.write(name, text(name));
     expect(await store.list('postern-7-')).toEqual(names);
-    await removeOldBackups(store, { owner: '7', keep: 2, now: Date.UTC(2026, 1) });
+    const made = new Map(names.map((name) => [store.locate(name), { is_verified: true }]));
+    await removeOldBackups(store, { owner: '7', keep: 2, now: Date.UTC(2026, 1), made });
     expect([...objects.keys()].sort()).toEqual(
       ['notes.txt', ...names.slice(3), 'postern-8-20200101T000000Z.tar'].map((name) => `a/${name}`),
     );
+  });
+
+  it('that others have written, or that were not verified, push out no good one', async () => {
+    const objects = new Map<string, Buffer>();
+    const store = createBackupBucket(bucketOf(objects), { name: 'bucket', prefix: '' });
+    const nameOf = (day: number) => `postern-7-2026010${day}T000000Z.tar`;
+    for (let day = 1; day <= 9; day += 1) await store.write(nameOf(day), text('any'));
+    const made = new Map([2, 3, 4, 6].map((day) => [store.locate(nameOf(day)), { is_verified: day !== 4 }]));
+    const options = { owner: '7', now: Date.UTC(2026, 1), made };
+    expect(await removeOldBackups(store, { ...options, keep: 4 })).toEqual([]);
+    expect(await removeOldBackups(store, { ...options, keep: 3 })).toEqual([]);
+    expect(await removeOldBackups(store, { ...options, keep: 2 })).toEqual([nameOf(2)]);
+    expect(await removeOldBackups(store, { ...options, keep: 1 })).toEqual([nameOf(3), nameOf(4)]);
   });
 
   it('of a restored copy are not those of the original, and without an owner they sort by time', async () => {

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
+import { listStored } from '../../../src/backups/places/place.js';
 
 async function createFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'postern-folder-')));
@@ -47,4 +50,30 @@ test('another failure of the content stays as it is', async () => {
   const folder = await createFolder();
   const write = createBackupFolder(folder).write('one.tar', pieces(1, new Error('the database is away')));
   await expect(write).rejects.toThrow(/^the database is away$/);
+});
+
+const nameOf = (day: number) => `postern-7-2026010${day}T000000Z.tar`;
+
+test('files that are no regular files are not listed as backups, and reading them fails at once', async () => {
+  const folder = await createFolder();
+  const path = (name: string) => join(folder, name);
+  const store = createBackupFolder(folder);
+  await writeFile(path(nameOf(1)), 'a backup');
+  await symlink(path(nameOf(1)), path(nameOf(2)));
+  execFileSync('mkfifo', [path(nameOf(3)), path(`.${nameOf(3)}.part`)]);
+  await mkdir(path(nameOf(4)));
+  const socket = createServer();
+  await new Promise<void>((resolve) => socket.listen(path(nameOf(5)), resolve));
+  onTestFinished(() => void socket.close());
+  await symlink('/dev/zero', path(nameOf(6)));
+  await symlink(path(nameOf(3)), path(nameOf(7)));
+  await symlink(path('nothing'), path(nameOf(8)));
+
+  expect(await listStored(store)).toEqual([nameOf(1), nameOf(2)]);
+  for (const day of [1, 2]) expect(await buffer(store.read(nameOf(day)))).toEqual(Buffer.from('a backup'));
+  for (const day of [3, 4, 5, 6, 7])
+    await expect(buffer(store.read(nameOf(day))), nameOf(day)).rejects.toThrow(`${path(nameOf(day))} is not a file.`);
+  await expect(buffer(store.read(nameOf(8)))).rejects.toThrow('There is no backup');
+  await utimes(path(`.${nameOf(3)}.part`), new Date(0), new Date(0));
+  await store.removeAbandoned('postern-');
 });

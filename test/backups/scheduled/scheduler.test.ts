@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
 import { backupName } from '../../../src/backups/places/place.js';
@@ -110,11 +110,10 @@ describe('scheduled backups', () => {
     ];
     for (const name of others) await writeFile(join(pathTo('backups'), name), 'mine');
     const [first = ''] = (await readdir(pathTo('backups'))).filter((name) => !others.includes(name));
-    // Two older backups of this database.
-    for (const year of ['2020', '2021']) {
-      await writeFile(join(pathTo('backups'), first.replace(/-\d{4}(?=\d{4}T)/, `-${year}`)), 'older');
-    }
-    await ageBackups('7 hours');
+    // Somebody else has written files with names of this database's backups.
+    for (const year of ['2020', '2021', '2022']) others.push(first.replace(/-\d{4}(?=\d{4}T)/, `-${year}`));
+    for (const name of others.slice(-3)) await writeFile(join(pathTo('backups'), name), 'planted');
+    const warn = vi.fn();
     const isFree = async () => (await query(server, 'select pg_try_advisory_xact_lock_shared(1) as free'))[0]?.free;
     const found: unknown[] = [];
     const { store } = options();
@@ -128,11 +127,18 @@ describe('scheduled backups', () => {
       ...store,
       write: (name: string, content: AsyncIterable<Buffer>) => store.write(name, watched(content)),
     };
-    expect(await backUpIfDue({ ...options(), store: watching }, never)).toBe(true);
+    for (const kept of [[first], []]) {
+      await ageBackups('7 hours');
+      expect(await backUpIfDue({ ...options(), store: watching, log: { ...silent, warn } }, never)).toBe(true);
+      const names = await readdir(pathTo('backups'));
+      expect(names).toEqual(expect.arrayContaining([...others, ...kept]));
+      expect(names).toHaveLength(others.length + 2);
+    }
     expect([...found, await isFree()]).toEqual([false, true]);
-    const names = await readdir(pathTo('backups'));
-    expect(names).toEqual(expect.arrayContaining([...others, first]));
-    expect(names).toHaveLength(others.length + 2);
+    expect(warn).toHaveBeenCalledWith(
+      { location: expect.any(String), files: 3 },
+      expect.stringMatching(/^BACKUP_TO has files with names of backups that this database has not made/),
+    );
   });
 
   it('are made and kept at the usual times after the clock was ahead', async () => {
@@ -141,10 +147,13 @@ describe('scheduled backups', () => {
     const ahead = ['2098', '2099'].map((year) => name.replace(/-\d{4}(?=\d{4}T)/, `-${year}`));
     for (const one of ahead) await writeFile(join(pathTo('backups'), one), 'made while the clock was ahead');
     await database.query(
-      testSql(`insert into backups (id, started_at, finished_at, verified_at, is_scheduled, location)
-               values (gen_random_uuid(), '2099-01-01', '2099-01-01', '2099-01-01', true, 'x')`),
+      testSql(
+        `insert into backups (id, started_at, finished_at, verified_at, is_scheduled, location)
+         select gen_random_uuid(), '2099-01-01', '2099-01-01', '2099-01-01', true, location from unnest($1::text[]) location`,
+        [ahead.map((one) => join(pathTo('backups'), one))],
+      ),
     );
-    onTestFinished(async () => void (await query(server, `delete from backups where location = 'x'`)));
+    onTestFinished(async () => void (await query(server, "delete from backups where finished_at > '2098-01-01'")));
     const { now, scheduled, verified } = await readBackupTimes(database);
     expect([scheduled, verified]).toEqual([Date.parse(backup?.started_at ?? ''), Date.parse(backup?.started_at ?? '')]);
     expect(now).toBeGreaterThan(scheduled ?? now);
@@ -210,7 +219,7 @@ describe('scheduled backups', () => {
     });
     const archiver = startArchiver({
       ...{ target: server.address, serverFolder: join(pathTo('data'), 'postgres'), store, passphrase: undefined },
-      ...{ secretKey: key, log: silent, pauseMs: 20 },
+      ...{ secretKeys: [key], log: silent, pauseMs: 20 },
     });
     expect(await made).toBe(true);
     expect((await readBackupTimes(database)).is_continued).toBe(true);

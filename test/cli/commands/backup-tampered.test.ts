@@ -126,6 +126,27 @@ describe('a backup that somebody else has written', () => {
     }
   });
 
+  it('is skipped in a folder that also has a good one', async () => {
+    const place = pathOf('planted');
+    await mkdir(place);
+    const name = backup.slice(store.length + 1);
+    const newer = (year: string) => join(place, name.replace(/-\d{4}(?=\d{4}T)/, `-${year}`));
+    await copyFile(backup, join(place, name));
+    await writeFile(newer('2997'), 'not a backup');
+    await copyFile(backup, newer('2998'));
+    const header = (text: string) => text.replace(/"created_at": "\d{4}/, '"created_at": "2999');
+    await copyFile(await forge('newest.tar', { key: otherKey, header }), newer('2999'));
+    await mkdir(newer('3000'));
+    for (const line of [`backup verify ${place}`, `backup restore ${place} --to ${pathOf('older')}`]) {
+      const { code, stderr } = await postern(line);
+      expect(code, stderr).toBe(0);
+      const skipped = stderr.trim().split('\n');
+      expect(skipped).toHaveLength(3);
+      for (const [index, year] of ['2999', '2998', '2997'].entries())
+        expect(skipped[index]).toContain(`Skipped ${newer(year)}: `);
+    }
+  });
+
   it('is refused under the name of another backup', async () => {
     const place = pathOf('swapped');
     await mkdir(place);

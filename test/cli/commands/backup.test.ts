@@ -259,7 +259,12 @@ describe('postern backup', () => {
     const place = pathOf('continuous');
     const archiver = startArchiver({
       ...{ target: server.address, serverFolder: join(dataDir, 'postgres'), store: createBackupFolder(place) },
-      ...{ passphrase: undefined, secretKey: { id: createKeyId(secretKey), key: secretKey }, log: silent, pauseMs: 20 },
+      ...{
+        passphrase: undefined,
+        secretKeys: [{ id: createKeyId(secretKey), key: secretKey }],
+        log: silent,
+        pauseMs: 20,
+      },
     });
     try {
       await eventually('the archive', async () => (existsSync(place) ? true : undefined));

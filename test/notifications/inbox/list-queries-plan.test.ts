@@ -14,6 +14,7 @@ interface PlanNode {
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
+  readonly 'Parallel Aware'?: boolean;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -85,6 +86,24 @@ describe('the plan in an inbox that makes up most of the table', () => {
       await expectOwnRowsOnly(users[8] ?? '', { ...newestFirst, filter: parseFilter(filter, filterFields) });
     },
   );
+
+  it('of an expensive list uses one process, however cheap others seem', async () => {
+    const filter = parseFilter('description:like:nowhere', filterFields);
+    const { text, values } = listStatement(users[8] ?? '', { ...newestFirst, filter });
+    const plan = await test.database.transaction(async (tx) => {
+      for (const name of [
+        'parallel_setup_cost',
+        'parallel_tuple_cost',
+        'min_parallel_table_scan_size',
+        'min_parallel_index_scan_size',
+      ])
+        await tx.query(testSql("select set_config($1, '0', true)", [name]));
+      const explain = testSql<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (format json) ${text}`, values);
+      return await tx.query(explain);
+    });
+    const scans = plan.flatMap((row) => scansOf(row['QUERY PLAN'][0].Plan));
+    expect(new Set(scans.map((scan) => scan['Parallel Aware']))).toEqual(new Set([false]));
+  });
 
   it('of counting unread notifications reads only the index on sequences', async () => {
     const markers = createReadPositions(test.database, () => undefined);

@@ -28,7 +28,7 @@ import type { Idempotent, IdempotentWork } from '../../requests/idempotent.js';
 import { jsonInParts } from '../../requests/json-parts.js';
 import { dryRunQuery, pathId, readDryRun } from '../../requests/parameters.js';
 import { namesExternally, withUserIds } from '../../requests/recipients.js';
-import type { App } from '../../requests/route.js';
+import { type App, callerOf, requireScope } from '../../requests/route.js';
 import { createItemPublisher, publishedItems } from './notifications-ndjson.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
@@ -220,6 +220,9 @@ function changeRoutes(app: App, { notifications, database }: { notifications: No
     async handler(request, reply) {
       const id = pathId(request.params);
       const numbers = exactNumbers(request.rawBody);
+      // A change of nothing only reads.
+      if (Object.values(request.body).every((value) => value === undefined))
+        requireScope(callerOf(request), 'users:read');
       return reply.send(await database.transaction((tx) => notifications.change(tx, id, request.body, numbers)));
     },
   });

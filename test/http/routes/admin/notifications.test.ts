@@ -236,6 +236,22 @@ describe('object_data_number', () => {
 });
 
 describe('PATCH and DELETE /admin/v1/notifications/{id}', () => {
+  it('needs the right to read to change nothing', async () => {
+    const { body: notification } = await publish({
+      user_id: user.id,
+      notification_type: 'payment',
+      description: 'private',
+    });
+    const { body: key } = await postern.api<{ token: string }>('POST', '/admin/v1/keys', {
+      bearer: postern.adminKey,
+      body: { name: 'a key', scopes: ['notifications:write'] },
+    });
+    const change = async (body: object) =>
+      (await postern.api('PATCH', `/admin/v1/notifications/${notification.id}`, { bearer: key.token, body })).status;
+    expect(await change({})).toBe(403);
+    expect(await change({ description: 'changed' })).toBe(200);
+  });
+
   it('PATCH changes only the members of the request', async () => {
     const { body: created } = await publish({ ...valid(), actor: 'Ann', object_data_string: 'Lunch' });
     const answer = await admin('PATCH', `/admin/v1/notifications/${created.id.toUpperCase()}`, {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import { User, UserChange } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
@@ -52,15 +53,14 @@ export function adminUserRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken', 'fresh_proof_required'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      // A change of nothing only reads.
-      if (Object.values(request.body).every((value) => value === undefined))
-        requireScope(callerOf(request), 'users:read');
       const grantsAccess =
         accessMembers.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
       if (grantsAccess) requireRecentProof(callerOf(request));
       const prepared = await users.prepareChange(id, request.body);
       const changedUser = await database.user(id).transaction(async (tx) => {
+        const before: object = await users.getForUpdate(tx, id);
         const user = await users.change(tx, id, prepared, originOf(request));
+        if (changesNothing(request.body, before, user)) requireScope(callerOf(request), 'users:read');
         // A caller that can change an operator's account can log in as that operator. If the caller may not, the
         // transaction rolls back.
         if (request.body.role !== undefined) requireScope(callerOf(request), 'admin');
@@ -93,4 +93,13 @@ export function adminUserRoutes(
       return reply.code(204).send(null);
     },
   });
+}
+
+/** Whether a change only reads the user: each present member has the value that it had. Secrets are no members of a user. */
+function changesNothing(change: object, before: object, after: object): boolean {
+  const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  return Object.entries(change).every(
+    ([member, value]) =>
+      value === undefined || (now.has(member) && isDeepStrictEqual(old.get(member), now.get(member))),
+  );
 }

@@ -28,6 +28,10 @@ describe('changing a user', () => {
     const [writes, both] = [await keyOf('users:write'), await keyOf('users:write', 'users:read')];
     expect(await change(writes, {})).toBe(403);
     expect(await change(writes, { name: 'Ada' })).toBe(200);
+    // Now these change nothing either.
+    for (const same of [{ name: 'Ada' }, { metadata: {} }, { status: 'active' }])
+      expect(await change(writes, same), JSON.stringify(same)).toBe(403);
+    expect(await change(writes, { name: 'Ada', password: 'another battery of horses' })).toBe(200);
     expect(await change(both, {})).toBe(200);
   });
 

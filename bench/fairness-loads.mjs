@@ -1,0 +1,149 @@
+// The loads of fairness.mjs, each of one user or one address. As a thread, it runs the load of each message until `stop` comes.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setPriority } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import sharp from 'sharp';
+import { password } from './generate.mjs';
+import { open, request } from './load.mjs';
+import { content } from './operations.mjs';
+
+const image = await sharp({
+  create: {
+    width: 5000,
+    height: 5000,
+    channels: 3,
+    background: 'red',
+    noise: { type: 'gaussian', mean: 128, sigma: 20 },
+  },
+})
+  .jpeg({ quality: 30 })
+  .toBuffer();
+
+if (parentPort !== null) {
+  const { postern, people } = workerData;
+  const loads = loadsOf(postern, requestsOf(postern, people), people);
+  let stopping;
+  // On Linux, it is the priority of this thread.
+  setPriority(10);
+  parentPort.on('message', async (message) => {
+    if (message === 'stop') return stopping.abort();
+    stopping = new AbortController();
+    await loads[message.title](message.round, stopping.signal);
+    parentPort.postMessage('done');
+  });
+}
+
+/** The requests. Each names the address from which it comes. */
+export function requestsOf({ url, adminKey }, people) {
+  const admin = { authorization: `Bearer ${adminKey}` };
+  const login = (type, value, authenticator, rest) => ({ identity: { type, value }, authenticator, ...rest });
+  const from = (address, headers) => ({ 'x-forwarded-for': address, ...headers });
+  const as = ({ session }, address) => from(address, { authorization: `Bearer ${session}` });
+  return {
+    code: (address, type, value) =>
+      request(
+        'POST',
+        `${url}/v1/tokens`,
+        from(address, { body: login(type, value, type === 'email' ? 'email' : 'sms', { device: {} }) }),
+      ),
+    password: (address, username, secret, device) =>
+      request(
+        'POST',
+        `${url}/v1/tokens`,
+        from(address, { body: login('username', username, 'password', { secret, device: { id: device } }) }),
+      ),
+    list: (address, person, query = '') => request('GET', `${url}/v1/notifications${query}`, as(person, address)),
+    session: (address, { token }) =>
+      request(
+        'POST',
+        `${url}/v1/sessions`,
+        from(address, { authorization: `Basic ${Buffer.from(token).toString('base64')}` }),
+      ),
+    rename: (address, person, name) =>
+      request('PATCH', `${url}/v1/account`, { ...as(person, address), body: { name } }),
+    upload: (address, person) =>
+      request('POST', `${url}/v1/images`, { ...as(person, address), body: { encoded: image.toString('base64') } }),
+    publish: (body) => request('POST', `${url}/admin/v1/notifications`, { ...admin, body }),
+    import: (users) => request('POST', `${url}/admin/v1/users`, { ...admin, body: users }),
+    admin,
+    people,
+  };
+}
+
+/** The loads. A load runs until `stop` aborts, and each round has another user and another address. */
+export function loadsOf({ url }, ways, people) {
+  const flood =
+    (connections, make, pause = 0) =>
+    (round, stop) =>
+      Promise.all(
+        Array.from({ length: connections }, async (_, at) => {
+          const connection = await open(url);
+          for (let nth = at; !stop.aborted; nth += connections) {
+            const answer = await connection.ask(
+              make({ address: `12.0.${round}.1`, person: people[100 + round], nth, round }),
+              true,
+            );
+            await wait(answer.latin1Slice(9, 12).startsWith('2') ? pause : 100);
+          }
+          connection.close();
+        }),
+      );
+  const [lister, popular] = people;
+  return {
+    'codes of one address': flood(16, ({ address, nth, round }) => {
+      const { n, phone } = people[1000 + round * 500 + (nth % 500)];
+      return ways.code(address, ...(nth % 2 ? ['phone', phone] : ['email', `user${n}@example.com`]));
+    }),
+    'logins of one address': flood(32, ({ address, nth, round }) =>
+      ways.password(address, `user${1000 + round * 500 + (nth % 500)}`, 'wrong'),
+    ),
+    'logins of one user': flood(32, ({ address, person }) =>
+      ways.password(address, `user${person.n}`, password, person.device),
+    ),
+    'sessions of one user': flood(32, ({ address, person }) => ways.session(address, person)),
+    'lists of one user': flood(32, ({ address, person }) => ways.list(address, person)),
+    'expensive lists of one user': flood(32, ({ address, nth }) =>
+      ways.list(address, lister, `?filter=description:like:no${nth}`),
+    ),
+    'streams of one user': (round, stop) =>
+      Promise.all(Array.from({ length: 20 }, () => reopen(`12.1.${round}.1`, people[200 + round], stop))),
+    'images of one user': flood(8, ({ address, person }) => ways.upload(address, person)),
+    'pushes to silent devices of one user': flood(1, () => ways.publish({ user_id: popular.id, ...content }), 50),
+    'deliveries of webhooks': flood(16, ({ address, person, nth }) => ways.rename(address, person, `Name ${nth}`)),
+    'publications of one sender': flood(1, ({ nth }) =>
+      ways.publish(
+        people
+          .slice(2 + (nth % 8) * 1000)
+          .slice(0, 1000)
+          .map(({ id }) => ({ user_id: id, ...content })),
+      ),
+    ),
+    'an import of users with passwords': async (round, stop) => {
+      const lines = Array.from({ length: 2000 }, (_, n) => JSON.stringify({ username: `new-${round}-${n}`, password }));
+      const headers = { ...ways.admin, 'content-type': 'application/x-ndjson' };
+      const sent = fetch(`${url}/admin/v1/users/import`, {
+        method: 'POST',
+        headers,
+        body: lines.join('\n'),
+        signal: stop,
+      });
+      await sent.then((answer) => answer.text()).catch(() => undefined);
+    },
+  };
+
+  /** Opens a stream again and again, and reads its beginning. */
+  async function reopen(address, { session }, stop) {
+    const { hostname, port } = new URL(url);
+    while (!stop.aborted) {
+      const socket = connect(Number(port), hostname);
+      socket.write(
+        `GET /v1/notifications HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${session}\r\n\r\n`,
+      );
+      const [head] = await Promise.race([once(socket, 'data'), wait(1000).then(() => [''])]);
+      socket.destroy();
+      if (!String(head).startsWith('HTTP/1.1 200')) await wait(100);
+    }
+  }
+}
