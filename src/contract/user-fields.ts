@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { AnyObject, Id, maxExternalIdLength, NullableString, NullableTime, pinPattern, Text, Time } from './common.js';
 
-export const userStatuses = ['active', 'deactivated'] as const;
+const userStatuses = ['active', 'deactivated'] as const;
 /** The roles, in order of increasing rights. */
 export const roles = ['user', 'support', 'operator'] as const;
 /** When a login needs a second factor: never, for users with an authenticator app, for users with any second factor. */
@@ -131,7 +131,7 @@ const identity = {
  * What the table cannot say is in `users/queries.ts` (computed columns), `users/values.ts` (values of a new user) and
  * `users/search/fields.ts` (computed filters).
  */
-export const userFields = {
+const userFields = {
   id: { answer: Id, isColumn: true, filter: { kind: 'id' } },
   username: identity,
   email: identity,
