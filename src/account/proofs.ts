@@ -125,25 +125,42 @@ const readSession = statement<{ userId: string; sessionId: string }, { expires_a
 
 /** Creates the checks of proofs. `methods` contains at most one method of each type. */
 export function createProofs(options: ProofsOptions): Proofs {
-  const { database, guesses, limits, codes, methods, hasSecondFactor, nextPins } = options;
-
-  async function userOf({ userId, deviceId, origin }: CallingSession): Promise<AccountUser> {
-    await limits.countLoginByAddress(origin.clientAddress);
-    await limits.countLoginByAccount(userId, deviceId);
+  const { database, codes, hasSecondFactor } = options;
+  async function proofsOf(userId: string): Promise<readonly ProofOption[]> {
     const { user } = await getAccount(database.user(userId), userId);
     // The user was deactivated or deleted after the session was checked.
     if (user === undefined) throw new Problem('invalid_session_token');
-    if (user.nextPinIsDue) {
-      // Applying the PIN ends every login, including this one.
-      await nextPins.apply(userId);
-      throw new Problem('invalid_session_token');
-    }
-    return user;
+    return proofOptions(user, { hasSecondFactor, supports: codes.supports });
   }
+
+  return { begin: createProofStart(options), check: createProofCheck(options), options: proofsOf };
+}
+
+/** Reads the user of a session, after the limits of requests for proofs. */
+async function countAndGetUser(
+  { database, limits, nextPins }: ProofsOptions,
+  { userId, deviceId, origin }: CallingSession,
+): Promise<AccountUser> {
+  await limits.countLoginByAddress(origin.clientAddress);
+  await limits.countLoginByAccount(userId, deviceId);
+  const { user } = await getAccount(database.user(userId), userId);
+  // The user was deactivated or deleted after the session was checked.
+  if (user === undefined) throw new Problem('invalid_session_token');
+  if (user.nextPinIsDue) {
+    // Applying the PIN ends every login, including this one.
+    await nextPins.apply(userId);
+    throw new Problem('invalid_session_token');
+  }
+  return user;
+}
+
+/** Creates `Proofs.begin`. */
+function createProofStart(options: ProofsOptions): Proofs['begin'] {
+  const { database, codes, methods, hasSecondFactor } = options;
 
   async function begin(callingSession: CallingSession, start: ProofStart): Promise<StartedProof> {
     const { userId, deviceId, origin } = callingSession;
-    const user = await userOf(callingSession);
+    const user = await countAndGetUser(options, callingSession);
     // If the user has a second factor, a code is not accepted, so Postern sends none.
     const isAccepted = ({ type }: ProofMethod) => !hasSecondFactor(user) || secondFactorProofs.includes(type);
     const method = methods.find(
@@ -193,13 +210,20 @@ export function createProofs(options: ProofsOptions): Proofs {
     });
   }
 
+  return begin;
+}
+
+/** Creates `Proofs.check`. */
+function createProofCheck(options: ProofsOptions): Proofs['check'] {
+  const { database, guesses, methods, hasSecondFactor } = options;
+
   async function check(
     callingSession: CallingSession,
     proof: Proof | undefined,
     allowed: AllowedProofs,
   ): Promise<VerifiedProof> {
     const { userId, deviceId, origin } = callingSession;
-    const user = await userOf(callingSession);
+    const user = await countAndGetUser(options, callingSession);
     const { method, secret, id } = readProof(methods, proof, acceptedTypes(user, allowed));
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const evaluate = async (): Promise<boolean> => {
@@ -241,14 +265,7 @@ export function createProofs(options: ProofsOptions): Proofs {
     return hasSecondFactor(user) && !onlyPin ? secondFactorProofs : types;
   }
 
-  async function proofsOf(userId: string): Promise<readonly ProofOption[]> {
-    const { user } = await getAccount(database.user(userId), userId);
-    // The user was deactivated or deleted after the session was checked.
-    if (user === undefined) throw new Problem('invalid_session_token');
-    return proofOptions(user, { hasSecondFactor, supports: codes.supports });
-  }
-
-  return { begin, check, options: proofsOf };
+  return check;
 }
 
 const maskOf = ({ type, to }: NonNullable<ProofChallenge['message']>) => maskAddress({ type, canonical: to });

@@ -64,13 +64,13 @@ export async function createServices(
     onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
-  const { rules, ...users } = createUserServices(base, idTokens, messaging.notices);
+  const users = createUserServices(base, idTokens, messaging.notices);
   const account = createAccountServices(base, {
     messaging,
     pins,
     guesses,
     limits,
-    rules,
+    rules: users.rules,
     idTokens,
     factors,
     testCodes,
@@ -96,37 +96,74 @@ export async function createServices(
   const admission = await createAdmissionServices(base, options.blockInterval);
   const statistics = createStatistics(database);
   const backups = await createBackupDomain(base, version);
+  const { notices } = messaging;
+  const { proofs, pinRecoveries } = account;
+  const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
   const services: Services = {
+    // Parts that all routes share
     database,
     pacer,
+    idempotent: createIdempotent(database, createIdempotency(database, keys)),
+    readiness: { check: () => checkReadiness(base) },
     counters: base.statistics.counters,
     meters: base.meters,
+    admission: admission.admission,
+    verifiers: sessions.verifiers,
+    userReferences: users.userReferences,
+
+    // Logins and sessions
+    login: login.login,
+    loginOptions: login.loginOptions,
+    pinIsRequired: login.pinIsRequired,
+    tokens: login.tokens,
+    sessions: sessions.sessions,
+    dpopVerifier: sessions.dpopVerifier,
+    takeOverProof: sessions.takeOverProof,
+    devices: createDevices(database, limits),
+
+    // Self-service
+    proofs,
+    account: account.account,
+    addresses: account.addresses,
+    ownExternalIdentities: account.ownExternalIdentities,
+    ownTotp: ownFactors.ownTotp,
+    ownPasskeys: ownFactors.ownPasskeys,
+    recoveries: account.recoveries,
+    pinRecoveries,
+    registrations: account.registrations,
+    exports: account.exports,
+    operatorSetUp: factors.createSetUp({ users: users.users, rules: users.rules }),
+
+    // Notifications
+    notifications: notifications.services.notifications,
+    sendInbox: notifications.services.sendInbox,
+    streams: notifications.services.streams,
+    markers: notifications.services.markers,
+    images: notifications.services.images,
+    push: push.push,
+    pushTokens: push.tokens,
+    outbox: messaging.outbox,
+    receipts: messaging.receipts,
+
+    // Administration
+    users: users.users,
+    userImport: users.userImport,
+    userBulk: users.userBulk,
+    userDetails: users.userDetails,
+    enrollmentLinks: users.enrollmentLinks,
+    externalIdentities: users.externalIdentities,
+    activity: users.activity,
+    loginDiagnoses: login.loginDiagnoses,
+    testIdentities: createTestIdentities({ database, keys, defaultRegion: config.DEFAULT_REGION }),
+    apiKeys: sessions.apiKeys,
+    blocks: admission.blocks,
+    eventStreams,
+    webhooks: webhooks.services.webhooks,
+    webhookDeliveries: webhooks.services.webhookDeliveries,
+    testWebhook: webhooks.services.testWebhook,
     statistics,
     system: createSystemInformation(base, statistics, version),
     backups: backups.backups,
-    readiness: { check: () => checkReadiness(base) },
-    idempotent: createIdempotent(database, createIdempotency(database, keys)),
-    devices: createDevices(database, limits),
-    outbox: messaging.outbox,
-    receipts: messaging.receipts,
-    push: push.push,
-    pushTokens: push.tokens,
-    ...admission,
-    testIdentities: createTestIdentities({ database, keys, defaultRegion: config.DEFAULT_REGION }),
-    ...sessions,
-    ...users,
-    eventStreams,
-    ...account,
-    ...login,
-    ...notifications.services,
-    ...webhooks.services,
-    ...factors.createSelfService({
-      proofs: account.proofs,
-      users: users.users,
-      notices: messaging.notices,
-      pinRecoveries: account.pinRecoveries,
-    }),
-    ...factors.createSetUp({ users: users.users, rules }),
   };
   return { services, messaging, push, notifications, webhooks, backups };
 }

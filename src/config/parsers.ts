@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { type NoticeChannel, noticeChannels } from '../contract/administration.js';
-import { roles, secondFactorPolicies } from '../contract/user.js';
+import { roles, secondFactorPolicies } from '../contract/user-fields.js';
 import { asciiLabels } from '../lib/domain-labels.js';
 import { looksLikeHashList } from '../lib/hash-list.js';
 import { availableCores } from '../lib/machine.js';

@@ -1,4 +1,4 @@
-import type { roles, secondFactorPolicies } from '../contract/user.js';
+import type { roles, secondFactorPolicies } from '../contract/user-fields.js';
 import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';

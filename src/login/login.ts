@@ -1,22 +1,20 @@
 import type { TokenRequest } from '../contract/authentication.js';
-import type { Challenge, CodeMessage } from '../credentials/challenge.js';
+import type { Challenge } from '../credentials/challenge.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
-import { type Identity, identityDigest, maskAddress } from '../identities/identity.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { createAccountLookup, type LoginAttempt } from './account-lookup.js';
 import {
   insertApprovedAuthentication,
-  insertOpenAuthentication,
   insertRejectedAuthentication,
   type NewAuthentication,
-  type OpenState,
 } from './authentications.js';
-import type { Authenticator, SingleStep, TwoStep, UserIdentifying } from './authenticators/authenticator.js';
-import { createLoginCompletion, type LoginResult, withChallenge } from './completion.js';
+import type { Authenticator, SingleStep } from './authenticators/authenticator.js';
+import { createLoginCompletion, type LoginResult } from './completion.js';
 import { countApproval, countLimitRefusals } from './counted-login.js';
 import { checkRequest } from './login-request.js';
+import { createLoginOpening, type OpeningOptions, type StartedLogin } from './opening.js';
 import { type Answer, createSecondStep, type SecondStepOptions } from './second-step.js';
 import { decideStep, guessVerdicts } from './verdict.js';
 
@@ -35,21 +33,17 @@ export interface Login {
   answer(id: string, answer: Answer, origin: Origin): Promise<LoginResult>;
 }
 
-export interface LoginOptions extends SecondStepOptions {
-  /** Called after a message is written and committed. */
-  readonly onMessageWritten: () => void;
+export interface LoginOptions extends SecondStepOptions, OpeningOptions {
   readonly authenticators: readonly Authenticator[];
   readonly defaultRegion: string | undefined;
 }
 
-/** A login before its user is known. */
-type StartedLogin = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'keyThumbprint' | 'origin'>;
-
 /** Creates the login with the given authenticators. */
 export function createLogin(options: LoginOptions): Login {
-  const { database, keys, pins, pinPolicy, limits, secondFactors, counters } = options;
+  const { database, pins, pinPolicy, secondFactors, counters } = options;
   const lookup = createAccountLookup(options);
   const completion = createLoginCompletion(options);
+  const { begin, beginWithoutIdentity, open } = createLoginOpening(options, lookup);
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
@@ -110,87 +104,8 @@ export function createLogin(options: LoginOptions): Login {
     return rejected;
   }
 
-  /**
-   * Known and unknown identities cause the same work, rows and response. A PIN in this request is checked now, but its
-   * result shows in step 2 only: a wrong PIN would otherwise reveal that there is a user with a PIN.
-   */
-  async function begin(
-    authenticator: TwoStep,
-    attempt: StartedLogin & LoginAttempt,
-    { identity, pin }: { readonly identity: Identity; readonly pin: string | undefined },
-  ): Promise<LoginResult> {
-    const { user, knownDevice } = await lookup.find(attempt);
-    const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
-    const challenge = await authenticator.begin(user, login.id);
-    const message =
-      challenge.message === undefined ? undefined : await admitMessage(challenge.message, login, identity);
-    const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin));
-    const result = await open(login, challenge, { factor: 1, pinRefused, message });
-    if (message === undefined) return result;
-    return { ...result, destination: destinationOf(message.channel, identity), resend_at: message.resendAt };
-  }
-
-  /** The answer to the challenge identifies the user. Until then the login has a temporary user id. */
-  async function beginWithoutIdentity(
-    authenticator: UserIdentifying,
-    startedLogin: StartedLogin,
-  ): Promise<LoginResult> {
-    await limits.countLoginByAddress(startedLogin.origin.clientAddress);
-    const login = { ...startedLogin, userId: newId(), epoch: 0, knownDevice: undefined };
-    return open(login, await authenticator.begin(login.id), { factor: 1 });
-  }
-
-  async function open(
-    login: NewAuthentication,
-    challenge: Challenge,
-    state: Pick<OpenState, 'factor'> & Partial<OpenState>,
-  ): Promise<LoginResult> {
-    const record = await insertOpenAuthentication(database.user(login.userId), login, challenge, state);
-    if (state.message !== undefined) options.onMessageWritten();
-    return withChallenge(record, challenge);
-  }
-
-  /**
-   * Counts a message and encrypts its code. If the limit of the recipient is exceeded, the message gets no recipient
-   * and is not sent. A refusal would reveal to which account the address belongs.
-   */
-  async function admitMessage(
-    { channel, recipient, code, isDropped }: CodeMessage,
-    { userId, knownDevice, origin }: NewAuthentication,
-    identity: Identity,
-  ) {
-    const recentCodes = await limits.countMessageByAddress(origin.clientAddress);
-    const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
-    const mayBeSent = await limits.countMessageToRecipient({
-      userId,
-      channel,
-      identity,
-      address: recipient,
-      knownDevice,
-    });
-    const id = newId();
-    return {
-      id,
-      channel,
-      kind: `${channel}.code`,
-      recipient: mayBeSent && isDropped !== true ? recipient : undefined,
-      encryptedCode: keys.encrypt(code, id),
-      recentCodes,
-      resendAt,
-    };
-  }
-
   return {
     start: countLimitRefusals(counters, start),
     answer: countLimitRefusals(counters, createSecondStep(options, registry, completion)),
   };
-}
-
-/**
- * The destination that the response shows. It comes from the request and not from the account: otherwise it would reveal
- * whether the identity has an account, and link its identities.
- */
-function destinationOf(channel: CodeMessage['channel'], { type, canonical }: Identity): string | null {
-  const addressType = channel === 'sms' ? 'phone' : 'email';
-  return type === addressType ? maskAddress({ type: addressType, canonical }) : null;
 }

@@ -1,10 +1,10 @@
 import type { NoticeChannel } from '../contract/administration.js';
 import type { Challenge } from '../credentials/challenge.js';
-import { codeDigest, codeMatches } from '../credentials/codes.js';
+import { codeDigest } from '../credentials/codes.js';
 import type { SecondFactors } from '../credentials/factors/second-factor.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
-import { type AccountUser, getAccount } from '../identities/accounts.js';
+import type { AccountUser } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newToken } from '../lib/crypto/token-strings.js';
@@ -15,20 +15,17 @@ import type { Guess, GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
 import type { ApprovedRecord } from './authentications.js';
-import { type Authenticator, identifiesUser, takesPin } from './authenticators/authenticator.js';
+import { type Authenticator, takesPin } from './authenticators/authenticator.js';
 import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
 import { countApproval } from './counted-login.js';
 import { rejection } from './login-request.js';
 import {
-  type AuthenticationOwner,
   approveAuthentication,
-  assignAuthentication,
   awaitSecondFactor,
   findAuthenticationOwner,
   type OpenAuthentication,
-  rejectAuthentication,
-  takeAuthenticationGuess,
 } from './open-authentications.js';
+import { createSecretChecks, type Evaluated } from './second-step-secret.js';
 import { decideStep, guessVerdicts } from './verdict.js';
 
 /** A further secret of a login, as the client sends it. */
@@ -51,18 +48,6 @@ export interface SecondStepOptions extends LoginCompletionOptions {
   readonly noticeChannels: readonly NoticeChannel[];
 }
 
-/** The result of evaluating a secret. */
-interface Evaluated {
-  readonly open: OpenAuthentication;
-  readonly isRight: boolean;
-  /** Whether no second factor can follow. False: one follows if the user needs one. */
-  readonly isLast: boolean;
-  /** When the evaluation began, by `performance.now()`. */
-  readonly since: number;
-  /** The type of the second factor, if this secret was one. */
-  readonly secondFactor?: string | undefined;
-}
-
 /** The second step of a login, and the second factor if one is required: see `Login.answer`. */
 export function createSecondStep(
   options: SecondStepOptions,
@@ -71,12 +56,7 @@ export function createSecondStep(
 ): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
   const { database, keys, pins, pinPolicy, limits, secondFactors, counters } = options;
   const lookup = createAccountLookup(options);
-
-  /** The refusal of an answer to a login that is decided, expired or unknown. */
-  const countAndReject = (id: string) => {
-    counters.add('logins.failed', 'not_open');
-    return rejection(id);
-  };
+  const { countAndReject, refuse, awaitsIdentification, evaluate, identify } = createSecretChecks(options, registry);
 
   async function answer(givenId: string, input: Answer, origin: Origin): Promise<LoginResult> {
     const id = parseId(givenId);
@@ -127,17 +107,6 @@ export function createSecondStep(
     return result;
   }
 
-  async function refuse(
-    { open, since }: Pick<Evaluated, 'open' | 'since'>,
-    user: AccountUser | undefined,
-    secret: string,
-    origin: Origin,
-  ): Promise<void> {
-    await rejectAuthentication(database.user(open.user_id), open, origin);
-    counters.add('logins.failed', open.factor === 1 ? 'wrong_secret' : 'wrong_second_factor', 1, open.authenticator);
-    if (open.factor === 1) await registry.get(open.authenticator)?.afterFailure?.(user, since, secret);
-  }
-
   async function requireSecondFactor(
     { userId }: AccountUser,
     open: OpenAuthentication,
@@ -164,76 +133,6 @@ export function createSecondStep(
     if (approved === undefined) throw countAndReject(open.id);
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
     return { record: approved, result: { ...approved, token, user_id: user.userId } };
-  }
-
-  function awaitsIdentification({ authenticator: name, factor, status }: AuthenticationOwner): boolean {
-    const authenticator = registry.get(name);
-    return authenticator !== undefined && identifiesUser(authenticator) && factor === 1 && status !== 'approved';
-  }
-
-  /**
-   * Takes one of the authentication's own guesses and evaluates the secret.
-   * @returns undefined if the authentication is expired or decided, or has no guesses left. An approved authentication is
-   *   evaluated again for a repeat with the Idempotency-Key of its approval
-   */
-  async function evaluate(
-    owner: AuthenticationOwner,
-    user: AccountUser | undefined,
-    secret: string,
-    approvalKey: Buffer | undefined,
-    origin: Origin,
-  ): Promise<Evaluated | undefined> {
-    const open = await takeAuthenticationGuess(database.user(owner.userId), owner, approvalKey);
-    if (open === undefined) return undefined;
-    const since = performance.now();
-    if (open.status === 'approved') {
-      const isRight = codeMatches(keys, open.id, secret, open.approval_secret?.toString('base64') ?? '');
-      return { open, isRight, isLast: true, since };
-    }
-    const challengeAnswer = { state: open.challenge, authenticationId: open.id, secret, origin };
-    if (open.factor === 2) {
-      const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, challengeAnswer);
-      return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor };
-    }
-    const authenticator = registry.get(open.authenticator);
-    // An authenticator that was removed from the configuration since step 1 approves nothing.
-    const verifies = authenticator?.steps === 2 && !identifiesUser(authenticator);
-    const isRight = verifies && (await authenticator.verify(challengeAnswer, user)) === true;
-    return { open, isRight, isLast: false, since };
-  }
-
-  /**
-   * Identifies the user of a login, and assigns the login to that user. An invalid proof counts only against this
-   * authentication. Otherwise an attacker could use up a victim's guesses with false proofs that name the victim.
-   */
-  async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
-    const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);
-    const authenticator = registry.get(owner.authenticator);
-    if (open === undefined || authenticator === undefined || !identifiesUser(authenticator))
-      throw countAndReject(owner.id);
-    const since = performance.now();
-    const identified = await authenticator.identify({
-      state: open.challenge,
-      authenticationId: open.id,
-      secret,
-      origin,
-    });
-    const { user } =
-      identified === undefined
-        ? { user: undefined }
-        : await getAccount(database.user(identified.userId), identified.userId);
-    if (identified === undefined || user === undefined) {
-      await refuse({ open, since }, undefined, secret, origin);
-      throw rejection(owner.id);
-    }
-    const assigned = await assignAuthentication(database, open, user);
-    if (assigned === undefined) throw countAndReject(owner.id);
-    if ((await identified.consume?.()) === false) {
-      await refuse({ open: assigned, since }, user, secret, origin);
-      throw rejection(owner.id);
-    }
-    const secondFactor = identified.isMultiFactor ? authenticator.name : undefined;
-    return { open: assigned, isRight: true, isLast: identified.isMultiFactor, since, secondFactor };
   }
 
   return answer;

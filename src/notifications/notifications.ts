@@ -13,7 +13,7 @@ import { isCostly, type ListedRow, type NotificationQuery, type PageOfRows, sele
 import { notificationOf } from './inbox/row.js';
 import { type InboxState, selectState, selectStates } from './inbox/state.js';
 import { change, remove } from './publishing/change.js';
-import { createPublisher, type Publisher, type PublisherOptions } from './publishing/publisher.js';
+import { createPublisher, type Publisher, type PublisherOptions } from './publishing/publish.js';
 import type { ExactNumbers } from './publishing/validation.js';
 
 /** One page of an inbox. */

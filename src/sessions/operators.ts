@@ -1,5 +1,5 @@
 import { type Scope, scopes } from '../contract/administration.js';
-import type { roles } from '../contract/user.js';
+import type { roles } from '../contract/user-fields.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database, Queryable } from '../database/database.js';
 import { type SqlPart, sql, statement } from '../database/sql.js';

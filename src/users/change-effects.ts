@@ -1,6 +1,7 @@
 import { changeOf, changesBetween, memberChanges, secretChange } from '../audit/changes.js';
 import { type EventType, recordEvent } from '../audit/events.js';
 import type { EventChange } from '../contract/administration.js';
+import { type UserFieldsWith, userFieldsWith } from '../contract/user-fields.js';
 import { endChallenges } from '../credentials/challenges.js';
 import { endPendingPin } from '../credentials/pins/pending-pin.js';
 import type { Queryable } from '../database/database.js';
@@ -60,7 +61,7 @@ interface ChangeEvent {
 }
 
 /** The fields whose values audit events show. `metadata` is shown member by member. */
-const shownFields = ['username', 'email', 'phone', 'external_id', 'name', 'locale', 'role', 'second_factor'] as const;
+const shownFields = Object.keys(userFieldsWith('isInEvents')) as UserFieldsWith<'isInEvents'>[];
 
 /**
  * The events of a change. They say that a secret has changed, but not from what to what. A value that the user already

@@ -3,7 +3,7 @@ import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import type { Origin } from '../lib/origin.js';
 import type { ImportCandidate, ImportState } from './import-plan.js';
-import type { NewUserValues } from './queries.js';
+import { type NewUserValues, storedDefinitions, storedNames, storedValues } from './queries.js';
 import type { ShownIdentity } from './validation.js';
 
 const findOwners = statement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
@@ -69,8 +69,7 @@ const insertAll = statement<InsertValues, { identities: number; users: number }>
   with
     requested as materialized (
       select * from json_to_recordset(${p.users}::json) as entry (
-        id uuid, username text, email text, phone text, external_id text, name text, locale text, role text, password_hash text,
-        pin_hash text, metadata text, created_at timestamptz)
+        id uuid, ${storedDefinitions}, created_at timestamptz)
     ),
     clock as materialized (select db_now() as now),
     claimed as (
@@ -82,10 +81,8 @@ const insertAll = statement<InsertValues, { identities: number; users: number }>
       returning 1
     ),
     inserted as (
-      insert into users (id, username, email, phone, external_id, name, locale, role, password_hash, pin_hash, metadata,
-                         created_at, updated_at)
-      select id, username, email, phone, external_id, name, locale, role, password_hash, pin_hash, metadata::jsonb,
-             coalesce(created_at, now), now
+      insert into users (id, ${storedNames}, created_at, updated_at)
+      select id, ${storedValues}, coalesce(created_at, now), now
       from requested cross join clock
       order by id
       on conflict (id) do nothing

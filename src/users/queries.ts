@@ -1,4 +1,5 @@
 import type { User } from '../contract/user.js';
+import { type UserFieldsWith, userFieldsWith } from '../contract/user-fields.js';
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
 import { bound, compose, identifier, join, type Sql, sql, statement, unprepared } from '../database/sql.js';
@@ -10,46 +11,21 @@ import { lastLogin } from './search/fields.js';
 import type { ShownIdentity } from './validation.js';
 
 /** A row of `userColumns`. It contains no hashes. */
-export interface UserRow {
-  readonly id: string;
-  readonly username: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly external_id: string | null;
-  readonly name: string;
-  readonly locale: string | null;
-  readonly status: User['status'];
-  readonly role: User['role'];
-  readonly role_active: boolean;
+export interface UserRow extends Omit<User, 'lock'> {
   /** Null if the user has no lock, or if the lock has ended. */
   readonly lock_kind: 'temporary' | 'permanent' | null;
   readonly locked_until: string | null;
   readonly lock_reason: string | null;
-  readonly guess_locks: User['guess_locks'];
-  readonly has_password: boolean;
-  readonly has_pin: boolean;
-  readonly pin_recovery: User['pin_recovery'];
-  readonly second_factor: User['second_factor'];
-  readonly second_factors: User['second_factors'];
-  readonly metadata: Record<string, unknown>;
-  readonly last_login_at: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
 }
 
 /** The columns of a new user. `metadata` is JSON text. */
-export interface NewUserValues {
-  readonly username: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly external_id: string | null;
-  readonly name: string;
-  readonly locale: string | null;
-  readonly role: User['role'];
-  readonly password_hash: string | null;
-  readonly pin_hash: string | null;
-  readonly metadata: string;
-}
+export type NewUserValues = {
+  readonly [Name in UserFieldsWith<'stored'>]: Name extends 'metadata'
+    ? string
+    : Name extends keyof User
+      ? User[Name]
+      : string | null;
+};
 
 /** The columns that a change of a user may write. */
 export type UserValues = Partial<
@@ -73,15 +49,41 @@ const pinRecovery = sql`
   case when u.next_pin_at > db_now() then jsonb_build_object(
     'started_at', ${timeText(sql`u.next_pin_since`)}, 'effective_at', ${timeText(sql`u.next_pin_at`)}) end`;
 
+/** SQL: the columns of fields that are not the column of the same name. */
+const computedColumns: Readonly<Record<Exclude<keyof User, UserFieldsWith<'isColumn'>>, Sql>> = {
+  role_active: sql`u.role <> 'user' and u.role_active_since is not null as role_active`,
+  lock: sql`case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason`,
+  guess_locks: sql`${guessLocks} as guess_locks`,
+  has_password: sql`u.password_hash is not null as has_password`,
+  has_pin: sql`u.pin_hash is not null as has_pin`,
+  pin_recovery: sql`${pinRecovery} as pin_recovery`,
+  second_factors: sql`${secondFactors} as second_factors`,
+  last_login_at: sql`${lastLogin} as last_login_at`,
+};
+const computed: Readonly<Record<string, Sql>> = computedColumns;
+
 /** SQL: the columns of `UserRow`, of the user `u`. */
-export const userColumns = sql`
-  u.id, u.username, u.email, u.phone, u.external_id, u.name, u.locale, u.status, u.role,
-  u.role <> 'user' and u.role_active_since is not null as role_active,
-  case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason,
-  ${guessLocks} as guess_locks,
-  u.password_hash is not null as has_password, u.pin_hash is not null as has_pin, ${pinRecovery} as pin_recovery,
-  u.second_factor, ${secondFactors} as second_factors, u.metadata, ${lastLogin} as last_login_at,
-  u.created_at, u.updated_at`;
+export const userColumns = join(
+  Object.keys(userFieldsWith('answer')).map((name) => computed[name] ?? sql`u.${identifier(name)}`),
+  ', ',
+);
+
+/** The columns of `NewUserValues` with their types. */
+const storedColumns = Object.entries(userFieldsWith('stored')) as [keyof NewUserValues, 'text' | 'jsonb'][];
+
+/** SQL: the names of these columns, and their values as text from rows with the same names. */
+export const storedNames = join(
+  storedColumns.map(([name]) => identifier(name)),
+  ', ',
+);
+export const storedDefinitions = join(
+  storedColumns.map(([name]) => sql`${identifier(name)} text`),
+  ', ',
+);
+export const storedValues = join(
+  storedColumns.map(([name, type]) => sql`${identifier(name)}::${identifier(type)}`),
+  ', ',
+);
 
 /** A row as the admin API shows it. */
 export function toUser(row: UserRow): User {
@@ -144,10 +146,11 @@ export async function findEpochForUpdate(tx: Queryable, id: string): Promise<num
 const insertUserRow = statement<NewUserValues & { id: string }, UserRow>(
   'user_insert',
   (p) => sql`
-    insert into users as u (id, username, email, phone, external_id, name, locale, role, password_hash, pin_hash,
-                            metadata, created_at, updated_at)
-    select ${p.id}, ${p.username}, ${p.email}, ${p.phone}, ${p.external_id}, ${p.name}, ${p.locale}, ${p.role}, ${p.password_hash},
-           ${p.pin_hash}, ${p.metadata}::jsonb, now, now
+    insert into users as u (id, ${storedNames}, created_at, updated_at)
+    select ${p.id}, ${join(
+      storedColumns.map(([name, type]) => sql`${p[name]}::${identifier(type)}`),
+      ', ',
+    )}, now, now
     from (select db_now() as now) clock
     returning ${userColumns}`,
 );

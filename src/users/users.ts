@@ -1,6 +1,7 @@
 import { changeOf } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
-import { type LockRequest, type NewUser, roles, type User, type UserChange } from '../contract/user.js';
+import type { LockRequest, NewUser, User, UserChange } from '../contract/user.js';
+import { roles } from '../contract/user-fields.js';
 import { endChallenges } from '../credentials/challenges.js';
 import { removeSecondFactors } from '../credentials/factors/second-factor-removal.js';
 import { registerSchemes, type SchemeRules } from '../credentials/password-schemes.js';

@@ -29,7 +29,7 @@ export interface Factors {
     readonly pinRecoveries: PinRecoveries;
   }): Pick<Services, 'ownTotp' | 'ownPasskeys'>;
   /** Creates the set-up of operators. */
-  createSetUp(parts: { readonly users: Users; readonly rules: UserRules }): Pick<Services, 'operatorSetUp'>;
+  createSetUp(parts: { readonly users: Users; readonly rules: UserRules }): Services['operatorSetUp'];
 }
 
 /** Creates second factors and passkeys. */
@@ -53,7 +53,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
     }),
     createSetUp({ users, rules }) {
       const setUpDeps = { database, keys, relyingParty, users, rules, appName: issuer };
-      return { operatorSetUp: createOperatorSetUp({ ...setUpDeps, tokenLifetimeMs: config.AUTHENTICATION_TTL }) };
+      return createOperatorSetUp({ ...setUpDeps, tokenLifetimeMs: config.AUTHENTICATION_TTL });
     },
   };
 }

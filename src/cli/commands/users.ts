@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import { type NewUser, roles, type User } from '../../contract/user.js';
+import type { NewUser, User } from '../../contract/user.js';
+import { roles } from '../../contract/user-fields.js';
 import { cliOrigin, openUsers, withDatabase } from '../support/dependencies.js';
 import { CommandError } from '../support/failure.js';
 import { type Io, printJson, printTable } from '../support/io.js';

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Scope } from '../administration.js';
 import { Id, NullableString, pinPattern, Text, Time } from '../common.js';
-import { PinRecovery, Role, RoleActive, SecondFactors, UserChange } from '../user.js';
+import { UserChange } from '../user.js';
+import { PinRecovery, Role, RoleActive, SecondFactors } from '../user-fields.js';
 import { IdentityText } from './code.js';
 import { Proof, ProofOption, proofExample } from './proof.js';
 

@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 import { DeviceInput } from '../authentication.js';
 import { AnyObject, Id, Text, Time } from '../common.js';
 import { NewSession } from '../session.js';
-import { NewUser, SecondFactorType } from '../user.js';
+import { NewUser } from '../user.js';
+import { SecondFactorType } from '../user-fields.js';
 
 /** The roles that a set-up link can give. */
 export const setUpRoles = ['support', 'operator'] as const;

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { scopes } from '../administration.js';
 import { authenticationStatuses, identityTypes } from '../authentication.js';
 import { AnyObject, DeviceIdInput, NullableId, NullableString, NullableTime, Time } from '../common.js';
-import { secondFactorPolicies } from '../user.js';
+import { secondFactorPolicies } from '../user-fields.js';
 import { loginReasons, loginVerdicts } from './texts.js';
 
 /** The actions that can remove the reason for which a login is refused. */

@@ -66,6 +66,7 @@ import { adminUserFactorRoutes } from './admin/users/factors.js';
 import { adminUserRoutes } from './admin/users/id.js';
 import { adminUserImportRoutes } from './admin/users/import.js';
 import { adminUserLockRoutes } from './admin/users/lock.js';
+import { adminUserNotificationRoutes } from './admin/users/notifications.js';
 import { adminUserPinRoutes } from './admin/users/pin.js';
 import { adminUsersRoutes } from './admin/users/users.js';
 import { adminWebhookRoutes, type WebhookServices } from './admin/webhooks.js';
@@ -215,6 +216,7 @@ function adminRoutes(app: App, services: Services): void {
   adminEnrollmentLinkRoutes(app, services);
   adminExternalIdentityRoutes(app, services);
   adminNotificationRoutes(app, services);
+  adminUserNotificationRoutes(app, services);
   adminOutboxRoutes(app, services);
   adminEventRoutes(app, services);
   adminStatisticsRoutes(app, services);

@@ -3,8 +3,8 @@ import type { NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
-import { findAndLockImages, findImages } from '../images/rows.js';
-import { type ContentRules, contentErrors, type InputItem, imageIds } from './content.js';
+import { findAndLockImages, findImages, referToImages } from '../images/rows.js';
+import { type ContentRules, contentErrors, type InputItem, imageIds, imageUrls } from './content.js';
 import { deliveryLimitErrors } from './limits.js';
 
 /** A request: one notification, or several. */
@@ -25,6 +25,19 @@ export interface Item extends InputItem<NotificationInput> {
   readonly deliveries: readonly Delivery[];
 }
 
+export interface PublishRules extends ContentRules {
+  /** Whether notifications are pushed. If so, each publication adds a row for the push relay. */
+  readonly pushes: boolean;
+}
+
+/** The images that items show. */
+export interface ItemImages {
+  /** All of them, by id. */
+  readonly byId: ReadonlyMap<string, Image>;
+  /** Those that were created from the URLs of the items, by URL. */
+  readonly byUrl: ReadonlyMap<string, Image>;
+}
+
 const selectUsers = statement<{ userIds: readonly string[] }, { user_id: string }>(
   'inboxes_exist',
   (p) => sql`select user_id from inboxes where user_id = any (${p.userIds}::uuid[])`,
@@ -33,16 +46,16 @@ const selectUsers = statement<{ userIds: readonly string[] }, { user_id: string 
 /** Reads a request. The fields of an array's items are named with the item's index: `3.description`. */
 export function readItems(request: PublishRequest, numbers: ExactNumbers): Item[] {
   return isMany(request)
-    ? request.map((input, index) => readItem({ input, path: `${index}.`, exactNumber: numbers[index] }))
-    : [readItem({ input: request, path: '', exactNumber: numbers[0] })];
+    ? request.map((input, index) => readItem(input, numbers[index], `${index}.`))
+    : [readItem(request, numbers[0])];
 }
 
 function isMany<T>(value: T | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
 }
 
-/** Reads one item. */
-export function readItem({ input, path, exactNumber }: InputItem<NotificationInput>): Item {
+/** Reads one item. @param path the prefix of field names in errors */
+export function readItem(input: NotificationInput, exactNumber: string | undefined, path = ''): Item {
   const delivery = (id: string, place?: number) => ({ userId: id.toLowerCase(), place });
   const deliveries = input.user_ids?.map(delivery) ?? [];
   if (input.user_id !== undefined) deliveries.unshift(delivery(input.user_id));
@@ -50,37 +63,45 @@ export function readItem({ input, path, exactNumber }: InputItem<NotificationInp
 }
 
 /**
- * Validates items that are about to be published, and locks the images that they show until the transaction ends.
+ * Validates items that are about to be published. It locks the images that they show until the transaction ends, and
+ * creates those that they name by URL.
  *
- * It does not check whether the users exist: the statement that inserts finds out. Users are looked up only when the
- * request is refused anyway, so that the answer lists every error.
- * @returns the images, by id
- * @throws Problem `validation_failed`
+ * It does not check whether the users exist: the statement that inserts finds out, and then `refuseMissing` refuses the
+ * items. Users are looked up only when the request is refused anyway, so that the answer lists every error.
+ * @throws Problem `validation_failed` with all errors, also for users that do not exist
  */
 export async function validateItems(
   handle: Queryable,
   items: readonly Item[],
   rules: ContentRules,
-): Promise<Map<string, Image>> {
-  const images = await findAndLockImages(handle, imageIds(items), rules.imageUrlsOf);
-  if (requestErrors(items, rules, images).length > 0) await refuseItems(handle, items, rules, images);
-  return images;
-}
-
-/** Refuses items that have errors. @throws Problem `validation_failed` with all errors, also for users that do not exist */
-export async function refuseItems(
-  handle: Queryable,
-  items: readonly Item[],
-  rules: ContentRules,
-  images: ReadonlyMap<string, Image>,
-): Promise<never> {
-  throwIfErrors(requestErrors(items, rules, images, await existingUsers(handle, items)));
-  throw new Error('items without errors were refused');
+): Promise<ItemImages> {
+  const found = await findAndLockImages(handle, imageIds(items), rules.imageUrlsOf);
+  if (requestErrors(items, rules, found).length > 0) {
+    throwIfErrors(requestErrors(items, rules, found, await existingUsers(handle, items)));
+  }
+  const byUrl = await referToImages(handle, imageUrls(items));
+  if (byUrl.size === 0) return { byId: found, byUrl };
+  return { byId: new Map([...found, ...[...byUrl.values()].map((image) => [image.id, image] as const)]), byUrl };
 }
 
 /**
- * Validates items that will not be written now. Each group is one request.
- * @returns the errors of each group
+ * Refuses valid items because users do not exist.
+ * @param users the users that exist
+ * @throws Problem `validation_failed`
+ */
+export function refuseMissing(
+  items: readonly Item[],
+  rules: ContentRules,
+  images: ItemImages,
+  users: ReadonlySet<string>,
+): never {
+  throwIfErrors(requestErrors(items, rules, images.byId, users));
+  throw new Error('a notification was not inserted, but its user exists');
+}
+
+/**
+ * The errors for which each of these groups of items would be refused. Writes nothing.
+ * @returns the errors of each group, also for users that do not exist
  */
 export async function errorsOfGroups(
   handle: Queryable,
@@ -94,7 +115,7 @@ export async function errorsOfGroups(
 }
 
 /** @param users the users that exist; undefined: do not check users */
-export function requestErrors(
+function requestErrors(
   items: readonly Item[],
   rules: ContentRules,
   images: ReadonlyMap<string, Image>,

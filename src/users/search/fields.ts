@@ -1,9 +1,9 @@
 import { identityTypes } from '../../contract/authentication.js';
-import { roles, userStatuses } from '../../contract/user.js';
+import { userFieldsWith } from '../../contract/user-fields.js';
 import type { Queryable } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { filterCondition, likePattern } from '../../database/listing.js';
-import { bound, join, type Sql, sql, statement } from '../../database/sql.js';
+import { bound, identifier, join, type Sql, sql, statement } from '../../database/sql.js';
 import { lockHolds } from '../../identities/accounts.js';
 import {
   canonicalExternalId,
@@ -11,31 +11,11 @@ import {
   type DirectoryType,
   identityDigest,
 } from '../../identities/identity.js';
-import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
+import type { FilterClause } from '../../lib/filter/fields.js';
 import { isGuessLocked, isNotGuessLocked } from '../../limits/guess-locks.js';
 
-const yesOrNo = ['true', 'false'] as const;
-
 /** The filter fields of lists of users. */
-export const userFilterFields: FilterFields = {
-  id: { kind: 'id' },
-  username: { kind: 'string', like: true },
-  email: { kind: 'string', like: true },
-  phone: { kind: 'string', like: true },
-  external_id: { kind: 'string' },
-  name: { kind: 'string', like: true },
-  locale: { kind: 'key' },
-  status: { kind: 'enum', values: userStatuses },
-  role: { kind: 'enum', values: roles },
-  /** Whether an operator's lock is in effect. */
-  locked: { kind: 'enum', values: yesOrNo },
-  guess_locked: { kind: 'enum', values: yesOrNo },
-  /** A user with an app and a passkey matches both. */
-  factor: { kind: 'enum', values: ['totp', 'passkey', 'none'] },
-  created_at: { kind: 'time' },
-  updated_at: { kind: 'time' },
-  last_login_at: { kind: 'time' },
-};
+export const userFilterFields = userFieldsWith('filter');
 
 /** SQL: the last login of the user `u` on a device that is not removed; null without one. */
 export const lastLogin = sql`(select max(d.last_login_at) from devices d where d.user_id = u.id)`;
@@ -65,18 +45,9 @@ export function userCondition(filter: readonly FilterClause[]): Sql {
   return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
 }
 
+/** SQL: the columns of the other fields. */
 const columns: Readonly<Record<string, Sql>> = {
-  id: sql`u.id`,
-  username: sql`u.username`,
-  email: sql`u.email`,
-  phone: sql`u.phone`,
-  external_id: sql`u.external_id`,
-  name: sql`u.name`,
-  locale: sql`u.locale`,
-  status: sql`u.status`,
-  role: sql`u.role`,
-  created_at: sql`u.created_at`,
-  updated_at: sql`u.updated_at`,
+  ...Object.fromEntries(Object.keys(userFieldsWith('isColumn')).map((name) => [name, sql`u.${identifier(name)}`])),
   last_login_at: lastLogin,
 };
 

@@ -1,13 +1,33 @@
+import type { UserToImport } from '../../api/schema.js';
+
 /**
- * The targets of a column of a CSV file: a member of the user, a member of the metadata with the heading as its name
+ * For each member of a user to import, the headings of its column: without accents, spaces and signs, in the languages
+ * that exports are often in.
+ */
+const headingsOf: Readonly<Record<keyof UserToImport, string>> = {
+  username: 'username,login,loginname,user,usuario,nombredeusuario,nickname,handle,benutzername,nomdutilisateur',
+  email: 'email,emailaddress,mail,mailaddress,correo,correoelectronico,courriel,emailadresse,primaryemail',
+  phone: 'phone,phonenumber,mobile,mobilephone,cell,cellphone,tel,telephone,telefono,movil,celular,telefon,handy',
+  external_id: 'externalid,customerid,customernumber,clientid,idcliente,nodecliente,numerodecliente,kundennummer',
+  name: 'name,fullname,displayname,nombre,nombrecompleto,nombres,firstname,lastname,givenname,familyname,surname,apellido,apellidos,vorname,nachname,prenom,nom',
+  locale: 'locale,language,lang,idioma,sprache,langue',
+  id: 'id,userid,uuid',
+  created_at: 'createdat,created,createdon,creado,creadoel,fechadealta,datejoined,registered,registeredat,createdtime',
+  role: 'role,rol,rolle',
+  password_hash: 'passwordhash,hash,pwhash,hashedpassword,encryptedpassword,passworddigest',
+  password: 'password,contrasena,clave,passwort,motdepasse',
+  pin: 'pin',
+  metadata: 'metadata,usermetadata,appmetadata',
+};
+
+/**
+ * The target of a column of a CSV file: a member of the user, a member of the metadata with the heading as its name
  * (`member`), or none.
  */
-export const targets = [
-  'none',
-  ...(['username', 'email', 'phone', 'external_id', 'name', 'locale', 'id', 'created_at', 'role'] as const),
-  ...(['password_hash', 'password', 'pin', 'metadata', 'member'] as const),
-] as const;
-export type Target = (typeof targets)[number];
+export type Target = keyof UserToImport | 'member' | 'none';
+
+/** All targets, in the order in which operators choose. */
+export const targets: readonly Target[] = ['none', ...(Object.keys(headingsOf) as (keyof UserToImport)[]), 'member'];
 
 /** Several columns can have these targets: the parts of a name are joined. */
 const repeatable: readonly Target[] = ['none', 'name', 'member'];
@@ -15,26 +35,8 @@ const repeatable: readonly Target[] = ['none', 'name', 'member'];
 /** Values that the page does not show. */
 export const secretTargets: readonly Target[] = ['password_hash', 'password', 'pin'];
 
-/** Headings without accents, spaces and signs, in the languages that exports are often in. */
 const knownHeadings: Readonly<Record<string, Target>> = Object.fromEntries(
-  Object.entries({
-    username: 'username,login,loginname,user,usuario,nombredeusuario,nickname,handle,benutzername,nomdutilisateur',
-    email: 'email,emailaddress,mail,mailaddress,correo,correoelectronico,courriel,emailadresse,primaryemail',
-    phone: 'phone,phonenumber,mobile,mobilephone,cell,cellphone,tel,telephone,telefono,movil,celular,telefon,handy',
-    name: 'name,fullname,displayname,nombre,nombrecompleto,nombres,firstname,lastname,givenname,familyname,surname,apellido,apellidos,vorname,nachname,prenom,nom',
-    locale: 'locale,language,lang,idioma,sprache,langue',
-    external_id: 'externalid,customerid,customernumber,clientid,idcliente,nodecliente,numerodecliente,kundennummer',
-    id: 'id,userid,uuid',
-    created_at:
-      'createdat,created,createdon,creado,creadoel,fechadealta,datejoined,registered,registeredat,createdtime',
-    role: 'role,rol,rolle',
-    password_hash: 'passwordhash,hash,pwhash,hashedpassword,encryptedpassword,passworddigest',
-    password: 'password,contrasena,clave,passwort,motdepasse',
-    pin: 'pin',
-    metadata: 'metadata,usermetadata,appmetadata',
-  } satisfies Partial<Record<Target, string>>).flatMap(([target, names]) =>
-    names.split(',').map((name) => [name, target as Target]),
-  ),
+  Object.entries(headingsOf).flatMap(([target, names]) => names.split(',').map((name) => [name, target as Target])),
 );
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;

@@ -55,20 +55,17 @@ type View = keyof typeof views;
 const viewOf = (text: string | undefined): View =>
   Object.keys(views).includes(text ?? '') ? (text as View) : 'failed';
 
-/** The codes and notices that are sent, waiting or failed, with the reason and a retry. */
-export function Messages() {
-  const text = useText();
-  const { messages } = text;
-  const can = useHasScope();
-  const search = useSearch({ from: '/messages' });
-  const navigate = useNavigate({ from: '/messages' });
-  const view = viewOf(search.state);
-  const set = (change: Readonly<Record<string, string | undefined>>) => {
-    const next: Readonly<Record<string, string | undefined>> = { open: undefined, ...change };
-    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
-  };
+interface MessageSearch {
+  readonly state?: string | undefined;
+  readonly channel?: string | undefined;
+  readonly user?: string | undefined;
+  readonly recipient?: string | undefined;
+}
+
+/** The messages of a view that match the search, page by page. */
+function useMessages(search: MessageSearch) {
   const filter = [
-    views[view],
+    views[viewOf(search.state)],
     ...(search.channel === undefined ? [] : [`channel:${search.channel}`]),
     ...(search.user === undefined ? [] : [`user_id:${search.user}`]),
     ...(search.recipient === undefined ? [] : [`recipient:${search.recipient}`]),
@@ -80,12 +77,17 @@ export function Messages() {
     const call = { query: { ...requestOptions, ...(cursor !== undefined && { cursor }) }, signal };
     return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', call);
   };
-  const query = useList<OutboxMessage, GetOutboxPageResponse>({
+  const found = useList<OutboxMessage, GetOutboxPageResponse>({
     key: ['outbox', 'page', filter],
     read: read(50),
     refreshMs: 10_000,
   });
-  const users = useUsersOfPages(query.pagesNearView.map((page) => page.map(({ user_id }) => user_id)));
+  return { found, read };
+}
+
+/** What the page says about messages: the user, the state, the reason. */
+function useMessageTexts(users: ReturnType<typeof useUsersOfPages>) {
+  const { messages } = useText();
   const userOf = ({ user_id }: OutboxMessage) => {
     const user = users.get(user_id);
     return user === undefined ? messages.nobody : nameOf(user);
@@ -96,7 +98,15 @@ export function Messages() {
     return kind === undefined ? name : <Badge kind={kind}>{name}</Badge>;
   };
   const why = ({ last_error, state }: OutboxMessage) => last_error ?? messages.whys[state] ?? '';
-  const columns: readonly Column<OutboxMessage>[] = [
+  return { userOf, stateOf, why };
+}
+type MessageTexts = ReturnType<typeof useMessageTexts>;
+
+/** The columns of the table. */
+function useColumns({ userOf, stateOf, why }: MessageTexts): readonly Column<OutboxMessage>[] {
+  const { messages } = useText();
+  const can = useHasScope();
+  return [
     { key: 'state', head: messages.state, cell: stateOf },
     {
       key: 'recipient',
@@ -118,36 +128,70 @@ export function Messages() {
       cell: (message) => (isRetryable(message) && can('users:write') ? <Retry message={message} /> : null),
     },
   ];
+}
+
+/** All facts about one message. */
+function Detail({
+  message,
+  isUserKnown,
+  texts: { userOf, stateOf, why },
+}: {
+  readonly message: OutboxMessage;
+  readonly isUserKnown: boolean;
+  readonly texts: MessageTexts;
+}) {
+  const text = useText();
+  const { messages } = text;
+  return (
+    <Panel title={messages.detail}>
+      <Facts
+        facts={[
+          [messages.state, stateOf(message)],
+          [messages.why, why(message) === '' ? <None key="why" /> : why(message)],
+          [messages.recipient, message.recipient ?? <None key="to" />],
+          [
+            messages.user,
+            isUserKnown ? (
+              <Link key="who" to="/users/$id" params={{ id: message.user_id }}>
+                <bdi>{userOf(message)}</bdi>
+              </Link>
+            ) : (
+              userOf(message)
+            ),
+          ],
+          [messages.userId, <Id key="user" value={message.user_id} name={messages.userId} />],
+          [messages.kind, messages.kinds[message.kind] ?? message.kind],
+          [messages.provider, message.provider ?? <None key="provider" />],
+          [messages.attempts, <Num key="attempts" value={message.attempts} />],
+          [messages.created, <Time key="created" value={message.created_at} focusable />],
+          [messages.expires, <Time key="expires" value={message.expires_at} focusable />],
+          [text.common.id, <Id key="id" value={message.id} name={messages.detail} />],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** The codes and notices that are sent, waiting or failed, with the reason and a retry. */
+export function Messages() {
+  const { messages } = useText();
+  const can = useHasScope();
+  const search = useSearch({ from: '/messages' });
+  const navigate = useNavigate({ from: '/messages' });
+  const view = viewOf(search.state);
+  const set = (change: Readonly<Record<string, string | undefined>>) => {
+    const next: Readonly<Record<string, string | undefined>> = { open: undefined, ...change };
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
+  };
+  const { found: query, read } = useMessages(search);
+  const users = useUsersOfPages(query.pagesNearView.map((page) => page.map(({ user_id }) => user_id)));
+  const texts = useMessageTexts(users);
+  const { userOf, stateOf, why } = texts;
+  const columns = useColumns(texts);
   const openMessage = query.data?.rows.find(({ id }) => id === search.open);
-  const detail =
-    openMessage === undefined ? undefined : (
-      <Panel title={messages.detail}>
-        <Facts
-          facts={[
-            [messages.state, stateOf(openMessage)],
-            [messages.why, why(openMessage) === '' ? <None key="why" /> : why(openMessage)],
-            [messages.recipient, openMessage.recipient ?? <None key="to" />],
-            [
-              messages.user,
-              users.has(openMessage.user_id) ? (
-                <Link key="who" to="/users/$id" params={{ id: openMessage.user_id }}>
-                  <bdi>{userOf(openMessage)}</bdi>
-                </Link>
-              ) : (
-                userOf(openMessage)
-              ),
-            ],
-            [messages.userId, <Id key="user" value={openMessage.user_id} name={messages.userId} />],
-            [messages.kind, messages.kinds[openMessage.kind] ?? openMessage.kind],
-            [messages.provider, openMessage.provider ?? <None key="provider" />],
-            [messages.attempts, <Num key="attempts" value={openMessage.attempts} />],
-            [messages.created, <Time key="created" value={openMessage.created_at} focusable />],
-            [messages.expires, <Time key="expires" value={openMessage.expires_at} focusable />],
-            [text.common.id, <Id key="id" value={openMessage.id} name={messages.detail} />],
-          ]}
-        />
-      </Panel>
-    );
+  const detail = openMessage && (
+    <Detail message={openMessage} isUserKnown={users.has(openMessage.user_id)} texts={texts} />
+  );
   return (
     <Page
       title={messages.title}

@@ -39,7 +39,7 @@ export const fieldNames = {
   object_data_string: 'text',
   image_id: 'image',
   image: 'imageUrl',
-} as const satisfies Record<string, keyof Form>;
+} as const satisfies Record<keyof Content, keyof Form>;
 
 /** The form with a type that the installation has: a new form has none, and a draft can be older than the settings. */
 export function withKnownType(form: Form, types: readonly string[]): Form {

@@ -15,14 +15,6 @@ import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import { maxItems, sizeErrors } from '../../../notifications/publishing/limits.js';
 import type { Push } from '../../../notifications/push/push.js';
-import {
-  arrayForm,
-  envelopeForm,
-  NotificationListQuery,
-  notificationListResponses,
-  readInboxQuery,
-  type SendInbox,
-} from '../../lists/notification-list.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import type { Idempotent, IdempotentWork } from '../../requests/idempotent.js';
 import { jsonInParts } from '../../requests/json-parts.js';
@@ -62,11 +54,13 @@ const oneNotification = {
 
 const PublishQuery = dryRunQuery('Validate the request and report the recipients, but write nothing.');
 
-/** Routes that publish, change and delete notifications, and that list a user's inbox. */
+/** Routes that publish, change and delete notifications. */
 export function adminNotificationRoutes(app: App, services: PublishServices): void {
-  publishRoute(app, services);
+  const publishLines = createItemPublisher(app, services);
+  publishRoutes(app, services, publishLines);
+  dryRunRoute(app, services);
+  ndjsonRoute(app, publishLines);
   changeRoutes(app, services);
-  inboxRoute(app, services);
 }
 
 interface PublishServices {
@@ -76,7 +70,6 @@ interface PublishServices {
   readonly idempotent: Idempotent;
   readonly database: Handle;
   readonly pacer: Pacer;
-  readonly sendInbox: SendInbox;
 }
 
 /** Shared options of the routes that publish. */
@@ -85,10 +78,11 @@ const publishing = {
   config: { access: { scope: 'notifications:write' as const }, idempotent: true, keepRawBody: true },
 };
 
-/** The route that publishes one notification or an array of them. */
-function publishRoute(app: App, services: PublishServices): void {
+type PublishLines = ReturnType<typeof createItemPublisher>;
+
+/** The routes that publish JSON: the general one, and the one that is described for arrays. */
+function publishRoutes(app: App, services: PublishServices, publishLines: PublishLines): void {
   const { notifications, push, idempotent, userReferences } = services;
-  const publishLines = createItemPublisher(app, services);
   const publishJson = (request: FastifyRequest, reply: FastifyReply, body: PublishBody, isOne: boolean) => {
     const numbers = exactNumbers(request.rawBody);
     const publish: IdempotentWork = (commit) =>
@@ -154,7 +148,9 @@ function publishRoute(app: App, services: PublishServices): void {
       return reply;
     },
   });
+}
 
+function dryRunRoute(app: App, { notifications, push, userReferences }: PublishServices): void {
   app.route({
     method: 'POST',
     url: '/admin/v1/notifications/dry-run',
@@ -174,7 +170,9 @@ function publishRoute(app: App, services: PublishServices): void {
       return push.dryRun(await notifications.planNotifications(items, exactNumbers(request.rawBody)));
     },
   });
+}
 
+function ndjsonRoute(app: App, publishLines: PublishLines): void {
   app.route({
     method: 'POST',
     url: '/admin/v1/notifications/ndjson',
@@ -244,60 +242,4 @@ function changeRoutes(app: App, { notifications, database }: { notifications: No
       return reply.code(204).send(null);
     },
   });
-}
-
-function inboxRoute(
-  app: App,
-  { notifications, sendInbox }: Pick<PublishServices, 'notifications' | 'sendInbox'>,
-): void {
-  const forms = [
-    {
-      pathSuffix: '',
-      operationId: 'listUserNotifications',
-      summarySuffix: '',
-      form: arrayForm,
-      isEnveloped: false,
-    },
-    {
-      pathSuffix: '/page',
-      operationId: 'getUserNotificationPage',
-      summarySuffix: ' with an envelope',
-      form: envelopeForm,
-      isEnveloped: true,
-    },
-  ] as const;
-  for (const { pathSuffix, operationId, summarySuffix, form, isEnveloped } of forms) {
-    app.route({
-      method: 'GET',
-      url: `/admin/v1/users/:id/notifications${pathSuffix}`,
-      schema: {
-        operationId,
-        summary: `List a user's notifications${summarySuffix}`,
-        description: `The same response and parameters as GET /v1/notifications${pathSuffix} of the user.`,
-        tags: ['Administration'],
-        params: Params,
-        querystring: NotificationListQuery,
-        response: notificationListResponses,
-      },
-      config: {
-        access: { scope: 'users:read' },
-        problems: ['not_found'],
-        countsExactly: true,
-        document: form,
-        checkQuery: (query) => readInboxQuery({ query, headers: {} }, notifications),
-      },
-      async handler(request, reply) {
-        const id = pathId(request.params);
-        const path = `/admin/v1/users/${id}/notifications${pathSuffix}`;
-        const isSent = await sendInbox(request, reply, {
-          list: notifications.list,
-          userId: id,
-          path,
-          isEnveloped,
-        });
-        if (!isSent) throw new Problem('not_found');
-        return reply;
-      },
-    });
-  }
 }

@@ -30,12 +30,17 @@ export interface WebhookServices {
 const access = { scope: 'webhooks:write' } as const;
 const tags = ['Webhooks'];
 
+type RouteServices = WebhookServices & { readonly idempotent: Idempotent; readonly database: Handle };
+
 /** Routes for outgoing webhooks. A receiver learns what users do, so changes of an endpoint need a recent proof. */
-export function adminWebhookRoutes(
-  app: App,
-  services: WebhookServices & { idempotent: Idempotent; database: Handle },
-): void {
-  const { webhooks, webhookDeliveries, testWebhook, idempotent, database } = services;
+export function adminWebhookRoutes(app: App, services: RouteServices): void {
+  endpointRoutes(app, services);
+  testRoute(app, services);
+  secretRoute(app, services);
+  deliveryRoutes(app, services);
+}
+
+function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServices): void {
   app.route({
     method: 'POST',
     url: '/admin/v1/webhooks',
@@ -125,7 +130,9 @@ export function adminWebhookRoutes(
       return reply.code(204).send(null);
     },
   });
+}
 
+function testRoute(app: App, { testWebhook }: RouteServices): void {
   app.route({
     method: 'POST',
     url: '/admin/v1/webhooks/:id/test',
@@ -142,7 +149,9 @@ export function adminWebhookRoutes(
     config: { access, problems: ['not_found'], optionalBody: true, document: { body: WebhookTestRequest } },
     handler: async (request) => testWebhook(pathId(request.params), request.body?.type ?? 'user.created'),
   });
+}
 
+function secretRoute(app: App, { webhooks, idempotent }: RouteServices): void {
   app.route({
     method: 'POST',
     url: '/admin/v1/webhooks/:id/rotate-secret',
@@ -167,7 +176,9 @@ export function adminWebhookRoutes(
       );
     },
   });
+}
 
+function deliveryRoutes(app: App, { webhookDeliveries }: RouteServices): void {
   listRoutes(app, {
     url: '/admin/v1/webhooks/:id/deliveries',
     operationIds: ['listWebhookDeliveries', 'getWebhookDeliveryPage'],

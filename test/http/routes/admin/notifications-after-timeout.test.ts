@@ -67,7 +67,6 @@ test('a large publication that ends after the handler timeout is committed', asy
     database,
     userReferences: createUserReferences(database),
     pacer: createPacer(),
-    sendInbox: async () => false,
   });
   const payload = [1, 2].map(() => ({ user_id: id, notification_type: 'pool', description: 'a' }));
 
