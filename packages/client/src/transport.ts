@@ -1,5 +1,5 @@
 import { ForeignAnswerError, isPosternError, NetworkError, problemFrom, UsageError } from './errors.js';
-import { type Abortable, type Fetch, forCaller, partsOf, platform, throwIfAborted } from './platform.js';
+import { type Abortable, type Fetch, forCaller, onAbort, partsOf, platform, throwIfAborted } from './platform.js';
 
 /** A request to Postern. */
 export interface Call extends Abortable {
@@ -99,8 +99,7 @@ async function withTimeout<T>(
 ): Promise<T> {
   throwIfAborted(signal);
   const controller = new AbortController();
-  const abort = () => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', abort);
+  const unlink = onAbort(signal, () => controller.abort(signal?.reason));
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
@@ -116,7 +115,7 @@ async function withTimeout<T>(
     throw isPosternError(error) ? error : new NetworkError(timedOut, error);
   } finally {
     clearTimeout(timer);
-    if (!isRunning) signal?.removeEventListener('abort', abort);
+    if (!isRunning) unlink();
   }
 }
 

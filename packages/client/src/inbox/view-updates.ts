@@ -1,6 +1,6 @@
 import { coreOf } from '../core.js';
 import { isPosternError } from '../errors.js';
-import { pauseFor } from '../platform.js';
+import { wait } from '../platform.js';
 import type { MutableStore } from '../store.js';
 import type { Postern } from '../types.js';
 import { canPass, pauseAfter } from './live.js';
@@ -130,7 +130,7 @@ export function createViewUpdates(
     missing.add(part);
     if (waitingFor === signal) return;
     waitingFor = signal;
-    await pauseFor(core.onResume, pauseAfter(failures), signal);
+    await wait(pauseAfter(failures), signal, core.onResume);
     if (waitingFor !== signal) return;
     waitingFor = undefined;
     failures += 1;

@@ -1,6 +1,6 @@
 import type { Core } from '../../core.js';
 import { isProblem, problemFrom } from '../../errors.js';
-import { platform, stopwatch, throwIfAborted, wait } from '../../platform.js';
+import { onAbort, onPageEvent, stopwatch, throwIfAborted, wait } from '../../platform.js';
 import type { Postern } from '../../types.js';
 import { filterText } from '../filter.js';
 import { canPass, follow } from '../live.js';
@@ -106,10 +106,9 @@ function connect(
     postern.onChange((state) => {
       if (!('user_id' in state) || state.user_id !== user) end();
     }),
+    onAbort(signal, end),
+    onPageEvent('pagehide', hide),
   ];
-  signal?.addEventListener('abort', end);
-  platform().addEventListener?.call(globalThis, 'pagehide', hide);
-  if (signal?.aborted) end();
   post({ open: { transport, user, filter: filterText(filter) } });
 
   return {
@@ -126,8 +125,6 @@ function connect(
     leave(): void {
       clearInterval(watch);
       for (const removeListener of removeListeners) removeListener();
-      signal?.removeEventListener('abort', end);
-      platform().removeEventListener?.call(globalThis, 'pagehide', hide);
       post({ bye: true });
       port.close();
     },
