@@ -1,10 +1,11 @@
 // The apps that run.mjs tries: what each needs beside its recipe, and how it is built, started and checked. All versions are exact.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInContext } from 'node:vm';
 import { checkForms, checkPage, checkWeb } from './checks.mjs';
+import { templates } from './templates.mjs';
 
 const bin = (/** @type {string} */ name) => join('node_modules', '.bin', name);
 const json = (/** @type {object} */ value) => JSON.stringify(value, null, 2);
@@ -470,6 +471,44 @@ test('the packages load', () => {
           );
         }
       assert.ok(existsSync(join(folder, 'node_modules/@postern/client/dist/index.js.map')));
+    },
+  },
+  templates: {
+    recipe: 'Vue',
+    own: ['client', 'elements'],
+    packages: [
+      'vue@3.5.25',
+      'vue-tsc@3.3.14',
+      'svelte@5.57.3',
+      'svelte-check@4.7.8',
+      'react@19.2.0',
+      '@types/react@19.2.2',
+      'typescript@5.9.3',
+    ],
+    files: templates,
+    async check({ folder, run }) {
+      const page = readFileSync(new URL('../../docs/elements.md', import.meta.url), 'utf8');
+      for (const framework of ['vue', 'svelte', 'react']) {
+        const declared = page.split('```').find((text) => text.includes(`declare module '${framework}`)) ?? '';
+        writeFileSync(join(folder, framework, 'postern.d.ts'), declared.replace(/^\w+\n/, ''));
+      }
+      const commands = {
+        vue: `${bin('vue-tsc')} --noEmit --pretty false -p vue`,
+        svelte: `${bin('svelte-check')} --workspace svelte --output machine`,
+        react: `${bin('tsc')} --noEmit --pretty false -p react`,
+      };
+      for (const [framework, command] of Object.entries(commands)) {
+        const lines = (await run(['sh', '-c', `${command} || true`])).split('\n');
+        const errors = lines.filter((line) => /error/i.test(line) && !line.includes(' COMPLETED '));
+        const isWrong = (/** @type {string} */ line) => line.includes('Wrong.');
+        assert.deepEqual(
+          errors.filter((line) => !isWrong(line)),
+          [],
+          framework,
+        );
+        const places = new Set(errors.filter(isWrong).map((line) => /[( ](\d+)[,:]\d+/.exec(line)?.[1]));
+        assert.equal(places.size, 5, `${framework}: ${errors.join('\n')}`);
+      }
     },
   },
   python: {
