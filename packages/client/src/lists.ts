@@ -67,7 +67,8 @@ export function listOf<T>(
   };
   async function page({ cursor, number }: { readonly cursor?: string; readonly number?: number } = {}) {
     const extra = await readExtra();
-    return core.call<Page<T>>({ path: `${path}/page`, query: { ...query, ...extra, cursor, page: number }, signal });
+    const all = { ...query, ...extra, cursor, page: number };
+    return core.call<Page<T>>({ path: `${path}/page`, query: all, signal, expects: 'data' });
   }
   async function* pages(): AsyncGenerator<Page<T>> {
     let cursor: string | null = null;

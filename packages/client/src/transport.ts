@@ -13,6 +13,8 @@ export interface Call extends Abortable {
   readonly headers?: Readonly<Record<string, string>>;
   /** The value of `Authorization`. */
   readonly authorization?: string | undefined;
+  /** A member that the answer of Postern always has. An answer without it is from somebody else, such as a captive portal. */
+  readonly expects?: string;
   /** Gets the headers of each answer, also of a problem. */
   readonly onHeaders?: (headers: Headers) => void;
 }
@@ -73,10 +75,12 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
     raw: (call) => send(call, true, async (answer) => answer),
     json: <T>(call: Call) =>
       send(call, false, async (answer) => {
-        if (answer.status === 204) return undefined as T;
-        // A captive portal answers 200 with a page.
-        if (!/\bjson\b/.test(answer.headers.get('content-type') ?? '')) throw new ForeignAnswerError(answer.status);
-        return answer.json() as Promise<T>;
+        const { expects } = call;
+        if (answer.status === 204 && !expects) return undefined as T;
+        // A captive portal answers 200 with a page, or with JSON of its own.
+        const body = /\bjson\b/.test(answer.headers.get('content-type') ?? '') && (await answer.json());
+        if (!body || (expects && body[expects] === undefined)) throw new ForeignAnswerError(answer.status);
+        return body as T;
       }),
   };
 }

@@ -15,10 +15,10 @@ const path = '/v1/notifications';
 /** The requests of an inbox, except those of its list. */
 export function createRequests(core: Core): InboxRequests {
   return {
-    marker: ({ signal } = {}) => core.call<Marker>({ path: `${path}/marker`, signal }),
+    marker: ({ signal } = {}) => core.call<Marker>({ path: `${path}/marker`, signal, expects: 'unread_count' }),
     markRead(upTo, { signal } = {}) {
       const body = 'sequence' in upTo ? { last_read_sequence: upTo.sequence } : { last_read_id: upTo.id };
-      return core.call<Marker>({ method: 'PUT', path: `${path}/marker`, body, signal });
+      return core.call<Marker>({ method: 'PUT', path: `${path}/marker`, body, signal, expects: 'unread_count' });
     },
     mutes: {
       list: ({ signal } = {}) => core.call<readonly Mute[]>({ path: `${path}/mutes`, signal }),

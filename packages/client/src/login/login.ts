@@ -127,7 +127,13 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     // A code is sent only if the page can ask for it.
     if (begin.secret === undefined) await loadSteps();
     const body = { ...begin, ...(pin && { pin }), device: await loginDeviceOf(core) };
-    const answer = await core.send<Authentication>({ method: 'POST', path: '/v1/tokens', body, signal });
+    const answer = await core.send<Authentication>({
+      method: 'POST',
+      path: '/v1/tokens',
+      body,
+      signal,
+      expects: 'status',
+    });
     return follow(answer, request, signal, passkey);
   }
 

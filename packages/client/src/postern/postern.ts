@@ -219,8 +219,8 @@ export function createPostern(options: PosternOptions): Postern {
   });
 
   /** Sends the authentication token, with a proof if it is bound to a key. */
-  async function sendToken<T>(method: 'POST' | 'DELETE', path: string, sentLogin: LoginToken | undefined): Promise<T> {
-    const call = { method, path, authorization: sentLogin && `Basic ${btoa(`${sentLogin.token}:`)}` };
+  async function sendToken<T>(request: Call, sentLogin: LoginToken | undefined): Promise<T> {
+    const call = { ...request, authorization: sentLogin && `Basic ${btoa(`${sentLogin.token}:`)}` };
     return sentLogin?.is_bound ? (await loadSigner()).send(call, sentLogin.token) : transport.json<T>(call);
   }
 
@@ -249,7 +249,7 @@ export function createPostern(options: PosternOptions): Postern {
       const elapsed = stopwatch();
       try {
         const session = await withRetry(
-          () => sendToken<NewSession>('POST', '/v1/sessions', sentLogin),
+          () => sendToken<NewSession>({ method: 'POST', path: '/v1/sessions', expects: 'token' }, sentLogin),
           () => isClosed,
         );
         requireOpen();
@@ -295,7 +295,7 @@ export function createPostern(options: PosternOptions): Postern {
   /** @param ended the token of a logout, as JSON @returns whether Postern knows that it has ended. Never rejects. */
   async function revoke(ended: string): Promise<boolean> {
     try {
-      await sendToken('DELETE', '/v1/tokens', JSON.parse(ended));
+      await sendToken({ method: 'DELETE', path: '/v1/tokens' }, JSON.parse(ended));
     } catch (error) {
       // After a 401, there is nothing to revoke. Without its key, a bound token is useless already.
       if (!isUnauthorized(error)) return false;
