@@ -16,7 +16,7 @@ import { textRules } from '../dist/messages/kinds.js';
 import { builtInTexts } from '../dist/messages/templates.js';
 import { exampleOf } from '../dist/webhooks/examples.js';
 import { bodyOf } from '../dist/webhooks/payload.js';
-import { schemaType, wireTypes } from './lib/wire-types.mjs';
+import { operationTypes, schemaType, wireTypes } from './lib/wire-types.mjs';
 
 const openApiText = await openApi();
 const documents = {
@@ -26,6 +26,7 @@ const documents = {
   'docs/openapi.json': openApiText,
   'docs/webhook-events.md': webhookEventsPage(),
   'docs/webhook-events.json': webhookEventSchemas(),
+  'console/src/api/schema.ts': consoleTypes(JSON.parse(openApiText)),
   'packages/client/src/wire.ts': clientTypes(JSON.parse(openApiText)),
   'packages/server/src/wire.ts': serverTypes(JSON.parse(openApiText)),
 };
@@ -162,6 +163,13 @@ ${kinds.join('\n')}
 }
 
 ${wireTypes(components.schemas, names)}`;
+}
+
+/** The types of the console: the requests and answers of every operation. */
+function consoleTypes(document) {
+  return `// Generated from docs/openapi.json by \`npm run generate\`.
+
+${operationTypes(document)}`;
 }
 
 /** The types of the package for backends. */

@@ -8,7 +8,6 @@ static_checks() {
   begin 'Import rules' node scripts/check-imports.mjs
   begin 'Unused code' npx knip
   begin 'The built console matches its sources' node console/build.mjs --check
-  begin 'Types of the console match the API' node console/generate-types.mjs --check
   begin 'Environment is read in config only' one_reader_of_the_environment
   begin 'Generated files' node scripts/generate.mjs --check
   finish

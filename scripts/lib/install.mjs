@@ -34,50 +34,27 @@ export async function install(root, side, tools) {
 }
 
 /**
- * Whether npm's record of installed packages matches the lock file. This is so after `npm ci`, and also if package.json
- * has changed since then but its dependencies have not. Optional packages may be missing: the lock file lists those of all
- * platforms.
+ * Whether npm's record of the installed packages matches the lock file, as after `npm ci`. Optional packages may be missing: the
+ * lock file lists those of all platforms. The folder may be a copy from another platform.
  *
  * @param {string} root
  * @param {boolean} tools
  */
 function installedMatchesLock(root, tools) {
-  const lock = readJson(join(root, 'package-lock.json')).packages;
+  /** @type {Record<string, LockedPackage>} */
+  const locked = readJson(join(root, 'package-lock.json')).packages ?? {};
+  /** @type {Record<string, LockedPackage> | undefined} */
   const installed = readJson(join(root, 'node_modules', '.package-lock.json')).packages;
-  if (!lock || !installed || !manifestMatchesLock(root, lock[''])) return false;
-  const isWorkspace = (/** @type {string} */ path) => path.startsWith('packages/') || lock[path]?.link === true;
-  const same = Object.entries(installed).every(([path, found]) => agrees(found, lock[path]) && runsHere(found));
-  /** @param {LockedPackage} entry */
-  const mayBeMissing = ({ optional, dev, devOptional }) => optional || (!tools && (dev || devOptional));
-  return (
-    same &&
-    Object.entries(lock).every(
-      ([path, entry]) => path === '' || mayBeMissing(entry) || isWorkspace(path) || path in installed,
-    )
-  );
-}
-
-/**
- * @param {string} root
- * @param {object | undefined} locked the lock's copy of package.json's dependencies
- */
-function manifestMatchesLock(root, locked) {
-  const manifest = readJson(join(root, 'package.json'));
-  const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'];
-  return kinds.every((kind) => JSON.stringify(manifest[kind]) === JSON.stringify(Object(locked)[kind]));
-}
-
-/**
- * @param {LockedPackage} found
- * @param {LockedPackage | undefined} wanted
- */
-function agrees(found, wanted) {
-  return found.version === wanted?.version && found.integrity === wanted?.integrity;
-}
-
-/** A project folder may be copied or mounted from another platform. @param {LockedPackage} found */
-function runsHere(found) {
-  return (found.os?.includes(process.platform) ?? true) && (found.cpu?.includes(process.arch) ?? true);
+  if (installed === undefined) return false;
+  for (const [path, { link, optional, dev, devOptional }] of Object.entries(locked)) {
+    const isNeeded = path.startsWith('node_modules/') && !link && !optional && (tools || !(dev || devOptional));
+    if (isNeeded && !(path in installed)) return false;
+  }
+  for (const [path, { version, integrity, os, cpu }] of Object.entries(installed)) {
+    const isLocked = version === locked[path]?.version && integrity === locked[path]?.integrity;
+    if (!isLocked || os?.includes(process.platform) === false || cpu?.includes(process.arch) === false) return false;
+  }
+  return true;
 }
 
 /**

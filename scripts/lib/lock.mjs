@@ -28,18 +28,19 @@ export async function withLock(lock, onWait, work) {
   while (!claim(lock, mine)) {
     const owner = ownerOf(lock);
     // An owner with the id of this process is a dead one: ids repeat in a restarted container.
-    if (owner && (owner === mine || !isAlive(Number(owner))) && takeOver(lock, owner, mine)) break;
-    if (owner && !waiting) {
-      waiting = true;
-      onWait(owner);
-    }
+    const isDead = owner !== undefined && (owner === mine || !isAlive(Number(owner)));
+    if (isDead && succeeds(() => renameSync(join(lock, owner), join(lock, mine)), 'ENOENT')) break;
+    if (owner !== undefined && !waiting) onWait(owner);
+    waiting ||= owner !== undefined;
     if (performance.now() > deadline) throw new PrepareError(`Process ${owner} still holds ${lock}.`);
     await pause(pollMs);
   }
   try {
     return await work();
   } finally {
-    release(lock, mine);
+    rmSync(join(lock, mine), { force: true });
+    // Between the two calls the folder was empty, so the next owner may have it already.
+    succeeds(() => rmdirSync(lock), 'ENOTEMPTY', 'EEXIST', 'ENOENT');
   }
 }
 
@@ -51,12 +52,21 @@ function claim(lock, mine) {
   const candidate = `${lock}-${mine}`;
   mkdirSync(candidate, { recursive: true });
   writeFileSync(join(candidate, mine), '');
+  const isMine = succeeds(() => renameSync(candidate, lock), 'ENOTEMPTY', 'EEXIST');
+  if (!isMine) rmSync(candidate, { recursive: true });
+  return isMine;
+}
+
+/**
+ * @param {() => void} act
+ * @param {...string} failures the codes of errors that mean false
+ */
+function succeeds(act, ...failures) {
   try {
-    renameSync(candidate, lock);
+    act();
     return true;
   } catch (error) {
-    rmSync(candidate, { recursive: true });
-    if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false;
+    if (hasCode(error, ...failures)) return false;
     throw error;
   }
 }
@@ -71,40 +81,10 @@ function ownerOf(lock) {
   }
 }
 
-/**
- * @param {string} lock
- * @param {string} dead
- * @param {string} mine
- */
-function takeOver(lock, dead, mine) {
-  try {
-    renameSync(join(lock, dead), join(lock, mine));
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false;
-    throw error;
-  }
-}
-
-/**
- * @param {string} lock
- * @param {string} mine
- */
-function release(lock, mine) {
-  rmSync(join(lock, mine), { force: true });
-  try {
-    rmdirSync(lock);
-  } catch (error) {
-    // Between the two calls the folder was empty, so the next owner may have it already.
-    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) throw error;
-  }
-}
-
 /** @param {number} pid */
 function isAlive(pid) {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
     return !hasCode(error, 'ESRCH');
   }

@@ -22,7 +22,7 @@ export function wireTypes(components, names) {
 }
 
 /**
- * The TypeScript type of a JSON Schema without references.
+ * The TypeScript type of a JSON Schema. A reference becomes the name of the component.
  *
  * @param {Record<string, any>} schema
  * @param {string} indent of the line that the type begins in
@@ -89,4 +89,60 @@ function commentOf({ description }, indent) {
   return description === undefined
     ? ''
     : `${indent}/** ${description.replaceAll('*/', '* /').replaceAll(/\s*\n\s*/g, ' ')} */\n`;
+}
+
+/**
+ * TypeScript types of each operation of the OpenAPI document, by its id: what a request has (`GetUserData`) and the body of its
+ * answer (`GetUserResponse`), with all components.
+ *
+ * @param {Record<string, any>} document
+ * @returns {string}
+ */
+export function operationTypes({ components, paths }) {
+  /** @param {Record<string, any>} schema */
+  const type = (schema, indent = '  ') => schemaType(schema, indent);
+  const texts = Object.entries(paths).flatMap(([url, methods]) =>
+    Object.values(methods).map(({ operationId, parameters = [], requestBody, responses }) => {
+      const name = operationId[0].toUpperCase() + operationId.slice(1);
+      const all = parameters.map((/** @type {any} */ one) => components.parameters[one.$ref?.split('/').at(-1)] ?? one);
+      const group = (/** @type {string} */ place) => parametersOf(all, place, type);
+      const body = requestBody?.content['application/json']?.schema;
+      return `export type ${name}Data = {
+  readonly url: ${literal(url)};${group('path')}${group('query')}
+  readonly body${requestBody?.required ? '' : '?'}: ${body === undefined ? 'never' : type(body)};
+};
+export type ${name}Response = ${answersOf(responses, type)};
+`;
+    }),
+  );
+  return `${wireTypes(components.schemas, Object.keys(components.schemas))}\n${texts.join('\n')}`;
+}
+
+/**
+ * @param {readonly any[]} parameters
+ * @param {string} place where they are: path or query
+ * @param {(schema: any, indent: string) => string} type
+ */
+function parametersOf(parameters, place, type) {
+  const found = parameters.filter((one) => one.in === place);
+  const members = found.map((one) => {
+    const isRequired = one.required === true;
+    const comment = commentOf(one, '    ');
+    return `${comment}    readonly ${one.name}${isRequired ? '' : '?'}: ${type(one.schema, '    ')}${isRequired ? '' : ' | undefined'};\n`;
+  });
+  if (members.length === 0) return '';
+  return `\n  readonly ${place}${found.some(({ required }) => required) ? '' : '?'}: {\n${members.join('')}  };`;
+}
+
+/**
+ * @param {Record<string, any>} responses
+ * @param {(schema: any, indent: string) => string} type
+ */
+function answersOf(responses, type) {
+  const answers = Object.entries(responses).flatMap(([status, { content }]) => {
+    if (!status.startsWith('2')) return [];
+    const schema = content?.['application/json']?.schema;
+    return [schema === undefined ? (content === undefined ? 'void' : 'unknown') : type(schema, '')];
+  });
+  return [...new Set(answers)].join(' | ');
 }

