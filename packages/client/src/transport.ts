@@ -78,7 +78,8 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
         const { expects } = call;
         if (answer.status === 204 && !expects) return undefined as T;
         // A captive portal answers 200 with a page, or with JSON of its own.
-        const body = /\bjson\b/.test(answer.headers.get('content-type') ?? '') && (await answer.json());
+        const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '');
+        const body = isJson && ((await answer.json()) as Record<string, unknown> | null);
         if (!body || (expects && body[expects] === undefined)) throw new ForeignAnswerError(answer.status);
         return body as T;
       }),
