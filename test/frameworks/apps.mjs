@@ -1,10 +1,11 @@
 // The apps that run.mjs tries: what each needs beside its recipe, and how it is built, started and checked. All versions are exact.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInContext } from 'node:vm';
 import { checkForms, checkPage, checkWeb } from './checks.mjs';
+import { templates } from './templates.mjs';
 
 const bin = (/** @type {string} */ name) => join('node_modules', '.bin', name);
 const json = (/** @type {object} */ value) => JSON.stringify(value, null, 2);
@@ -386,6 +387,75 @@ module.exports = mergeConfig(getDefaultConfig(__dirname), {
       client.close();
     },
   },
+  // A phone cannot run here. Metro bundles the app for a browser and for Android, where Hermes compiles it.
+  expo: {
+    recipe: 'React Native and Expo',
+    own: ['client', 'react'],
+    packages: [
+      'expo@54.0.38',
+      'expo-secure-store@15.0.8',
+      'react@19.1.4',
+      'react-dom@19.1.4',
+      'react-native@0.81.6',
+      'react-native-web@0.21.2',
+    ],
+    files: {
+      'app.json': json({ expo: { name: 'app', slug: 'app', platforms: ['android', 'web'] } }),
+      'index.js': `import { PosternProvider, useInbox, useLogin, useSession } from '@postern/react';
+import { registerRootComponent } from 'expo';
+import { useState } from 'react';
+import { Button, FlatList, Text, TextInput } from 'react-native';
+import { postern } from './postern';
+
+function SignIn() {
+  const login = useLogin();
+  const [identity, setIdentity] = useState('');
+  const [password, setPassword] = useState('');
+  return (
+    <>
+      <TextInput aria-label="User" onChangeText={setIdentity} />
+      <TextInput aria-label="Password" secureTextEntry onChangeText={setPassword} />
+      <Button title="Sign in" onPress={() => login.step === 'start' && login.password({ identity, password })} />
+    </>
+  );
+}
+const Inbox = () => <FlatList data={useInbox().items} renderItem={({ item }) => <Text>{item.description}</Text>} />;
+const Screen = () => (useSession().status === 'signed_in' ? <Inbox /> : <SignIn />);
+
+registerRootComponent(() => (
+  <PosternProvider postern={postern}>
+    <Screen />
+  </PosternProvider>
+));
+`,
+      // The native module of a phone is not in a browser.
+      'stubs/expo-secure-store.js': `export const getItemAsync = async (key) => localStorage.getItem(key);
+export const setItemAsync = async (key, value) => localStorage.setItem(key, value);
+export const deleteItemAsync = async (key) => localStorage.removeItem(key);
+`,
+      'metro.config.cjs': `const { getDefaultConfig } = require('expo/metro-config');
+const config = getDefaultConfig(__dirname);
+config.resolver.resolveRequest = (context, name, platform) =>
+  platform === 'web' && name === 'expo-secure-store'
+    ? { type: 'sourceFile', filePath: require.resolve('./stubs/expo-secure-store.js') }
+    : context.resolveRequest(context, name, platform);
+module.exports = config;
+`,
+    },
+    env: { EXPO_OFFLINE: '1', EXPO_NO_TELEMETRY: '1' },
+    build: [
+      [bin('expo'), 'export', '--platform', 'web', '--output-dir', 'web'],
+      [bin('expo'), 'export', '--platform', 'android', '--output-dir', 'android'],
+    ],
+    async check({ folder }) {
+      const bundles = readdirSync(join(folder, 'android/_expo/static/js/android'));
+      assert.deepEqual(
+        bundles.map((name) => extname(name)),
+        ['.hbc'],
+      );
+      assert.ok(existsSync(join(folder, 'web/index.html')));
+    },
+  },
   jest: {
     recipe: 'Jest',
     packages: ['jest@30.5.2', 'babel-jest@30.5.2', '@babel/core@7.28.5', '@babel/preset-env@7.28.5'],
@@ -470,6 +540,44 @@ test('the packages load', () => {
           );
         }
       assert.ok(existsSync(join(folder, 'node_modules/@postern/client/dist/index.js.map')));
+    },
+  },
+  templates: {
+    recipe: 'Vue',
+    own: ['client', 'elements'],
+    packages: [
+      'vue@3.5.25',
+      'vue-tsc@3.3.14',
+      'svelte@5.57.3',
+      'svelte-check@4.7.8',
+      'react@19.2.0',
+      '@types/react@19.2.2',
+      'typescript@5.9.3',
+    ],
+    files: templates,
+    async check({ folder, run }) {
+      const page = readFileSync(new URL('../../docs/elements.md', import.meta.url), 'utf8');
+      for (const framework of ['vue', 'svelte', 'react']) {
+        const declared = page.split('```').find((text) => text.includes(`declare module '${framework}`)) ?? '';
+        writeFileSync(join(folder, framework, 'postern.d.ts'), declared.replace(/^\w+\n/, ''));
+      }
+      const commands = {
+        vue: `${bin('vue-tsc')} --noEmit --pretty false -p vue`,
+        svelte: `${bin('svelte-check')} --workspace svelte --output machine`,
+        react: `${bin('tsc')} --noEmit --pretty false -p react`,
+      };
+      for (const [framework, command] of Object.entries(commands)) {
+        const lines = (await run(['sh', '-c', `${command} || true`])).split('\n');
+        const errors = lines.filter((line) => /error/i.test(line) && !line.includes(' COMPLETED '));
+        const isWrong = (/** @type {string} */ line) => line.includes('Wrong.');
+        assert.deepEqual(
+          errors.filter((line) => !isWrong(line)),
+          [],
+          framework,
+        );
+        const places = new Set(errors.filter(isWrong).map((line) => /[( ](\d+)[,:]\d+/.exec(line)?.[1]));
+        assert.equal(places.size, 5, `${framework}: ${errors.join('\n')}`);
+      }
     },
   },
   python: {

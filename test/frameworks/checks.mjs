@@ -149,7 +149,8 @@ export async function checkPage({ postern, origin, name, password, open }) {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await returned;
     if (open) await open(page);
-    await page.getByText('Grace paid you 12.50').waitFor();
+    const shown = page.getByText('Grace paid you 12.50').waitFor();
+    await shown.catch(async () => assert.fail(`The page shows: ${await page.innerText('body')}\n${errors.join('\n')}`));
     assert.deepEqual(errors, []);
   } finally {
     await browser.close();

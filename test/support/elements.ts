@@ -41,13 +41,17 @@ export interface ElementPage {
   events(type: string): Promise<unknown[]>;
 }
 
-/** A service, a browser, and an origin whose pages show elements under a strict content security policy. */
-export interface ElementPages {
+/** A service, and an origin whose pages can show elements under a strict content security policy. Each page has a function `show`. */
+export interface ElementServer {
   readonly app: TestApp;
-  readonly browser: Browser;
   readonly origin: string;
-  show(tag: string, options?: ShowOptions): Promise<ElementPage>;
   close(): Promise<void>;
+}
+
+/** The same with a browser. */
+export interface ElementPages extends ElementServer {
+  readonly browser: Browser;
+  show(tag: string, options?: ShowOptions): Promise<ElementPage>;
 }
 
 const style = `html { font-family: system-ui, sans-serif; color-scheme: light dark; background: light-dark(#f5f4f0, #10100f);
@@ -57,7 +61,7 @@ const html = (lang: string, dir: string) =>
 <meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/page.css"><link rel="icon" href="/icon.svg">
 <script type="module" src="/page.js"></script></head><body><main><h1 hidden>A page</h1></main></body></html>`;
 
-export async function startElementPages(env: Readonly<Record<string, string>> = {}): Promise<ElementPages> {
+export async function serveElements(env: Readonly<Record<string, string>> = {}): Promise<ElementServer> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-elements-'));
   await build({
     ...{ configFile: false, logLevel: 'silent', root },
@@ -108,6 +112,20 @@ export async function startElementPages(env: Readonly<Record<string, string>> = 
     ...env,
   });
   service = app.url;
+  return {
+    ...{ app, origin },
+    async close() {
+      await app.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+export async function startElementPages(env: Readonly<Record<string, string>> = {}): Promise<ElementPages> {
+  const { app, origin, close } = await serveElements(env);
   const browser = await launchBrowser();
 
   async function show(tag: string, options: ShowOptions = {}): Promise<ElementPage> {
@@ -153,11 +171,7 @@ export async function startElementPages(env: Readonly<Record<string, string>> = 
     ...{ app, browser, origin, show },
     async close() {
       await browser.close();
-      await app.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await close();
     },
   };
 }

@@ -39,8 +39,8 @@ const brand = Symbol.for('@postern/client.error');
 class BaseError<K extends string> extends Error {
   declare readonly kind: K;
 
-  constructor(kind: K, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(kind: K, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'PosternError';
     this.kind = kind;
     Object.defineProperty(this, brand, { value: true });
@@ -92,7 +92,7 @@ export class NetworkError extends BaseError<'network'> {
     readonly timedOut: boolean,
     cause: unknown,
   ) {
-    super('network', timedOut ? 'Postern did not answer in time.' : 'Postern cannot be reached.', cause);
+    super('network', timedOut ? 'Postern did not answer in time.' : 'Postern cannot be reached.', { cause });
   }
 }
 
@@ -112,8 +112,8 @@ export class SignedOutError extends BaseError<'signed_out'> {
 
 /** The user closed a passkey prompt or your proof dialog. */
 export class CancelledError extends BaseError<'cancelled'> {
-  constructor(cause?: unknown) {
-    super('cancelled', 'The user cancelled.', cause);
+  constructor(options?: ErrorOptions) {
+    super('cancelled', 'The user cancelled.', options);
   }
 }
 
@@ -180,6 +180,9 @@ export function isProblem<C extends ProblemCode = ProblemCode>(
 ): error is Problem<C> {
   return isPosternError(error) && error.kind === 'problem' && (codes.length === 0 || codes.includes(error.code as C));
 }
+
+/** Whether the service has refused the session or the token of a request. */
+export const isUnauthorized = (error: unknown) => isProblem(error) && error.status === 401;
 
 const problemType = 'urn:postern:problem:';
 

@@ -1,8 +1,20 @@
 import type { Core } from './core.js';
-import { checkLimit, type List, listFrom, type Page } from './pages.js';
-import type { Abortable } from './platform.js';
+import { UsageError } from './errors.js';
+import type { Abortable, MaybePromise } from './platform.js';
+import type { PageInfo } from './wire.js';
 
-export type { List, Page } from './pages.js';
+/** A page of a list. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly page: PageInfo;
+}
+
+/** A list. Nothing is read until you iterate: each iteration reads from the start, page by page, until you stop. */
+export interface List<T> extends AsyncIterable<T> {
+  /** The first page, or the one at a cursor or number. */
+  readonly page: (at?: { readonly cursor: string } | { readonly number: number }) => Promise<Page<T>>;
+  readonly pages: () => AsyncIterable<Page<T>>;
+}
 
 /**
  * A time of the service as a `Date`, such as to show it. A `Date` has milliseconds and the service microseconds, so sort and compare
@@ -35,25 +47,43 @@ export interface ListQuery<Field extends string = string> extends Abortable {
 /**
  * A list of the service.
  *
- * @param extra parameters that only this list has
+ * @param readExtra parameters that only this list has, read for each page
  * @throws UsageError for a limit that is not valid
  */
 export function listOf<T>(
   core: Pick<Core, 'call'>,
   path: string,
   { signal, limit, sort, since, filter }: ListQuery,
-  extra: Readonly<Record<string, string | undefined>> = {},
+  readExtra: () => MaybePromise<Readonly<Record<string, string | undefined>>> = () => ({}),
 ): List<T> {
-  checkLimit(limit);
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100)) {
+    throw new UsageError('`limit` must be an integer from 1 to 100.');
+  }
   const query = {
-    ...extra,
     limit,
     filter,
-    sort: sort === undefined ? undefined : [sort].flat().join(','),
+    sort: sort === undefined ? undefined : [sort].flat().join(),
     since: since instanceof Date ? since.toISOString() : since,
   };
-  return listFrom(async (at: { readonly cursor?: string; readonly number?: number } = {}) => {
-    const { cursor, number } = at;
-    return core.call<Page<T>>({ path: `${path}/page`, query: { ...query, cursor, page: number }, signal });
-  });
+  async function page({ cursor, number }: { readonly cursor?: string; readonly number?: number } = {}) {
+    const extra = await readExtra();
+    const all = { ...query, ...extra, cursor, page: number };
+    return core.call<Page<T>>({ path: `${path}/page`, query: all, signal, expects: 'data' });
+  }
+  async function* pages(): AsyncGenerator<Page<T>> {
+    let cursor: string | null = null;
+    do {
+      const next: Page<T> = await page(cursor === null ? undefined : { cursor });
+      yield next;
+      cursor = next.page.next_cursor;
+    } while (cursor !== null);
+  }
+  return {
+    page,
+    pages,
+    // Hermes, the engine of React Native, has no `Symbol.asyncIterator`. There, compiled loops look for this name.
+    async *[(Symbol.asyncIterator ?? '@@asyncIterator') as typeof Symbol.asyncIterator]() {
+      for await (const { data } of pages()) yield* data;
+    },
+  };
 }

@@ -60,43 +60,50 @@ export function onPageEvent(type: string, listener: PageListener): Unsubscribe {
   return () => platform().removeEventListener?.call(globalThis, type, listener);
 }
 
-/** Resolves when the time is over, when the app comes to the foreground, or when the signal aborts. */
-export async function pauseFor(
-  onResume: (wake: () => void) => Unsubscribe,
+/** Calls the listener when the signal aborts, or now if it has aborted. */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): Unsubscribe {
+  if (signal?.aborted) listener();
+  signal?.addEventListener('abort', listener);
+  return () => signal?.removeEventListener('abort', listener);
+}
+
+/**
+ * Resolves when the time is over, or when the signal aborts.
+ *
+ * @param onResume also ends the pause, when the app comes to the foreground
+ */
+export async function wait(
   milliseconds: number,
   signal?: AbortSignal,
+  onResume?: (wake: () => void) => Unsubscribe,
 ): Promise<void> {
-  const woken = new AbortController();
-  const wake = () => woken.abort();
-  signal?.addEventListener('abort', wake);
-  if (signal?.aborted) wake();
-  const removeListener = onResume(wake);
-  await wait(milliseconds, woken.signal);
-  removeListener();
-  signal?.removeEventListener('abort', wake);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let ends: readonly (Unsubscribe | undefined)[] = [];
+  await new Promise<void>((resolve) => {
+    timer = startTimer(resolve, milliseconds);
+    ends = [onAbort(signal, resolve), onResume?.(resolve)];
+  });
+  clearTimeout(timer);
+  for (const end of ends) end?.();
+}
+
+/** A function that does the work at its first call and returns the same promise later. After a failure, it tries again. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () =>
+    (result ??= work().catch((error) => {
+      result = undefined;
+      throw error;
+    }));
 }
 
 /** The result of a storage. Rejects if it takes longer than this many milliseconds. */
 export function limited<T>(work: MaybePromise<T>, milliseconds: number): Promise<T> {
   const ended = new AbortController();
   const late = wait(milliseconds, ended.signal).then(() => {
-    throw new Error('The storage does not answer.');
+    throw new Error('The storage hangs.');
   });
   return Promise.race([work, late]).finally(() => ended.abort());
-}
-
-/** Resolves when the time is over, or when the signal aborts. */
-export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = startTimer(end, milliseconds);
-    signal?.addEventListener('abort', end);
-  });
 }
 
 /** The reason of an aborted signal. Signals of React Native before 0.87 have none, and no `throwIfAborted` either. */
@@ -119,11 +126,8 @@ export const partsOf = (address: string | URL, base?: string): RegExpExecArray |
 
 /** A promise for one of several callers: if the caller's signal aborts, the others still get the result. */
 export function forCaller<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return shared;
   return new Promise((resolve, reject) => {
-    const abort = () => reject(reasonOf(signal));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    const end = onAbort(signal, () => reject(signal && reasonOf(signal)));
+    shared.then(resolve, reject).finally(end);
   });
 }

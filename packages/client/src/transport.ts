@@ -1,5 +1,5 @@
 import { ForeignAnswerError, isPosternError, NetworkError, problemFrom, UsageError } from './errors.js';
-import { type Abortable, type Fetch, forCaller, partsOf, platform, throwIfAborted } from './platform.js';
+import { type Abortable, type Fetch, forCaller, onAbort, partsOf, platform, throwIfAborted } from './platform.js';
 
 /** A request to Postern. */
 export interface Call extends Abortable {
@@ -13,6 +13,8 @@ export interface Call extends Abortable {
   readonly headers?: Readonly<Record<string, string>>;
   /** The value of `Authorization`. */
   readonly authorization?: string | undefined;
+  /** A member that the answer of Postern always has. An answer without it is from somebody else, such as a captive portal. */
+  readonly expects?: string;
   /** Gets the headers of each answer, also of a problem. */
   readonly onHeaders?: (headers: Headers) => void;
 }
@@ -73,10 +75,13 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
     raw: (call) => send(call, true, async (answer) => answer),
     json: <T>(call: Call) =>
       send(call, false, async (answer) => {
-        if (answer.status === 204) return undefined as T;
-        // A captive portal answers 200 with a page.
-        if (!/\bjson\b/.test(answer.headers.get('content-type') ?? '')) throw new ForeignAnswerError(answer.status);
-        return answer.json() as Promise<T>;
+        const { expects } = call;
+        if (answer.status === 204 && !expects) return undefined as T;
+        // A captive portal answers 200 with a page, or with JSON of its own.
+        const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '');
+        const body = isJson && ((await answer.json()) as Record<string, unknown> | null);
+        if (!body || (expects && body[expects] === undefined)) throw new ForeignAnswerError(answer.status);
+        return body as T;
       }),
   };
 }
@@ -99,8 +104,7 @@ async function withTimeout<T>(
 ): Promise<T> {
   throwIfAborted(signal);
   const controller = new AbortController();
-  const abort = () => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', abort);
+  const unlink = onAbort(signal, () => controller.abort(signal?.reason));
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
@@ -116,7 +120,7 @@ async function withTimeout<T>(
     throw isPosternError(error) ? error : new NetworkError(timedOut, error);
   } finally {
     clearTimeout(timer);
-    if (!isRunning) signal?.removeEventListener('abort', abort);
+    if (!isRunning) unlink();
   }
 }
 

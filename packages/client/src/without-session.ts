@@ -65,7 +65,9 @@ export async function startRecovery<P extends 'password' | 'pin'>(
   const core = coreOf(postern);
   const { id } = await deviceOf(core);
   const body = { identity: identityOf(identity as IdentityInput), purpose, ...(id && { device: { id } }) };
-  const started = pending(await core.send<StartedChallenge>({ method: 'POST', path: '/v1/recoveries', body, signal }));
+  const started = pending(
+    await core.send<StartedChallenge>({ method: 'POST', path: '/v1/recoveries', body, signal, expects: 'id' }),
+  );
   return {
     ...started,
     complete: ({ code: secret, ...rest }, options = {}) => {
@@ -129,7 +131,7 @@ export async function startRegistration(
   const core = coreOf(postern);
   const body = { identity: identityOf(identity as IdentityInput), ...(locale && { locale }) };
   const started = pending(
-    await core.send<StartedChallenge>({ method: 'POST', path: '/v1/registrations', body, signal }),
+    await core.send<StartedChallenge>({ method: 'POST', path: '/v1/registrations', body, signal, expects: 'id' }),
   );
   return {
     ...started,

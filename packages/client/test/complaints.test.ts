@@ -9,7 +9,16 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../test/support/app.js';
 import { eventually } from '../../../test/support/eventually.js';
-import { createDevices, createInbox, createInboxView, isPosternError, isProblem, memoryStorage } from '../src/index.js';
+import { createUser, password } from '../../../test/support/users.js';
+import {
+  createDevices,
+  createInbox,
+  createInboxView,
+  createLogin,
+  isPosternError,
+  isProblem,
+  memoryStorage,
+} from '../src/index.js';
 import { clientOf, createNetwork, lost, problem, signedIn } from './support.js';
 
 let app: TestApp;
@@ -81,16 +90,67 @@ test.each<[string, () => Response]>([
   ['429', () => problem(429, 'too_many_requests', { 'retry-after': '60' })],
   ['a page of a captive portal', () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } })],
   ['a 401 of a proxy', () => new Response('Who are you?', { status: 401 })],
+  ['a JSON answer of somebody else', () => Response.json({ error: 'Sign in to this network' })],
+  ['a JSON answer without an object', () => Response.json(null)],
+  [
+    'a page that claims to be JSON',
+    () => new Response('<h1>Hi</h1>', { headers: { 'content-type': 'application/json' } }),
+  ],
+  ['an empty answer', () => new Response(null, { status: 204 })],
 ])('"a lost network signs me out": %s keeps the login', async (_name, answer) => {
   const network = createNetwork();
   const { postern, user } = await signedIn(app, { fetch: network.fetch });
   network.answer = (request) => (request === 'POST /v1/sessions' ? answer() : undefined);
   const failed = await Promise.allSettled(Array.from({ length: 20 }, () => postern.getSession({ fresh: true })));
-  expect(failed.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 'rejected'));
+  expect(failed.map((result) => result.status === 'rejected' && isPosternError(result.reason))).toEqual(
+    Array.from({ length: 20 }, () => true),
+  );
   expect(postern.current).toMatchObject({ status: 'signed_in', user_id: user.id });
   network.answer = undefined;
   expect(await postern.getSession({ fresh: true })).toMatchObject({ user_id: user.id });
   postern.close();
+});
+
+test('"it breaks behind a captive portal": its JSON answers neither sign in nor stop the inbox', async () => {
+  const network = createNetwork();
+  const user = await createUser(app);
+  const postern = clientOf(app, { fetch: network.fetch });
+  const portal = () => Response.json({ error: 'Sign in to this network' });
+  network.answer = portal;
+  const login = createLogin(postern);
+  const input = { identity: user.username ?? '', password };
+  expect(await login.start().password(input)).toMatchObject({ step: 'start', issue: { kind: 'offline' } });
+  network.answer = undefined;
+  expect(await login.start().password(input)).toMatchObject({ step: 'done', user_id: user.id });
+  network.answer = (request) => (/page|marker|changes|stream/.test(request) ? portal() : undefined);
+  const view = createInboxView(postern, createInbox(postern, { stream: 'tab' }));
+  const end = view.subscribe(() => undefined);
+  await eventually('the error', async () => view.current.error ?? undefined);
+  expect(view.current).toMatchObject({ items: [], unread: { unread_count: 0 }, error: { kind: 'foreign_answer' } });
+  const body = { user_id: user.id, notification_type: 'payment', description: 'later' };
+  await app.api('POST', '/admin/v1/notifications', { bearer: app.adminKey, body });
+  network.answer = undefined;
+  await eventually('the list', async () => (view.current.error === null && view.current.items[0]) || undefined);
+  expect(view.current.unread.unread_count).toBe(1);
+  end();
+  postern.close();
+});
+
+test('"it crashes in an iframe": a browser that refuses channels to other tabs does not stop the client', async () => {
+  class Refused {
+    constructor() {
+      throw new DOMException('The operation is insecure.', 'SecurityError');
+    }
+  }
+  vi.stubGlobal('BroadcastChannel', Refused);
+  try {
+    const { postern, user } = await signedIn(app);
+    expect(await postern.getSession()).toMatchObject({ user_id: user.id });
+    expect(await postern.logOut()).toEqual({ revoked: true });
+    postern.close();
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });
 
 test('"errors cannot be told apart": errors of another copy of the package are recognised', async () => {

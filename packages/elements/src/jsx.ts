@@ -3,7 +3,7 @@ import type { BaseEvents } from './base/element.js';
 import type { InboxEvents, PosternInbox } from './inbox/element.js';
 import type { PosternSignIn, SignInEvents } from './sign-in/element.js';
 
-/** The attributes of every element in JSX and in templates. `aria-*` and `data-*` need no type there. */
+/** The attributes of every element in JSX and in templates, whatever the framework. */
 interface CommonProps {
   readonly id?: string | undefined;
   readonly class?: unknown;
@@ -37,30 +37,35 @@ type Listeners<Events> = {
 type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${Capitalize<First>}${Camel<Rest>}`
   : Capitalize<Name>;
-/** The same listeners as Vue names them: `onPosternSignedIn`, for `@postern-signed-in`. */
-type VueListeners<P> = {
+/** The same attributes and listeners as Vue names them: `markRead` for `mark-read`, `onPosternSignedIn` for `@postern-signed-in`. */
+type VueProps<P> = {
   readonly [Name in keyof P as Name extends `on${infer Event}-${infer Rest}`
     ? `on${Camel<`${Event}-${Rest}`>}`
-    : never]: P[Name];
+    : Name extends `${infer First}-${infer Rest}`
+      ? `${First}${Camel<Rest>}`
+      : never]: P[Name];
 };
 
 /**
  * The elements in JSX, with their attributes, properties and events. Add them to the types of your framework once. In Svelte, the
- * interface to extend is `SvelteHTMLElements` of `svelte/elements`.
+ * interface to extend is `SvelteHTMLElements` of `svelte/elements`. `Attributes`: what your framework knows of all elements, such as
+ * `onClick`.
  *
  * @example
  * ```ts
  * import type { PosternIntrinsicElements } from '@postern/elements';
+ * import type { HTMLAttributes } from 'react';
  *
  * declare module 'react' {
  *   namespace JSX {
- *     interface IntrinsicElements extends PosternIntrinsicElements {}
+ *     interface IntrinsicElements extends PosternIntrinsicElements<HTMLAttributes<HTMLElement>> {}
  *   }
  * }
  * ```
  */
-export interface PosternIntrinsicElements {
-  readonly 'postern-sign-in': Props<PosternSignIn, 'postern' | 'texts' | 'pin'> &
+export interface PosternIntrinsicElements<Attributes = unknown> {
+  readonly 'postern-sign-in': Attributes &
+    Props<PosternSignIn, 'postern' | 'texts' | 'pin'> &
     Listeners<SignInEvents> & {
       readonly ways?: string | undefined;
       readonly 'identity-types'?: string | undefined;
@@ -68,32 +73,32 @@ export interface PosternIntrinsicElements {
       readonly recovery?: boolean | 'off' | undefined;
       readonly 'return-to'?: string | undefined;
     };
-  readonly 'postern-account': Props<PosternAccount, 'postern' | 'texts'> &
+  readonly 'postern-account': Attributes &
+    Props<PosternAccount, 'postern' | 'texts'> &
     Listeners<AccountEvents> & {
       readonly sections?: string | undefined;
     };
-  readonly 'postern-inbox': Props<
-    PosternInbox,
-    'postern' | 'texts' | 'layout' | 'limit' | 'open' | 'filter' | 'renderItem'
-  > &
+  readonly 'postern-inbox': Attributes &
+    Props<PosternInbox, 'postern' | 'texts' | 'layout' | 'limit' | 'open' | 'filter' | 'renderItem'> &
     Listeners<InboxEvents> & {
       readonly 'mark-read'?: PosternInbox['markRead'] | undefined;
     };
 }
 
 /**
- * The elements in templates of Vue. Add them to its types once.
+ * The elements in templates of Vue. Add them to its types once. `Attributes`: what Vue knows of all elements.
  *
  * @example
  * ```ts
  * import type { PosternVueComponents } from '@postern/elements';
  *
- * // In a file of your app: declare module 'vue' { interface GlobalComponents extends PosternVueComponents {} }
+ * // In a file of your app:
+ * // declare module 'vue' { interface GlobalComponents extends PosternVueComponents<HTMLAttributes> {} }
  * export type InboxProps = InstanceType<PosternVueComponents['postern-inbox']>['$props'];
  * ```
  */
-export type PosternVueComponents = {
+export type PosternVueComponents<Attributes = unknown> = {
   readonly [Name in keyof PosternIntrinsicElements]: new () => {
-    readonly $props: PosternIntrinsicElements[Name] & VueListeners<PosternIntrinsicElements[Name]>;
+    readonly $props: Attributes & PosternIntrinsicElements[Name] & VueProps<PosternIntrinsicElements[Name]>;
   };
 };

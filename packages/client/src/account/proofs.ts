@@ -143,7 +143,7 @@ export async function choicesFor<O extends AccountOperation>(
   operation: O,
   { signal }: Abortable = {},
 ): Promise<ProofRequest<O>['choices']> {
-  const { proofs } = await core.call<AccountDetails>({ path: '/v1/account', signal });
+  const { proofs } = await core.call<AccountDetails>({ path: '/v1/account', signal, expects: 'proofs' });
   const purpose = operation.endsWith('_pin') ? 'pin' : 'account';
   const acceptsCode = !['remove_pin', 'remove_totp', 'renew_recovery_codes'].includes(operation);
   const isAccepted = (choice: ProofChoice): choice is ProofChoice<AccountOperations[O]> =>
@@ -161,7 +161,7 @@ export const passkeysOf = async ({ passkeys }: Core): Promise<PasskeyAdapter> =>
 /** Undefined for a type that this version does not know. */
 function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofChoice | undefined {
   const begin = (type: ProofStart, { signal }: Abortable = {}) =>
-    core.call<StartedProof>({ method: 'POST', path: '/v1/account/proofs', body: { type }, signal });
+    core.call<StartedProof>({ method: 'POST', path: '/v1/account/proofs', body: { type }, signal, expects: 'id' });
   switch (type) {
     case 'password':
       return { type, prove: passwordProof };

@@ -8,7 +8,7 @@ export function replaceToken<T extends { readonly token: string }>(core: Core, r
     await core.renewed();
     await core.marks.set(replacingMark, `${Date.now() + core.timeout}`);
     try {
-      const answer = await core.send<T>(call);
+      const answer = await core.send<T>({ ...call, expects: 'token' });
       await core.setToken(answer.token);
       return answer;
     } finally {

@@ -176,7 +176,7 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
     let clear = false;
     for (;;) {
       const query = { after: after ?? undefined, limit };
-      const page = await core.call<Changes>({ path: '/v1/notifications/changes', query });
+      const page = await core.call<Changes>({ path: '/v1/notifications/changes', query, expects: 'changes' });
       // Another user has signed in during the request.
       if (!isCurrent(store)) return;
       if (page.reset) {

@@ -1,3 +1,5 @@
+import { onAbort } from '../platform.js';
+
 /** One event of a stream of server-sent events. */
 export interface ServerEvent {
   /** `message` if the event has no name. */
@@ -20,7 +22,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>, signal: Abor
   let buffered = '';
   let silenceTimer: ReturnType<typeof setTimeout> | undefined;
   const end = () => void reader.cancel().catch(() => undefined);
-  signal.addEventListener('abort', end);
+  const removeListener = onAbort(signal, end);
   try {
     for (;;) {
       silenceTimer = setTimeout(end, maxSilenceMs);
@@ -40,7 +42,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>, signal: Abor
     }
   } finally {
     clearTimeout(silenceTimer);
-    signal.removeEventListener('abort', end);
+    removeListener();
     end();
   }
 }

@@ -1,9 +1,10 @@
 import { type Core, coreOf } from '../core.js';
 import { UsageError } from '../errors.js';
-import { checkLimit, listFrom } from '../pages.js';
+import { listOf } from '../lists.js';
+import { once } from '../platform.js';
 import type { Postern } from '../types.js';
-import { type InboxParts, loadInboxParts, whenLoaded } from './load-more.js';
-import type { Inbox, InboxOptions } from './types.js';
+import { loadInboxParts, whenLoaded } from './load-more.js';
+import type { Inbox, InboxOptions, InboxRequests } from './types.js';
 
 /**
  * The inbox of the user who is signed in.
@@ -23,16 +24,17 @@ import type { Inbox, InboxOptions } from './types.js';
 export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: InboxOptions = {}): Inbox {
   const core: Core = coreOf(postern);
   if (!['shared', 'tab', 'poll'].includes(stream)) throw new UsageError("`stream` takes 'shared', 'tab' or 'poll'.");
-  /** A function whose code is loaded with the stream. */
+  const load = once(async () => (await loadInboxParts()).createRequests(core));
+  /** A request whose code is loaded with the stream. */
   const later =
-    <A extends readonly unknown[], T>(select: (parts: InboxParts) => (core: Core, ...args: A) => Promise<T>) =>
+    <A extends readonly unknown[], T>(select: (requests: InboxRequests) => (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> =>
-      select(await loadInboxParts())(core, ...args);
+      select(await load())(...args);
   return {
-    list(query = {}) {
-      checkLimit(query.limit);
-      return listFrom(async (at) => (await loadInboxParts()).listOfNotifications(core, query).page(at));
-    },
+    list: ({ filter, ...query } = {}) =>
+      listOf(core, '/v1/notifications', query, async () => ({
+        filter: typeof filter === 'object' ? (await loadInboxParts()).filterText(filter) : filter,
+      })),
     async *live(query = {}) {
       const { follow, followShared } = yield* whenLoaded(query.signal);
       const canShare = stream === 'shared' && 'SharedWorker' in globalThis;
@@ -42,14 +44,14 @@ export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: 
     async *changes(query = {}) {
       yield* (await loadInboxParts()).changesOf(core, query);
     },
-    marker: later(({ readMarker }) => readMarker),
-    markRead: later(({ markRead }) => markRead),
+    marker: later((requests) => requests.marker),
+    markRead: later((requests) => requests.markRead),
     mutes: {
-      list: later(({ listMutes }) => listMutes),
-      add: later(({ addMute }) => addMute),
-      remove: later(({ removeMute }) => removeMute),
+      list: later(({ mutes }) => mutes.list),
+      add: later(({ mutes }) => mutes.add),
+      remove: later(({ mutes }) => mutes.remove),
     },
-    trace: later(({ traceOf }) => traceOf),
-    uploadImage: later(({ uploadImage }) => uploadImage),
+    trace: later((requests) => requests.trace),
+    uploadImage: later((requests) => requests.uploadImage),
   };
 }

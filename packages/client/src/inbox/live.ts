@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { ForeignAnswerError, isPosternError, isProblem } from '../errors.js';
-import { isHidden, onPageEvent, pauseFor, throwIfAborted } from '../platform.js';
+import { isHidden, onAbort, onPageEvent, throwIfAborted, wait } from '../platform.js';
 import { startTimer, stopwatch } from '../time.js';
 import { readEvents, type ServerEvent } from './events.js';
 import { filterText } from './filter.js';
@@ -46,9 +46,7 @@ export async function* follow(
 ): AsyncGenerator<InboxEvent> {
   const ended = new AbortController();
   const end = () => ended.abort();
-  const removeCloseListener = core.onClose(end);
-  signal?.addEventListener('abort', end);
-  if (signal?.aborted) end();
+  const removeListeners = [core.onClose(end), onAbort(signal, end)];
   let failures = 0;
   let shown: Connection | undefined;
   function* withoutRepetition(event: InboxEvent) {
@@ -83,12 +81,11 @@ export async function* follow(
         yield* withoutRepetition({ type: 'connection', connection: 'offline' });
         pause = pauseAfter(failures);
       }
-      await pauseFor(core.onResume, pause, ended.signal);
+      await wait(pause, ended.signal, core.onResume);
     }
     throwIfAborted(signal);
   } finally {
-    removeCloseListener();
-    signal?.removeEventListener('abort', end);
+    for (const removeListener of removeListeners) removeListener();
     end();
   }
 }
@@ -106,8 +103,7 @@ async function* streamOf(
   // Each connection has its own signal, so that no listener of a lost connection stays.
   const connection = new AbortController();
   const close = () => connection.abort();
-  ended.addEventListener('abort', close);
-  const removeListener = onPageEvent('visibilitychange', () => isHidden() && close());
+  const removeListeners = [onAbort(ended, close), onPageEvent('visibilitychange', () => isHidden() && close())];
   const timer = startTimer(close, openingMs);
   try {
     const headers = {
@@ -132,8 +128,7 @@ async function* streamOf(
     if (isPosternError(error) && (error.kind === 'signed_out' || error.kind === 'usage')) throw error;
   } finally {
     clearTimeout(timer);
-    removeListener();
-    ended.removeEventListener('abort', close);
+    for (const removeListener of removeListeners) removeListener();
     close();
   }
 }

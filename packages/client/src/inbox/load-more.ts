@@ -3,7 +3,6 @@ import { loadPart } from '../transport.js';
 
 /** Loads the parts of the inbox that a page needs only when it first uses them: the stream, lists, mutes. */
 export const loadInboxParts = () => loadPart(() => import('./more.js'));
-export type InboxParts = Awaited<ReturnType<typeof loadInboxParts>>;
 
 /** Loads the same parts, and tries again until there is a network. Rejects with the reason of the signal. */
 export async function* whenLoaded(signal: AbortSignal | undefined) {

@@ -23,6 +23,7 @@ const readChanges = (
     path: '/v1/notifications/changes',
     query: { after, filter: filterText(filter), limit },
     signal,
+    expects: 'changes',
   });
 
 function* eventsOf({ changes }: Changes): Generator<InboxEvent & { readonly position: string }> {
@@ -74,7 +75,7 @@ export async function* poll(
     progress.position = page.after;
     hasMore = page.has_more;
   }
-  const marker = await core.call<Marker>({ path: '/v1/notifications/marker', signal });
+  const marker = await core.call<Marker>({ path: '/v1/notifications/marker', signal, expects: 'unread_count' });
   const text = JSON.stringify(marker);
   if (text !== progress.marker) yield { type: 'marker', marker };
   progress.marker = text;

@@ -58,6 +58,9 @@ export interface Inbox {
   readonly uploadImage: (file: Blob | { readonly url: string }, options?: Abortable) => Promise<Image>;
 }
 
+/** The requests of an inbox whose code loads when one is first used. */
+export type InboxRequests = Pick<Inbox, 'marker' | 'markRead' | 'mutes' | 'trace' | 'uploadImage'>;
+
 export interface InboxOptions {
   /**
    * `shared`, the default: one stream for all tabs, in a SharedWorker. If there is none, and with a `fetch` of your own, it is `tab`: a

@@ -1,6 +1,6 @@
 import { coreOf } from '../core.js';
 import { isPosternError } from '../errors.js';
-import { pauseFor } from '../platform.js';
+import { wait } from '../platform.js';
 import type { MutableStore } from '../store.js';
 import { startTimer } from '../time.js';
 import type { Postern } from '../types.js';
@@ -131,7 +131,7 @@ export function createViewUpdates(
     missing.add(part);
     if (waitingFor === signal) return;
     waitingFor = signal;
-    await pauseFor(core.onResume, pauseAfter(failures), signal);
+    await wait(pauseAfter(failures), signal, core.onResume);
     if (waitingFor !== signal) return;
     waitingFor = undefined;
     failures += 1;

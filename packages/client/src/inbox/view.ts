@@ -1,6 +1,6 @@
 import { coreOf } from '../core.js';
 import { isPosternError } from '../errors.js';
-import { wait } from '../platform.js';
+import { once, wait } from '../platform.js';
 import { createStore } from '../store.js';
 import type { Postern } from '../types.js';
 import { loadInboxParts } from './load-more.js';
@@ -28,18 +28,12 @@ export function createInboxView(postern: Postern, inbox: Inbox, options: InboxVi
     return () => ended.abort();
   });
 
-  const createUpdates = async () => (await loadInboxParts()).createViewUpdates(postern, inbox, store, options);
-  let viewUpdates: ReturnType<typeof createUpdates> | undefined;
-  async function updates() {
-    viewUpdates ??= createUpdates();
-    try {
-      return await viewUpdates;
-    } catch (error) {
-      viewUpdates = undefined;
+  const load = once(async () => (await loadInboxParts()).createViewUpdates(postern, inbox, store, options));
+  const updates = () =>
+    load().catch((error) => {
       if (isPosternError(error)) store.set({ ...store.current, connection: 'offline', loading: false, error });
       throw error;
-    }
-  }
+    });
 
   async function start(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {

@@ -83,7 +83,11 @@ export function createSteps({ core, enter, start, restart, set, startLogin, foll
     const path = `/v1/tokens/${id}/secret`;
     const body = { secret, ...(pin && { pin }) };
     try {
-      return await follow(await core.send({ method: 'POST', path, body, headers, signal }), begin, signal);
+      return await follow(
+        await core.send({ method: 'POST', path, body, headers, signal, expects: 'status' }),
+        begin,
+        signal,
+      );
     } catch (error) {
       if (!isProblem(error, 'authorization_rejected') || (await isOpen(id, signal))) throw error;
       return () => start({ kind: 'lapsed', message: error.detail });
@@ -106,7 +110,7 @@ export function createSteps({ core, enter, start, restart, set, startLogin, foll
   /** Whether a login still waits for its second step. */
   async function isOpen(id: string, signal?: AbortSignal): Promise<boolean> {
     try {
-      const { status } = await core.send<AuthenticationState>({ path: `/v1/tokens/${id}`, signal });
+      const { status } = await core.send<AuthenticationState>({ path: `/v1/tokens/${id}`, signal, expects: 'status' });
       return status === 'created' || status === 'pending';
     } catch (error) {
       if (isProblem(error, 'not_found')) return false;

@@ -1,10 +1,11 @@
 import { coreOf } from '../core.js';
 import { isPosternError, type PosternError, UsageError } from '../errors.js';
+import { once } from '../platform.js';
 import { createStore, type Store } from '../store.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
 import type { Authentication } from '../wire.js';
-import type { CreateStep, LoginTools, Outcome, RunInput, StartRequest, StepMembers, Steps } from './challenges.js';
+import type { CreateStep, LoginTools, Outcome, RunInput, StartRequest, StepMembers } from './challenges.js';
 import { loginDeviceOf } from './device.js';
 import { type IdentityInput, identityOf } from './identity.js';
 import type { LoginIssue, LoginStart, LoginState, PasskeyInput } from './states.js';
@@ -53,15 +54,8 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     set: store.set,
     resumeKey: resume ? resumeKey : undefined,
   };
-  let steps: Promise<Steps> | undefined;
   /** Few logins need more than a password, so a page loads the code of all other steps when it is used. */
-  const loadSteps = () =>
-    (steps ??= loadPart(() => import('./challenges.js'))
-      .then(({ createSteps }) => createSteps(tools))
-      .catch((error) => {
-        steps = undefined;
-        throw error;
-      }));
+  const loadSteps = once(async () => (await loadPart(() => import('./challenges.js'))).createSteps(tools));
   if (resume) void reopen().catch(core.onError);
 
   function enter(createStep: CreateStep, issue: LoginIssue | null = null): LoginState {
@@ -133,7 +127,13 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     // A code is sent only if the page can ask for it.
     if (begin.secret === undefined) await loadSteps();
     const body = { ...begin, ...(pin && { pin }), device: await loginDeviceOf(core) };
-    const answer = await core.send<Authentication>({ method: 'POST', path: '/v1/tokens', body, signal });
+    const answer = await core.send<Authentication>({
+      method: 'POST',
+      path: '/v1/tokens',
+      body,
+      signal,
+      expects: 'status',
+    });
     return follow(answer, request, signal, passkey);
   }
 

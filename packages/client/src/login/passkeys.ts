@@ -23,7 +23,7 @@ async function jsonOf(credentialPromise: Promise<unknown>): Promise<object> {
     return credential.toJSON();
   } catch (error) {
     const { name } = error as { readonly name?: string };
-    throw name === 'NotAllowedError' || name === 'AbortError' ? new CancelledError(error) : error;
+    throw name === 'NotAllowedError' || name === 'AbortError' ? new CancelledError({ cause: error }) : error;
   }
 }
 

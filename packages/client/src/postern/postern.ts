@@ -1,17 +1,16 @@
 import { type Core, coreKey, type StoredLogin } from '../core.js';
-import { isProblem, UsageError } from '../errors.js';
+import { isProblem, isUnauthorized, UsageError } from '../errors.js';
 import type { DpopSigner } from '../login/dpop-signer.js';
 import {
   type Abortable,
   forCaller,
   limited,
-  pauseFor,
+  once,
   platform,
   throwIfAborted,
   type Unsubscribe,
   wait,
 } from '../platform.js';
-import type { PosternStorage } from '../storage/storage.js';
 import { createStore } from '../store.js';
 import { stopwatch } from '../time.js';
 import { baseOf, type Call, createTransport, loadPart } from '../transport.js';
@@ -156,7 +155,7 @@ export function createPostern(options: PosternOptions): Postern {
   closers.add(() => tabs.close());
 
   function requireOpen(): void {
-    if (isClosed) throw new UsageError('This client is closed. Make another with createPostern.');
+    if (isClosed) throw new UsageError('This client is closed. Create another one.');
   }
 
   async function load(): Promise<SettledAuthState> {
@@ -200,7 +199,7 @@ export function createPostern(options: PosternOptions): Postern {
         // The page has no such storage, so it has no login in it either.
         const isRefused = /Security|Postern/.test((error as Partial<Error> | null)?.name ?? '');
         const left = isRefused || hasGivenUp ? 0 : patienceMs - elapsed();
-        if (left > 0) await pauseFor(core.onResume, Math.min(pause, left));
+        if (left > 0) await wait(Math.min(pause, left), undefined, core.onResume);
         else {
           if (!hasGivenUp) core.onError(error);
           hasGivenUp = true;
@@ -212,21 +211,17 @@ export function createPostern(options: PosternOptions): Postern {
   }
 
   /** Only clients whose storage keeps keys load the signer. */
-  let dpopSigner: Promise<DpopSigner> | undefined;
-  const loadDpopSigner = (store: PosternStorage): Promise<DpopSigner> =>
-    (dpopSigner ??= loadPart(() => import('../login/dpop-signer.js'))
-      .then(({ createDpopSigner }) => createDpopSigner({ base, transport, storage: store }))
-      .catch((error) => {
-        dpopSigner = undefined;
-        throw error;
-      }));
+  let signer: DpopSigner | undefined;
+  const loadSigner = once(async () => {
+    const { createDpopSigner } = await loadPart(() => import('../login/dpop-signer.js'));
+    signer = createDpopSigner({ base, transport, storage: ownStorage });
+    return signer;
+  });
 
   /** Sends the authentication token, with a proof if it is bound to a key. */
-  async function sendToken<T>(method: 'POST' | 'DELETE', path: string, sentLogin: LoginToken | undefined): Promise<T> {
-    const call = { method, path, authorization: sentLogin && `Basic ${btoa(`${sentLogin.token}:`)}` };
-    if (sentLogin?.is_bound && storage !== 'backend')
-      return (await loadDpopSigner(storage)).send(call, sentLogin.token);
-    return transport.json<T>(call);
+  async function sendToken<T>(request: Call, sentLogin: LoginToken | undefined): Promise<T> {
+    const call = { ...request, authorization: sentLogin && `Basic ${btoa(`${sentLogin.token}:`)}` };
+    return sentLogin?.is_bound ? (await loadSigner()).send(call, sentLogin.token) : transport.json<T>(call);
   }
 
   /** Waits while a call replaces the token, here or in another tab. @returns whether it had to wait */
@@ -254,7 +249,7 @@ export function createPostern(options: PosternOptions): Postern {
       const elapsed = stopwatch();
       try {
         const session = await withRetry(
-          () => sendToken<NewSession>('POST', '/v1/sessions', sentLogin),
+          () => sendToken<NewSession>({ method: 'POST', path: '/v1/sessions', expects: 'token' }, sentLogin),
           () => isClosed,
         );
         requireOpen();
@@ -272,7 +267,7 @@ export function createPostern(options: PosternOptions): Postern {
           cached = undefined;
           state.set({ ...signedIn(sentLogin), status: 'suspended', problem: error });
         }
-        if (!isProblem(error) || error.status !== 401) throw error;
+        if (!isUnauthorized(error)) throw error;
         if (await untilReplaced()) continue;
         // Another tab may have stored a newer token, which ended this one.
         const reason = sentLogin === undefined ? 'never_signed_in' : 'ended';
@@ -300,10 +295,10 @@ export function createPostern(options: PosternOptions): Postern {
   /** @param ended the token of a logout, as JSON @returns whether Postern knows that it has ended. Never rejects. */
   async function revoke(ended: string): Promise<boolean> {
     try {
-      await sendToken('DELETE', '/v1/tokens', JSON.parse(ended));
+      await sendToken({ method: 'DELETE', path: '/v1/tokens' }, JSON.parse(ended));
     } catch (error) {
       // After a 401, there is nothing to revoke. Without its key, a bound token is useless already.
-      if (!isProblem(error) || error.status !== 401) return false;
+      if (!isUnauthorized(error)) return false;
     }
     await marks.delete(revokeKey);
     return true;
@@ -343,10 +338,7 @@ export function createPostern(options: PosternOptions): Postern {
     async send(request) {
       // The answer to a logout removes the cookie of the backend, which must not be the one of the next login.
       if (usesBackend) await revoking;
-      return transport.json({
-        ...request,
-        onHeaders: (all) => void dpopSigner?.then((signer) => signer.storeNonce(all)),
-      });
+      return transport.json({ ...request, onHeaders: (all) => signer?.storeNonce(all) });
     },
     call: <T>(request: Call) => call<T>(request, transport.json),
     raw: (request) => call(request, transport.raw),
@@ -356,7 +348,7 @@ export function createPostern(options: PosternOptions): Postern {
       return () => closers.delete(end);
     },
     device: options.device,
-    signer: async () => (usesBackend || !storage.addKey ? undefined : loadDpopSigner(storage)),
+    signer: async () => (ownStorage.addKey ? loadSigner() : undefined),
     storage: safe,
     async signIn({ token = '', user_id, device_id, is_bound }, onDone) {
       requireOpen();

@@ -1,4 +1,4 @@
-import { ForeignAnswerError, isProblem, NetworkError, SignedOutError } from '../errors.js';
+import { ForeignAnswerError, isProblem, isUnauthorized, NetworkError, SignedOutError } from '../errors.js';
 import { type Abortable, throwIfAborted, wait } from '../platform.js';
 import type { Call } from '../transport.js';
 import type { HeldSession } from '../types.js';
@@ -35,7 +35,7 @@ function pauseAfter(error: unknown): number | undefined {
 export type WithSession = <T>(
   signal: AbortSignal | undefined,
   send: (bearer: string) => Promise<T>,
-  mustRepeat: (result: T) => boolean,
+  mustRepeat?: (result: T) => boolean,
 ) => Promise<T>;
 
 /**
@@ -48,32 +48,24 @@ export function createRequests(
   discard: (session: HeldSession) => void,
   isClosed: () => boolean,
 ) {
-  const withSession: WithSession = async (signal, send, mustRepeat) => {
-    const session = await getSession({ signal });
-    if (session === null) throw new SignedOutError();
-    const repeat = async () => {
+  const withSession: WithSession = async (signal, send, mustRepeat = () => false) => {
+    for (let isFirst = true; ; isFirst = false) {
+      const session = await getSession({ signal });
+      if (session === null) throw new SignedOutError();
+      try {
+        const result = await send(`Bearer ${session.token}`);
+        if (!isFirst || !mustRepeat(result)) return result;
+      } catch (error) {
+        if (!isFirst || !isUnauthorized(error)) throw error;
+      }
       discard(session);
-      const next = await getSession({ signal });
-      if (next === null) throw new SignedOutError();
-      return send(`Bearer ${next.token}`);
-    };
-    try {
-      const result = await send(`Bearer ${session.token}`);
-      return mustRepeat(result) ? await repeat() : result;
-    } catch (error) {
-      if (isProblem(error) && error.status === 401) return repeat();
-      throw error;
     }
   };
 
   function call<T>(request: Call, sendCall: (call: Call) => Promise<T>): Promise<T> {
     const attempt = () =>
       // `sendCall` throws at a 401, so no result means that the request must be repeated.
-      withSession(
-        request.signal,
-        (authorization) => sendCall({ ...request, authorization }),
-        () => false,
-      );
+      withSession(request.signal, (authorization) => sendCall({ ...request, authorization }));
     // A change may have taken effect although its answer was lost, so only the caller can decide to repeat it.
     return request.method === undefined ? withRetry(attempt, isClosed, request.signal) : attempt();
   }

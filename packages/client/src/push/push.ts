@@ -55,7 +55,7 @@ export async function enableWebPush(
 ): Promise<DeviceToken | null> {
   const core = coreOf(postern);
   try {
-    const { public_key } = await core.send<PushKey>({ path: '/v1/push/key', signal });
+    const { public_key } = await core.send<PushKey>({ path: '/v1/push/key', signal, expects: 'public_key' });
     const subscribe = () => pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: public_key });
     // Safari has no push manager in a page that is not on the home screen.
     if (pushManager === undefined) throw new UnsupportedError('Web Push');

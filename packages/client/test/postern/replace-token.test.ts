@@ -112,6 +112,7 @@ test('a request for a session that started before is not used, and its 401 signs
 test.each<[string, (answer: Response) => Response]>([
   ['is refused', () => problem(422, 'validation_failed')],
   ['is lost', () => lost()],
+  ['a captive portal answers', () => Response.json({ error: 'Sign in to this network' })],
 ])('after a new password that %s, the others go on', async (_name, change) => {
   const { send, release } = heldNetwork(change);
   release();

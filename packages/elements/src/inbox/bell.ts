@@ -3,7 +3,7 @@ import { element, icon } from '../base/dom.js';
 import { fill } from '../base/texts.js';
 import { bellPath } from './icons.js';
 import { positionPanel } from './panel-position.js';
-import type { InboxTexts } from './texts.js';
+import type { ListTexts } from './texts.js';
 
 /** The button that opens the panel, with the number of unread notifications. */
 export interface Bell {
@@ -12,7 +12,7 @@ export interface Bell {
 }
 
 /** @param onToggle called when the panel opens or closes */
-export function createBell(panel: HTMLElement, words: InboxTexts, onToggle: (isOpen: boolean) => void): Bell {
+export function createBell(panel: HTMLElement, words: ListTexts, onToggle: (isOpen: boolean) => void): Bell {
   const badge = element('span', { class: 'badge', part: 'badge', 'aria-hidden': 'true', hidden: true });
   const picture = element('slot', { name: 'bell' }, icon(bellPath));
   const attributes = {

@@ -13,7 +13,7 @@ import { fill } from '../base/texts.js';
 import { createBell } from './bell.js';
 import { createPanel } from './panel.js';
 import { style } from './style.js';
-import { english, type InboxTexts } from './texts.js';
+import { english, type ListTexts } from './texts.js';
 
 /** Events of `<postern-inbox>`. */
 export interface InboxEvents {
@@ -41,7 +41,7 @@ const refreshMs = 60_000;
  * document.querySelector('postern-inbox')?.on('postern-select', ({ detail }) => location.assign(`/bills/${detail.object_id}`));
  * ```
  */
-export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
+export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
   /** @internal */
   static readonly tag = 'postern-inbox';
   /** @internal */

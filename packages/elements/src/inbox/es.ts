@@ -16,10 +16,10 @@ export const spanish: InboxTexts = {
   not_loaded: 'No se pudieron cargar las notificaciones.',
   try_again: 'Reintentar',
   push_settings: 'Avisos en tus dispositivos',
+  push_failed: 'No se guardó el cambio. Comprueba tu conexión y vuelve a intentarlo.',
+  back: 'Volver',
   push_hint: 'Si desactivas un tipo, sus notificaciones aparecen aquí, pero tus dispositivos no las muestran.',
   push_none: 'Aún no hay tipos de notificaciones. Cada tipo aparece aquí después de la primera.',
   push_other: 'También desactivado',
   push_on_again: 'Activar',
-  push_failed: 'No se guardó el cambio. Comprueba tu conexión y vuelve a intentarlo.',
-  back: 'Volver',
 };

@@ -2,10 +2,10 @@ import type { InboxItem } from '@postern/client';
 import { element, icon, replaceContent } from '../base/dom.js';
 import { fullTime, timeAgo } from '../base/time.js';
 import { bellPath } from './icons.js';
-import type { InboxTexts } from './texts.js';
+import type { ListTexts } from './texts.js';
 
 export interface ListOptions {
-  readonly words: InboxTexts;
+  readonly words: ListTexts;
   readonly language: string;
   readonly renderItem: ((item: InboxItem) => Node | string) | null;
   readonly choose: (item: InboxItem) => void;
@@ -123,7 +123,7 @@ export const skeleton = (label: string) =>
   );
 
 /** Shown if there are no notifications. A page can replace it by the slot `empty`. */
-export const emptyNote = (words: InboxTexts) =>
+export const emptyNote = (words: ListTexts) =>
   element(
     'slot',
     { name: 'empty' },

@@ -2,14 +2,14 @@ import type { Inbox, InboxItem, InboxSnapshot, InboxView, Postern } from '@poste
 import { element, icon, replaceContent } from '../base/dom.js';
 import { backPath, backPathRightToLeft, settingsPath } from './icons.js';
 import { createRows, emptyNote, skeleton } from './list.js';
-import type { InboxTexts } from './texts.js';
+import type { ListTexts } from './texts.js';
 
 export interface PanelOptions {
   readonly postern: Postern;
   readonly inbox: Inbox;
   readonly view: InboxView;
   readonly signal: AbortSignal;
-  readonly words: InboxTexts;
+  readonly words: ListTexts;
   readonly language: string;
   readonly root: ShadowRoot;
   /** Whether the panel is a popover of a bell. Otherwise it is always shown. */

@@ -1,6 +1,7 @@
 import type { Inbox, InboxItem, Mute } from '@postern/client';
 import { element, replaceContent } from '../base/dom.js';
-import type { InboxTexts } from './texts.js';
+import { english } from './push-texts.js';
+import type { InboxTexts, ListTexts } from './texts.js';
 
 /** The style of this view, which is loaded with it. */
 export const style = `
@@ -22,7 +23,7 @@ export const style = `
 
 export interface PushOptions {
   readonly inbox: Inbox;
-  readonly words: InboxTexts;
+  readonly words: ListTexts;
   readonly items: readonly InboxItem[];
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
@@ -35,7 +36,8 @@ const typeFilter = /^notification_type:eq:([\w-]+)$/;
  * Lets the user choose which types of notifications are pushed to the devices: a *mute* of a type stops its pushes. Also lists
  * the mutes with other filters, which the user can remove but not create here.
  */
-export function showPushSettings(view: HTMLElement, { inbox, words, items, signal, report }: PushOptions): void {
+export function showPushSettings(view: HTMLElement, { inbox, items, signal, report, words: shown }: PushOptions): void {
+  const words: InboxTexts = { ...english, ...shown };
   const errorText = element('p', { class: 'error small', role: 'alert' });
   const options = { signal };
   const attempt = async (request: () => Promise<unknown>) => {

@@ -1,3 +1,5 @@
+import type { PushTexts } from './push-texts.js';
+
 /** The texts of `<postern-inbox>`. */
 export const english = {
   inbox: 'Notifications',
@@ -14,15 +16,14 @@ export const english = {
   not_loaded: 'The notifications could not be loaded.',
   try_again: 'Try again',
   push_settings: 'Push settings',
-  push_hint: 'If you switch a kind off, its notifications are listed here, but your devices do not show them.',
-  push_none: 'No kinds of notifications yet. Each kind appears here after you get the first one.',
-  push_other: 'Also switched off',
-  push_on_again: 'Switch on',
   push_failed: 'The change was not saved. Check your connection and try again.',
   back: 'Back',
 };
 
+/** The texts of the list. Those of the push settings load with the settings, unless the page has its own. */
+export type ListTexts = { readonly [K in keyof typeof english]: string } & Partial<PushTexts> & {
+    readonly [key: `type_${string}`]: string;
+  };
+
 /** The keys of the texts of the inbox. The name of a kind of notification has the key `type_` and its type, such as `type_payment`. */
-export type InboxTexts = { readonly [K in keyof typeof english]: string } & {
-  readonly [key: `type_${string}`]: string;
-};
+export type InboxTexts = ListTexts & PushTexts;

@@ -3,6 +3,7 @@ import { spanish as spanishAccount } from '../../src/account/es.js';
 import { english as englishAccount } from '../../src/account/texts.js';
 import { fill, wordsOf } from '../../src/base/texts.js';
 import { spanish as spanishInbox } from '../../src/inbox/es.js';
+import { english as englishPushes } from '../../src/inbox/push-texts.js';
 import { english as englishInbox } from '../../src/inbox/texts.js';
 import { spanish as spanishSignIn } from '../../src/sign-in/es.js';
 import { english as englishSignIn } from '../../src/sign-in/texts.js';
@@ -10,7 +11,7 @@ import { english as englishSignIn } from '../../src/sign-in/texts.js';
 const holes = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
 test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
-  ['the inbox', englishInbox, spanishInbox],
+  ['the inbox', { ...englishInbox, ...englishPushes }, spanishInbox],
   ['sign-in', englishSignIn, spanishSignIn],
   ['the account', englishAccount, spanishAccount],
 ])(

@@ -73,7 +73,7 @@ export function createUsers(connection: Connection): Users {
     create: async (user, options) =>
       call<User>({ method: 'POST', path, body: user, headers: onceHeader(options), signal: options.signal }),
     get: async (id, { signal } = {}) => connection.find<User>({ path: userPath(id), signal }),
-    list: ({ search, ...query } = {}) => listOf(connection, path, query, { search }),
+    list: ({ search, ...query } = {}) => listOf(connection, path, query, () => ({ search })),
     change: async (id, change, { signal } = {}) =>
       call<User>({ method: 'PATCH', path: userPath(id), body: change, signal }),
     delete: async (id, options) => remove<void>(userPath(id), options),

@@ -161,7 +161,12 @@ export function createBrowser(postern: PosternServer, options: BrowserSessionOpt
   async function createSession(token: string): Promise<HeldSession | null> {
     try {
       const authorization = `Basic ${btoa(`${token}:`)}`;
-      return await transport.json<HeldSession>({ method: 'POST', path: '/v1/sessions', authorization });
+      return await transport.json<HeldSession>({
+        method: 'POST',
+        path: '/v1/sessions',
+        authorization,
+        expects: 'token',
+      });
     } catch (error) {
       if (isProblem(error) && error.status === 401) return null;
       throw error;

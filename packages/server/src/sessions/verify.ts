@@ -45,7 +45,8 @@ export function createVerify(base: () => string, options: Omit<PosternServerOpti
   const cache = new Map<string, CachedSession>();
 
   async function requestCheck(token: string): Promise<Session | null> {
-    const call: Call = { method: 'POST', path: '/v1/sessions/verify', authorization: `Bearer ${token}` };
+    const authorization = `Bearer ${token}`;
+    const call: Call = { method: 'POST', path: '/v1/sessions/verify', authorization, expects: 'user_id' };
     try {
       // Postern may have just closed a kept-alive connection. Checks are safe to repeat.
       return await transport.json<Session>(call).catch((error) => {

@@ -60,6 +60,16 @@ test('a thousand checks of one token at the same time are one request', async ()
   expect(network.sent).toEqual([verifying]);
 });
 
+test.each<[string, () => Response]>([
+  ['JSON of somebody else', () => Response.json({ status: 'ok' })],
+  ['JSON without an object', () => Response.json(true)],
+  ['nothing', () => new Response(null, { status: 204 })],
+])('an address where another service answers with %s lets nobody in', async (_name, answer) => {
+  const { server, network } = backendOf(app);
+  network.answer = answer;
+  await expect(server.verify('pss_anything')).rejects.toMatchObject({ kind: 'foreign_answer' });
+});
+
 test('checks of different tokens are separate requests', async () => {
   const { server, network } = backendOf(app);
   const [ada, grace] = [await visitor(app), await visitor(app)];

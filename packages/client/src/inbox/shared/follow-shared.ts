@@ -1,6 +1,6 @@
 import type { Core } from '../../core.js';
 import { isProblem, problemFrom } from '../../errors.js';
-import { platform, throwIfAborted, wait } from '../../platform.js';
+import { onAbort, onPageEvent, throwIfAborted, wait } from '../../platform.js';
 import { stopwatch } from '../../time.js';
 import type { Postern } from '../../types.js';
 import { filterText } from '../filter.js';
@@ -107,10 +107,9 @@ function connect(
     postern.onChange((state) => {
       if (!('user_id' in state) || state.user_id !== user) end();
     }),
+    onAbort(signal, end),
+    onPageEvent('pagehide', hide),
   ];
-  signal?.addEventListener('abort', end);
-  platform().addEventListener?.call(globalThis, 'pagehide', hide);
-  if (signal?.aborted) end();
   post({ open: { transport, user, filter: filterText(filter) } });
 
   return {
@@ -127,8 +126,6 @@ function connect(
     leave(): void {
       clearInterval(watch);
       for (const removeListener of removeListeners) removeListener();
-      signal?.removeEventListener('abort', end);
-      platform().removeEventListener?.call(globalThis, 'pagehide', hide);
       post({ bye: true });
       port.close();
     },

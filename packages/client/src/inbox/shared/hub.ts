@@ -1,4 +1,4 @@
-import { isProblem, NetworkError } from '../../errors.js';
+import { isProblem, isUnauthorized, NetworkError } from '../../errors.js';
 import type { Unsubscribe } from '../../platform.js';
 import { type Call, createTransport } from '../../transport.js';
 import { follow, type StreamCore } from '../live.js';
@@ -100,7 +100,7 @@ function createStream({ transport, filter }: StreamRequest, onEnd: () => void): 
     try {
       return await send(false);
     } catch (error) {
-      if (isProblem(error) && error.status === 401) return send(true);
+      if (isUnauthorized(error)) return send(true);
       throw error;
     }
   }

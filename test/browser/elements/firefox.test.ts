@@ -1,0 +1,4 @@
+import { testElementsIn } from '../../support/element-scenarios.js';
+import { launchFirefox } from '../../support/firefox.js';
+
+testElementsIn(launchFirefox);
