@@ -305,7 +305,7 @@ describe('misuse fails at once with a sentence that says what to do', () => {
   test('a call after close', async () => {
     const postern = clientOf(app);
     postern.close();
-    await expect(postern.getSession()).rejects.toThrow(/closed. Make another/);
+    await expect(postern.getSession()).rejects.toThrow(/closed. Create another/);
     expect(() => createLogin(postern)).toThrow(/closed/);
   });
 
