@@ -19,6 +19,7 @@ import { admissionPlugin, countRefused, sessionLimitPlugin } from './plugins/adm
 import { authorizationPlugin } from './plugins/authorization.js';
 import { compressionPlugin } from './plugins/compression.js';
 import { corsPlugin } from './plugins/cors.js';
+import { encodedPathsPlugin } from './plugins/encoded-paths.js';
 import { forwardedHeadersPlugin } from './plugins/forwarded-headers.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
@@ -124,6 +125,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   serializationPlugin(app);
   problemsPlugin(app);
   headersPlugin(app, headers);
+  encodedPathsPlugin(app);
   if (publicPath !== '') publicPathPlugin(app, publicPath);
   forwardedHeadersPlugin(app, options.log);
   if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
