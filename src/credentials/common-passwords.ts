@@ -15,14 +15,22 @@ const keyboards: readonly (readonly string[])[] = [
 ];
 const shifted = new Map([...'!@#$%^&*()'].map((sign, at) => [sign, '1234567890'.charAt(at)]));
 
-/** A password as attackers' lists are compared: without case, spaces and digits at the end. */
+/**
+ * A password as attackers' lists are compared: without case, spaces and digits at the end.
+ *
+ * @public for the script that makes the list
+ */
 export function foldPassword(password: string): string {
   const text = password.normalize('NFC').toLowerCase().replaceAll(/\s/gu, '');
   const base = text.replace(/\p{Nd}+$/u, '');
   return base.length >= minBase ? base : text;
 }
 
-/** The digest of a folded password, as the list stores it. */
+/**
+ * The digest of a folded password, as the list stores it.
+ *
+ * @public for the script that makes the list
+ */
 export const commonPasswordDigest = (folded: string): Buffer =>
   createHash('sha256').update(folded).digest().subarray(0, digestBytes);
 

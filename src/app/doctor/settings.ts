@@ -13,7 +13,7 @@ export async function checkSettings(handle: Queryable, config: Config): Promise<
 }
 
 /** One sentence for each setting of PostgreSQL that breaks a promise. */
-export async function harmfulSettings(handle: Queryable, config: Config): Promise<string[]> {
+async function harmfulSettings(handle: Queryable, config: Config): Promise<string[]> {
   const { WORKERS, APNS_KEY, FCM_SERVICE_ACCOUNT, VAPID_PUBLIC_KEY } = config;
   const pushChannels = [APNS_KEY, FCM_SERVICE_ACCOUNT, VAPID_PUBLIC_KEY].filter((key) => key !== undefined).length;
   const settings = await findHarmfulSettings(handle, connectionsOfInstance(WORKERS, pushChannels));

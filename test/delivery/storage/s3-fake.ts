@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export const accessKeyId = 'AKIAEXAMPLE';
 export const secretAccessKey = 's3/secret/access/key';
 /** The only bucket of the store. */
-export const bucketName = 'bucket-of-tests';
+const bucketName = 'bucket-of-tests';
 
 /** A store in memory with the part of the API of Amazon S3 that Postern uses. It checks every signature. */
 export interface StoreFake {
