@@ -81,8 +81,10 @@ describe('the table of the fields of users', () => {
       expect(changed.status, name).toBe(200);
       expect(changed.body, name).toMatchObject(shown({ [name]: value }));
       if (!(name in userFieldsWith('isInEvents'))) continue;
-      const events = await admin<Event[]>('GET', `/admin/v1/events?filter=user_id:${body.id}&limit=1`);
-      expect(events.body[0]?.changes, name).toMatchObject([{ field: name, after: value }]);
+      const events = await admin<Event[]>('GET', `/admin/v1/events?filter=user_id:${body.id}`);
+      // A notice of a former change may have been sent meanwhile, which is an event without changes.
+      const [changes] = events.body.flatMap((event) => (event.changes.length === 0 ? [] : [event.changes]));
+      expect(changes, name).toMatchObject([{ field: name, after: value }]);
     }
   });
 
