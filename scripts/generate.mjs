@@ -1,21 +1,24 @@
 // Writes the generated documents. With --check, reports those that do not match the code.
 import { readFile, writeFile } from 'node:fs/promises';
-import { version } from '../dist/app/banner.js';
-import { createLog } from '../dist/app/base/log.js';
-import { formerNames, settingGroups } from '../dist/config/settings.js';
-import { authenticationErrors } from '../dist/contract/errors/authentications.js';
-import { fieldErrors } from '../dist/contract/errors/fields.js';
-import { errors } from '../dist/contract/errors/problems.js';
-import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
-import { fieldsWith } from '../dist/contract/notification-fields.js';
-import { webhookEventSchema } from '../dist/contract/webhook-events.js';
-import { webhookEventTypes } from '../dist/contract/webhooks.js';
-import { buildServer } from '../dist/http/server.js';
-import { nilId } from '../dist/lib/ids.js';
-import { textRules } from '../dist/messages/kinds.js';
-import { builtInTexts } from '../dist/messages/templates.js';
-import { exampleOf } from '../dist/webhooks/examples.js';
-import { bodyOf } from '../dist/webhooks/payload.js';
+import {
+  authenticationErrors,
+  bodyOf,
+  buildServer,
+  builtInTexts,
+  createLog,
+  errors,
+  exampleOf,
+  fieldErrors,
+  fieldsWith,
+  formerNames,
+  loginReasons,
+  nilId,
+  settingGroups,
+  textRules,
+  version,
+  webhookEventSchema,
+  webhookEventTypes,
+} from '../dist/tools.js';
 import { operationTypes, schemaType, wireTypes } from './lib/wire-types.mjs';
 
 const openApiText = await openApi();
