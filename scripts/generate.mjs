@@ -264,6 +264,9 @@ To use your own texts or more languages, put template files into a folder and se
 - The name of a file is \`<kind>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`. Its encoding is
   UTF-8. If a kind has no file, Postern uses the text below.
 - A mail template starts with the line \`Subject: …\` and an empty line. The text follows.
+- Postern makes the HTML of a mail from its text: an empty line begins a new paragraph, a line that begins with four spaces
+  becomes a box (for a code), and lines such as \`Device: …\` become a table. \`APP_NAME\`, \`APP_LOGO\` and \`APP_COLOR\` are
+  the head of each mail. The mail has the plain text, too.
 - A template may contain the placeholders of its kind in braces, and no other braces. If the device or
   the network is unknown, the text says so.
 - Postern reads all files at start. It reports all errors at once and does not start with an invalid file. \`postern doctor\`
