@@ -24,7 +24,8 @@ const shortText = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLeng
 /**
  * The fields of a notification, in the order of answers. Types, schemas, columns, statements, filters and the types of the
  * client derive from this table. The columns of a new field need a migration, and what the table cannot say is in
- * `notifications/publishing/content.ts` (rules for values) and `notifications/inbox/row.ts` (answers).
+ * `notifications/publishing/validation.ts` (rules for values), `notifications/publishing/content.ts` (columns) and
+ * `notifications/inbox/row.ts` (answers).
  */
 export const notificationFields = {
   id: { answer: Id, column: 'uuid', filter: 'id' },

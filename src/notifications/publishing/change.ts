@@ -16,7 +16,8 @@ import { blockRows } from '../inbox/blocks.js';
 import { lockHead } from '../inbox/heads.js';
 import { type Content, type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { recordInboxEvents } from '../inbox/webhook-events.js';
-import { type ContentRules, changedContent, contentErrors, imageIds, imageUrls } from './content.js';
+import { changedContent } from './content.js';
+import { type ContentRules, contentErrors, imageIds, imageUrls } from './validation.js';
 
 const selectOwner = statement<{ id: string }, { user_id: string }>(
   'notifications_owner',

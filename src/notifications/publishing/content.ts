@@ -1,17 +1,7 @@
 import type { Image } from '../../contract/image.js';
 import type { NotificationChange, NotificationInput } from '../../contract/notification.js';
 import { kinds } from '../../lib/filter/fields.js';
-import { choiceError, type FieldError } from '../../lib/problem.js';
-import { type CheckUrl, type ImageUrls, imageUrlError } from '../images/url.js';
 import { type Content, contentColumns } from '../inbox/row.js';
-
-/** The rules of an installation for the content of notifications. */
-export interface ContentRules {
-  readonly types: readonly string[];
-  readonly checkUrl: CheckUrl;
-  /** The URLs of uploaded images. */
-  readonly imageUrlsOf: ImageUrls;
-}
 
 /** A notification or a change that matches its schema, with its exact number if the parsed number may be inexact. */
 export interface InputItem<Input extends NotificationInput | NotificationChange> {
@@ -19,44 +9,6 @@ export interface InputItem<Input extends NotificationInput | NotificationChange>
   readonly exactNumber?: string | undefined;
   /** The prefix of field names in errors: `3.`, or empty. */
   readonly path: string;
-}
-
-/**
- * Errors that the schema does not find.
- * @param images the existing images among those of `imageIds`
- */
-export function contentErrors(
-  { input, exactNumber, path }: InputItem<NotificationInput | NotificationChange>,
-  { types, checkUrl }: ContentRules,
-  images: ReadonlyMap<string, Image>,
-): FieldError[] {
-  const errors: FieldError[] = [];
-  const { notification_type: type, object_data_number: value, image_id: imageId, image: imageUrl } = input;
-  if (type !== undefined && !types.includes(type)) {
-    errors.push(choiceError(`${path}notification_type`, types));
-  }
-  if (isGiven(value) && decimal(exactNumber ?? String(value)) === undefined) {
-    errors.push({ field: `${path}object_data_number`, code: 'invalid_number' });
-  }
-  if (isGiven(imageId) && isGiven(imageUrl)) {
-    errors.push({ field: `${path}image`, code: 'conflicting_fields', params: { fields: 'image_id, image' } });
-  }
-  if (isGiven(imageId) && !images.has(imageId.toLowerCase())) {
-    errors.push({ field: `${path}image_id`, code: 'unknown_image' });
-  }
-  const urlError = isGiven(imageUrl) ? imageUrlError(imageUrl, `${path}image`, checkUrl) : undefined;
-  if (urlError !== undefined) errors.push(urlError);
-  return errors;
-}
-
-/** The ids of the images that the items refer to, in lower case. */
-export function imageIds(items: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
-  return new Set(items.flatMap(({ input }) => input.image_id?.toLowerCase() ?? []));
-}
-
-/** The URLs of the images that the items show. */
-export function imageUrls(items: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
-  return new Set(items.flatMap(({ input }) => input.image ?? []));
 }
 
 /**
@@ -109,7 +61,8 @@ function imageIdOf(
   return id === null || url === null ? null : undefined;
 }
 
-function isGiven<T>(value: T | null | undefined): value is T {
+/** Whether a member has a value. */
+export function isGiven<T>(value: T | null | undefined): value is T {
   return value !== null && value !== undefined;
 }
 
@@ -123,6 +76,6 @@ const decimalOf = (value: number | null | undefined, exactText: string | undefin
  * Applies the rule of filters (15 digits, 1e-300 to 1e300, `-0` is 0), so that a filter can match every published
  * number.
  */
-function decimal(text: string): string | undefined {
+export function decimal(text: string): string | undefined {
   return kinds.number.read(text, { kind: 'number' });
 }

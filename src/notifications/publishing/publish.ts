@@ -4,10 +4,11 @@ import { orderedId } from '../../lib/ids.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { Content } from '../inbox/row.js';
-import { type ContentRules, contentOf } from './content.js';
+import { contentOf } from './content.js';
 import { type OnPart, publishMany } from './publish-many.js';
 import { createCommittingInsert, insertIn, publishOne } from './publish-one.js';
 import {
+  type ContentRules,
   type ExactNumbers,
   errorsOfGroups,
   type PublishRequest,

@@ -1,10 +1,11 @@
 import type { Image } from '../../contract/image.js';
-import type { NotificationInput } from '../../contract/notification.js';
+import type { NotificationChange, NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
-import { type FieldError, throwIfErrors } from '../../lib/problem.js';
+import { choiceError, type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { findAndLockImages, findImages, referToImages } from '../images/rows.js';
-import { type ContentRules, contentErrors, type InputItem, imageIds, imageUrls } from './content.js';
+import { type CheckUrl, type ImageUrls, imageUrlError } from '../images/url.js';
+import { decimal, type InputItem, isGiven } from './content.js';
 import { deliveryLimitErrors } from './limits.js';
 
 /** A request: one notification, or several. */
@@ -23,6 +24,14 @@ export interface Delivery {
 /** One item of a request. */
 export interface Item extends InputItem<NotificationInput> {
   readonly deliveries: readonly Delivery[];
+}
+
+/** The rules of an installation for the content of notifications. */
+export interface ContentRules {
+  readonly types: readonly string[];
+  readonly checkUrl: CheckUrl;
+  /** The URLs of uploaded images. */
+  readonly imageUrlsOf: ImageUrls;
 }
 
 export interface PublishRules extends ContentRules {
@@ -129,6 +138,34 @@ function requestErrors(
   return errors;
 }
 
+/**
+ * Errors that the schema does not find.
+ * @param images the existing images among those of `imageIds`
+ */
+export function contentErrors(
+  { input, exactNumber, path }: InputItem<NotificationInput | NotificationChange>,
+  { types, checkUrl }: ContentRules,
+  images: ReadonlyMap<string, Image>,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const { notification_type: type, object_data_number: value, image_id: imageId, image: imageUrl } = input;
+  if (type !== undefined && !types.includes(type)) {
+    errors.push(choiceError(`${path}notification_type`, types));
+  }
+  if (isGiven(value) && decimal(exactNumber ?? String(value)) === undefined) {
+    errors.push({ field: `${path}object_data_number`, code: 'invalid_number' });
+  }
+  if (isGiven(imageId) && isGiven(imageUrl)) {
+    errors.push({ field: `${path}image`, code: 'conflicting_fields', params: { fields: 'image_id, image' } });
+  }
+  if (isGiven(imageId) && !images.has(imageId.toLowerCase())) {
+    errors.push({ field: `${path}image_id`, code: 'unknown_image' });
+  }
+  const urlError = isGiven(imageUrl) ? imageUrlError(imageUrl, `${path}image`, checkUrl) : undefined;
+  if (urlError !== undefined) errors.push(urlError);
+  return errors;
+}
+
 function recipientErrors({ input, path, deliveries }: Item, users: ReadonlySet<string> | undefined): FieldError[] {
   const errors: FieldError[] = [];
   if (deliveries.length === 0) errors.push({ field: `${path}user_id`, code: 'required' });
@@ -149,4 +186,14 @@ async function existingUsers(handle: Queryable, items: readonly Item[]): Promise
   const userIds = new Set(items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)));
   const rows = await handle.query(selectUsers({ userIds: [...userIds] }));
   return new Set(rows.map((row) => row.user_id));
+}
+
+/** The ids of the images that the items refer to, in lower case. */
+export function imageIds(items: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
+  return new Set(items.flatMap(({ input }) => input.image_id?.toLowerCase() ?? []));
+}
+
+/** The URLs of the images that the items show. */
+export function imageUrls(items: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
+  return new Set(items.flatMap(({ input }) => input.image ?? []));
 }
