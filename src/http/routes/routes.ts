@@ -97,7 +97,7 @@ import { recoveryRoutes } from './v1/recoveries.js';
 import { recoveryCancellationRoutes } from './v1/recovery-cancellations.js';
 import { registrationRoutes } from './v1/registrations.js';
 import { sessionRoutes } from './v1/sessions.js';
-import { tokenRoutes } from './v1/tokens.js';
+import { loginRoutes, tokenRoutes } from './v1/tokens.js';
 import { webhookKeyRoutes } from './webhook-keys.js';
 
 /** The services that the routes call. `app/services.ts` creates them. */
@@ -170,6 +170,7 @@ export interface ServedRoutes {
 
 /** The routes of a server, in the order of the documentation. */
 export function registerRoutes(app: App, services: Services, { administration, console }: ServedRoutes): void {
+  loginRoutes(app, services);
   tokenRoutes(app, services);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);

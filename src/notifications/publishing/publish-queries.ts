@@ -61,7 +61,7 @@ export const recordPublication = (from: Sql, { pushes }: Parameters<PushChoice>)
     webhook as (${recordInboxEvents(sql`'notification.created'`, from)}
     ),
     publication as (
-      insert into publications (id, user_ids, notification_ids, size, created_at)
+      insert into push_fan_outs (id, user_ids, notification_ids, size, created_at)
       select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(time)
       from (select user_id, id, time from ${from}) published
       where ${pushes}::boolean
