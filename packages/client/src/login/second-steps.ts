@@ -1,8 +1,8 @@
 import type { Abortable } from '../platform.js';
 import type { Authentication, Challenge, Identity } from '../wire.js';
-import type { createSecretRequests, StartRequest } from './secret-requests.js';
+import type { CreateStep, Outcome, StartRequest } from './inputs.js';
+import type { createSecretRequests } from './secret-requests.js';
 import type { LoginStart, PinInput } from './states.js';
-import type { CreateStep, Outcome } from './steps.js';
 
 /** What the states of the second step do. */
 export interface StepActions extends Pick<ReturnType<typeof createSecretRequests>, 'sendSecret' | 'sendAssertion'> {

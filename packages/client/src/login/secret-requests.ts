@@ -1,18 +1,10 @@
 import { anySignal } from '../any-signal.js';
 import type { Core } from '../core.js';
 import { isProblem } from '../errors.js';
-import type { Authentication, AuthenticationState, Identity } from '../wire.js';
+import type { Authentication, AuthenticationState } from '../wire.js';
+import type { Outcome, StartRequest } from './inputs.js';
 import { browserPasskeys } from './passkeys.js';
 import type { LoginIssue, LoginStart, PasskeyInput } from './states.js';
-import type { Outcome } from './steps.js';
-
-/** The request of step 1. */
-export interface StartRequest {
-  readonly authenticator: string;
-  readonly identity?: Identity | undefined;
-  readonly secret?: string | undefined;
-  readonly pin?: string | undefined;
-}
 
 /** The requests of the steps after the first. @param follow called with the answer to a secret */
 export function createSecretRequests(

@@ -3,21 +3,12 @@ import { isProblem, type PosternError } from '../errors.js';
 import type { MutableStore } from '../store.js';
 import type { Authentication } from '../wire.js';
 import { loginDeviceOf } from './device.js';
-import { type IdentityInput, identityOf } from './identity.js';
+import { identityOf } from './identity.js';
+import type { CreateStep, Outcome, StartInput, StartRequest } from './inputs.js';
 import { issueOf } from './issues.js';
 import { challengeStep, codeStep, type OpenLogin, type StepActions } from './second-steps.js';
-import { createSecretRequests, type StartRequest } from './secret-requests.js';
+import { createSecretRequests } from './secret-requests.js';
 import type { LoginIssue, LoginStart, LoginState, PasskeyInput } from './states.js';
-
-type Next = Promise<LoginState>;
-export type StepMembers<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
-/** What an input leads to: a state to enter, or the state that the login has entered already. */
-export type Outcome = LoginState | (() => LoginState);
-/** Runs the work of an input, unless its step has ended or another input is in progress. */
-export type RunInput = (input: unknown, work: (signal: AbortSignal) => Promise<Outcome>) => Next;
-export type CreateStep = (runInput: RunInput) => StepMembers<LoginState>;
-/** The input of step 1. */
-export type StartInput = Omit<StartRequest, 'identity'> & { readonly identity?: IdentityInput | undefined };
 
 /** The parts of a login that its steps use. */
 export interface LoginTools {
