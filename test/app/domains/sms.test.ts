@@ -18,7 +18,7 @@ test('an unknown SMS_PROVIDER is a configuration error', () => {
 
 test('no sender is created for an unknown SMS_PROVIDER', async () => {
   const outbound = createOutbound({ allowPrivateNetworkTargets: false });
-  await expect(createSmsSender(unchecked, outbound, () => undefined)).rejects.toThrow('unknown SMS_PROVIDER pigeon');
+  await expect(createSmsSender(unchecked, outbound, consoleOutput)).rejects.toThrow('unknown SMS_PROVIDER pigeon');
   await outbound.close();
 });
 
@@ -40,7 +40,7 @@ function loadedWith(env: Readonly<Record<string, string>>): string[] {
     const { createSmsSender } = await import('./dist/app/domains/sms.js');
     const { readConfig } = await import('./dist/config/config.js');
     const { createOutbound } = await import('./dist/delivery/outbound.js');
-    const sender = await createSmsSender(readConfig(process.env), createOutbound({ allowPrivateNetworkTargets: false }), () => {});
+    const sender = await createSmsSender(readConfig(process.env), createOutbound({ allowPrivateNetworkTargets: false }), { print: () => {}, refusal: () => {} });
     console.log(sender?.name);`;
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
@@ -50,6 +50,8 @@ function loadedWith(env: Readonly<Record<string, string>>): string[] {
   const loaded = [...stderr.matchAll(/^loaded .*\/(delivery\/sms\/(?:webhook|twilio|vonage|sns)|aws4fetch)\b/gm)];
   return [...new Set(loaded.map(([, module]) => module ?? ''))].sort();
 }
+
+const consoleOutput = { print: () => undefined, refusal: () => undefined };
 
 test('only the configured providers are loaded', () => {
   const twilio = {
