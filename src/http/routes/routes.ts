@@ -172,7 +172,11 @@ export interface ServedRoutes {
 }
 
 /** The routes of a server, in the order of the documentation. */
-export function registerRoutes(app: App, services: Services, { administration, console }: ServedRoutes): void {
+export function registerRoutes(
+  app: App,
+  services: Services,
+  { administration, console, apiDocs }: ServedRoutes & { readonly apiDocs: boolean },
+): void {
   loginRoutes(app, services);
   tokenRoutes(app, services);
   loginOptionRoutes(app, services);
@@ -202,7 +206,7 @@ export function registerRoutes(app: App, services: Services, { administration, c
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);
-  operationRoutes(app, services);
+  operationRoutes(app, services, apiDocs);
 }
 
 function adminRoutes(app: App, services: Services): void {
