@@ -16,6 +16,7 @@ const withMore = [
   'test/deploy/prometheus*',
   'test/faults/failover*',
   'test/faults/pooler*',
+  'test/faults/tls*',
   'test/faults/rolling-upgrade*',
   'test/proxies/**',
   ...slow,

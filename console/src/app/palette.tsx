@@ -231,6 +231,14 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
           },
         ]
       : []),
+    ...(can('admin')
+      ? [
+          {
+            ...{ ...actions, id: 'invite', name: text.users.invite.title, icon: 'plus' as const },
+            run: () => void navigate({ to: '/users', search: { act: 'invite' } }),
+          },
+        ]
+      : []),
     ...themes.map((name) => ({
       ...{ ...actions, id: `theme-${name}`, name: `${shell.theme}: ${shell.themes[name]}`, icon: 'sun' as const },
       run: () => theme.set(name),

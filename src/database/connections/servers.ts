@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { urlsOfHosts } from '../../lib/postgres-hosts.js';
+import { isPlainHost, urlsOfHosts } from '../../lib/postgres-hosts.js';
 import { waitAtMost } from '../../lib/time-limit.js';
 import { destroy, prepareSession, type ServerState, type SessionSettings } from './session-check.js';
 
@@ -110,7 +110,7 @@ function createTimelines(): Timelines {
 /** Creates the servers of a database. */
 export function createServers(target: string | ServerFields): Servers {
   const all: readonly pg.ClientConfig[] =
-    typeof target === 'string' ? urlsOfHosts(target).map((url) => ({ connectionString: url })) : [{ ...target }];
+    typeof target === 'string' ? urlsOfHosts(target).map(fieldsOfUrl) : [{ ...target }];
   const [first = {}] = all;
   let primary = all.length === 1 ? first : undefined;
   let search: Promise<void> | undefined;
@@ -183,6 +183,17 @@ export function createServers(target: string | ServerFields): Servers {
       return () => clearInterval(timer);
     },
   };
+}
+
+/**
+ * The fields for a URL. Without TLS, the password would cross the network in clear text if a server asks for it that way. So
+ * only a socket, this machine, and a URL or PGSSLMODE that says `disable` do without TLS.
+ */
+function fieldsOfUrl(url: string): pg.ClientConfig {
+  const fields: pg.ClientConfig = { connectionString: url };
+  const { host, ssl } = new pg.Client(fields);
+  const mode = new URL(url).searchParams.get('sslmode') ?? process.env.PGSSLMODE;
+  return ssl || isPlainHost(host) || mode === 'disable' ? fields : { ...fields, ssl: true };
 }
 
 /** A client whose errors do not end the process, and whose connection attempt has a time limit. */
