@@ -82,19 +82,20 @@ export interface CodeSenderOptions {
 export function createCodeSender({ keys, limits, channels, onQueued }: CodeSenderOptions): CodeSender {
   return {
     supports: (type) => channels.includes(channelOf[type]),
-    async countRequest({ userId, address, recipient, knownDevice, clientAddress: from }) {
-      const recentCodes = await limits.countMessageByAddress(from);
-      const resendAt = await limits.countMessageByIdentity(identityDigest(address), knownDevice);
-      const channel = address.type === 'email' ? 'email' : 'sms';
-      const maySend = await limits.countMessageToRecipient({
-        userId,
-        channel,
-        identity: address,
-        address: recipient,
-        knownDevice,
-      });
-      return { recipient: maySend ? recipient : undefined, resendAt, recentCodes };
-    },
+    countRequest: ({ userId, address, recipient, knownDevice, clientAddress: from }) =>
+      limits.inAddressQueue(from, async () => {
+        const recentCodes = await limits.countMessageByAddress(from);
+        const resendAt = await limits.countMessageByIdentity(identityDigest(address), knownDevice);
+        const channel = address.type === 'email' ? 'email' : 'sms';
+        const maySend = await limits.countMessageToRecipient({
+          userId,
+          channel,
+          identity: address,
+          address: recipient,
+          knownDevice,
+        });
+        return { recipient: maySend ? recipient : undefined, resendAt, recentCodes };
+      }),
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });
       tx.onCommit(onQueued);

@@ -36,7 +36,7 @@ export interface Handle extends Queryable {
 /** The database of the service. */
 export interface Database extends Handle {
   /**
-   * The queue of one user. Use it for work on that user's rows: if the work waits for a lock, it uses at most a fifth of the
+   * The queue of one user, or of one client address. Use it for work on that user's rows: if the work waits for a lock, it uses at most a fifth of the
    * connections, so it does not delay other users.
    * @throws Problem `overloaded` when too many tasks already wait for this user.
    */

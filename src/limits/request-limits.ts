@@ -1,10 +1,12 @@
-import type { Database } from '../database/database.js';
+import type { Database, Queryable } from '../database/database.js';
 import { type Parameters, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
+import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
 import { Problem } from '../lib/problem.js';
 import {
   createLimitCounts,
   type LimitCounts,
   type LimitCountsOptions,
+  network,
   type Recipient,
   type RequestCount,
 } from './limit-counts.js';
@@ -27,6 +29,12 @@ export interface RequestLimits {
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countOwnChange(userId: string): Promise<void>;
+  /**
+   * Runs a request for a code: at most four of an address at a time, because each one commits several times and occupies a
+   * connection meanwhile.
+   * @throws Problem `overloaded` if too many requests of the address wait
+   */
+  inAddressQueue<T>(address: string | undefined, work: () => Promise<T>): Promise<T>;
   /** The key and the size of each limit. */
   readonly counts: LimitCounts;
   /** The parameters of `countRequest`, for a statement that replaces `countLoginByAddress` and also does other work. */
@@ -113,14 +121,17 @@ const takeMessage = statement<{ key: Buffer }, WaitRow & { readonly free_at: str
   (p) => sql`select wait, free_at from take_message_slot(${p.key})`,
 );
 
+const addressQueue = { concurrency: 4, maxWaiting: 200, timeoutMs: 2000 };
+
 /** Creates the request limits. One statement counts a request toward one limit. */
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);
+  const inQueue = createKeyedLimiter(addressQueue);
 
-  async function secondsToWait(count: RequestCount): Promise<number> {
+  async function secondsToWait(count: RequestCount, handle: Queryable = database): Promise<number> {
     if (count.limitSize === 0) return 0;
-    const [row] = await database.query(takeRequest(count));
+    const [row] = await handle.query(takeRequest(count));
     return row?.wait ?? 0;
   }
   async function countMessage(key: Buffer) {
@@ -130,11 +141,12 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   }
 
   return {
+    inAddressQueue: (address, work) => inQueue(network(address), work),
     counts,
     loginCountByAddress: counts.loginsFrom,
     loginCountByAccount: counts.loginsTo,
     async countLoginByAddress(address) {
-      refuseOverLimit(await secondsToWait(counts.loginsFrom(address)));
+      refuseOverLimit(await secondsToWait(counts.loginsFrom(address), database.user(network(address))));
     },
     async countLoginByAccount(userId, knownDevice) {
       const count = counts.loginsTo(userId, knownDevice);
@@ -149,7 +161,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     },
     async countMessageByAddress(address) {
       const { count, recentCodesKey } = counts.messagesFrom(address);
-      const [row] = await database.query(countCodeRequest({ ...count, recentCodesKey }));
+      const [row] = await database.user(network(address)).query(countCodeRequest({ ...count, recentCodesKey }));
       refuseOverLimit(row?.wait);
       return row?.recent_codes ?? 0;
     },

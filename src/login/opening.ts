@@ -24,7 +24,14 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
    * Known and unknown identities cause the same work, rows and response. A PIN in this request is checked now, but its
    * result shows in step 2 only: a wrong PIN would otherwise reveal that there is a user with a PIN.
    */
-  async function begin(
+  const begin = (
+    authenticator: TwoStep,
+    attempt: StartedLogin & LoginAttempt,
+    request: { readonly identity: Identity; readonly pin: string | undefined },
+  ): Promise<LoginResult> =>
+    limits.inAddressQueue(attempt.origin.clientAddress, () => beginInTurn(authenticator, attempt, request));
+
+  async function beginInTurn(
     authenticator: TwoStep,
     attempt: StartedLogin & LoginAttempt,
     { identity, pin }: { readonly identity: Identity; readonly pin: string | undefined },

@@ -79,7 +79,8 @@ async function runRestore(
 ): Promise<void> {
   const connection = await openProgramConnection(database);
   try {
-    const args = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges'];
+    // Otherwise the program guesses the format from the file.
+    const args = ['--format=custom', '--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges'];
     await feed({ program, connection, args }, readDump(folder), stop);
   } finally {
     await connection.close();

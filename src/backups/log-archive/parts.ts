@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { parseJsonObject } from '../../lib/json-object.js';
@@ -9,7 +10,8 @@ import type { BackupStore } from '../places/place.js';
 
 // A part is a range of bytes of the write-ahead log in a file of its own: a tar archive as a backup, with its checksum and
 // signature at the end. Its header repeats its archive and its position, so no other part can take its place. No part
-// crosses the end of a segment. The folder of all parts is named after its owner and the log archive.
+// crosses the end of a segment. The folder of all parts is named after its owner and the log archive. The name of a part
+// ends with random digits, so nobody can take it before the part is written, which would stop the archive.
 
 /** Bytes. The embedded server has segments of 16 MiB. */
 const maxPartBytes = 64 * 1024 * 1024;
@@ -43,12 +45,12 @@ export const archiveFolder = (owner: string, archive: string): string => `wal-${
 
 const digits = (position: number) => position.toString(16).toUpperCase().padStart(16, '0');
 
-/** The parts of an archive, sorted by their start. */
+/** The parts of an archive, sorted by their start. Earlier releases wrote names without random digits. */
 export async function listParts(store: BackupStore, folder: string): Promise<Part[]> {
   const names = await store.list(`${folder}/`);
   return names.flatMap((name) => {
     const [, of, startText = '', endText = ''] =
-      /^([^/]+)\/([0-9A-F]{16})-([0-9A-F]{16})\.tar(?:\.age)?$/.exec(name) ?? [];
+      /^([^/]+)\/([0-9A-F]{16})-([0-9A-F]{16})(?:-[0-9a-f]{16})?\.tar(?:\.age)?$/.exec(name) ?? [];
     const [start, end] = [Number.parseInt(startText, 16), Number.parseInt(endText, 16)];
     const isRange = Number.isSafeInteger(end) && start < end && end - start <= maxPartBytes;
     return of === folder && isRange ? [{ name, start, end }] : [];
@@ -74,7 +76,8 @@ export async function writePart(
     yield { path: contentPath, type: 'file', size: end - start, mode: 0o600, modifiedAt: 0, content };
   }
   const archive = writeArchive(entries(), () => ({}), encrypt === undefined ? key : undefined);
-  const name = `${folder}/${digits(start)}-${digits(end)}.tar${encrypt === undefined ? '' : '.age'}`;
+  const range = `${digits(start)}-${digits(end)}-${randomBytes(8).toString('hex')}`;
+  const name = `${folder}/${range}.tar${encrypt === undefined ? '' : '.age'}`;
   await store.write(name, encrypt === undefined ? archive : encrypt(archive));
   return { name, start, end };
 }

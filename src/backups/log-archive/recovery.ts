@@ -26,6 +26,8 @@ export interface RecoveryOptions {
 export interface RecoveredBackup extends RestoredBackup {
   /** The time up to which the database contains everything that was committed. */
   readonly until: string;
+  /** Newer files with names of backups that could not be used, if the database may be older because of them. */
+  readonly skipped: readonly string[];
 }
 
 /** The requested time is before the end of the backup, so an older backup is needed. */
@@ -41,6 +43,7 @@ export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBack
   const all = name === undefined ? await listStored(store) : [name];
   const earlier = all.filter((one) => at === undefined || (parseBackupName(one)?.startedAt ?? 0) <= at);
   let unusable: UnusableFileError | undefined;
+  const skipped: string[] = [];
   for (const candidate of earlier.reverse()) {
     let until = '';
     try {
@@ -52,11 +55,15 @@ export async function restoreAt(options: RecoveryOptions): Promise<RecoveredBack
           until = await replay(extracted, { store, at, trust, log });
         },
       });
-      return { ...restored, until };
+      // A state of a certain time is the same from each backup.
+      const isOlder = (newer: string) =>
+        at === undefined && (parseBackupName(newer)?.startedAt ?? 0) > Date.parse(until);
+      return { ...restored, until, skipped: skipped.filter(isOlder) };
     } catch (error) {
       if (name !== undefined) throw error;
       if (error instanceof UnusableFileError) {
         unusable ??= error;
+        skipped.push(candidate);
         log.warn({}, `Skipped ${store.locate(candidate)}: ${error.message}`);
       } else if (!(error instanceof TooEarlyError)) throw error;
     }

@@ -127,18 +127,20 @@ async function create(
 async function withBackup<T>(
   config: Config,
   { io, from, stop }: { readonly io: Io; readonly from: string; readonly stop: AbortSignal },
-  work: (place: OpenBackupPlace & { readonly name: string }) => Promise<T>,
+  work: (place: OpenBackupPlace & { readonly name: string; readonly skipped: readonly string[] }) => Promise<T>,
 ): Promise<T> {
   const place = await openBackupAt(config, from);
   const store = { ...place.store, read: (name: string) => untilStopped(place.store.read(name), stop) };
   try {
     let unusable: unknown;
+    const skipped: string[] = [];
     for (const name of place.names) {
       try {
-        return await work({ ...place, store, name });
+        return await work({ ...place, store, name, skipped });
       } catch (error) {
         if (!(error instanceof UnusableFileError) || place.isNamed) throw error;
         unusable ??= error;
+        skipped.push(name);
         printLine(io.stderr, `Skipped ${store.locate(name)}: ${error.message}`);
       }
     }
@@ -190,17 +192,22 @@ async function restore(io: Io, from: string, options: RestoreOptions, stop: Abor
   const target = resolve(to ?? config.DATA_DIR);
   const keys = await backupKeys(config, options.unauthenticated === true);
   const log = quietLog(io);
-  const { header, until } = await withBackup(config, { io, from, stop }, async ({ store, name, isNamed }) => {
+  const { header, until, newer } = await withBackup(config, { io, from, stop }, async (place) => {
+    const { store, name, isNamed, skipped } = place;
     await refuseExisting(target);
     if (at !== undefined) {
-      return restoreAt({ store, name: isNamed ? name : undefined, at: parseTime(at), keys, target, log });
+      const recovered = await restoreAt({
+        ...{ store, name: isNamed ? name : undefined, at: parseTime(at) },
+        ...{ keys, target, log },
+      });
+      return { ...recovered, newer: recovered.skipped.map(store.locate) };
     }
     const backup = await openBackup(store.read(name), keys, { name });
     const restored =
       config.DATABASE_URL === undefined
         ? restoreFiles(backup, { target })
         : restoreIntoDatabase(config, { backup, target, log, stop });
-    return { until: undefined, ...(await restored) };
+    return { until: undefined, ...(await restored), newer: skipped.map(store.locate) };
   });
   const isDump = header.kind === 'dump';
   const restoredTo = isDump ? `the database of DATABASE_URL, and its images to ${target}` : target;
@@ -226,6 +233,19 @@ async function restore(io: Io, from: string, options: RestoreOptions, stop: Abor
     printLine(io.stdout, `Then move the images from ${join(target, 'images')} to IMAGE_DIR.`);
   }
   printLine(io.stdout, `Start it with: DATA_DIR=${target} postern serve`);
+  warnOfNewer(io, newer, until ?? header.created_at);
+}
+
+/** Says last what an operator must not miss. Nothing uses the restored folder yet. */
+function warnOfNewer(io: Io, newer: readonly string[], time: string): void {
+  const [newest] = newer;
+  if (newest === undefined) return;
+  const others = newer.length === 1 ? '' : ` and ${newer.length - 1} more`;
+  printLine(
+    io.stderr,
+    `WARNING: ${newest}${others} cannot be used, so this is an older state. What was changed after ${time} is lost, and ` +
+      'tokens that were revoked later are valid again. If you have another copy of the newest backup, restore that one.',
+  );
 }
 
 async function restoreIntoDatabase(

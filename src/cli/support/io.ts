@@ -20,15 +20,15 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** Prints a line. */
+/**
+ * Prints a text and the end of its line. Control characters other than tabs and line breaks become escapes such as
+ * `\u001b`: users, webhooks and files choose some of the texts, and must not control the terminal.
+ */
 export function printLine(output: Output, line: string): void {
-  output.write(`${line}\n`);
+  output.write(`${escapeControls(line)}\n`);
 }
 
-/**
- * Prints rows with aligned columns, two spaces apart. Line breaks become spaces. Other control characters become escapes such as
- * `\u001b`: users and webhooks choose some of the texts, and must not control the terminal.
- */
+/** Prints rows with aligned columns, two spaces apart. Line breaks become spaces. */
 export function printTable(output: Output, table: readonly (readonly string[])[]): void {
   const rows = table.map((cells) => cells.map(onOneLine));
   const widths = rows.reduce<number[]>(
@@ -45,10 +45,14 @@ export function printTable(output: Output, table: readonly (readonly string[])[]
     );
 }
 
-const onOneLine = (text: string) =>
-  text
-    .replace(/[\t\r\n\u2028\u2029]+/g, ' ')
-    .replace(/\p{Cc}|\p{Bidi_Control}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const onOneLine = (text: string) => escapeControls(text.replace(/[\t\r\n\u2028\u2029]+/g, ' '));
+
+/** In JSON, these escapes mean the same characters. */
+const escapeControls = (text: string) =>
+  text.replace(
+    /(?![\t\n])\p{Cc}|\p{Bidi_Control}/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** Prints a value as indented JSON. */
 export function printJson(output: Output, value: unknown): void {

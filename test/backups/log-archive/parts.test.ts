@@ -112,6 +112,25 @@ describe('a part of the log', () => {
     expect(await listParts(store, folder)).toEqual([]);
   });
 
+  it('has a name that nobody can take before it is written', async () => {
+    const { store, objects } = emptyStore();
+    const write = () =>
+      writePart(
+        store,
+        folder,
+        { start: 0, end: 512 },
+        { header, content: bytes(Buffer.alloc(512)), encrypt: undefined, key },
+      );
+    const first = await write();
+    objects.set(first.name, Buffer.from('not a part'));
+    objects.set(first.name.replace(/-[0-9a-f]{16}(?=\.tar)/, ''), Buffer.from('not a part'));
+    const second = await write();
+    const isOwn = async ({ name }: { readonly name: string }) => name === second.name;
+    const parts = await listParts(store, folder);
+    expect(parts).toHaveLength(3);
+    expect(await removeContained(store, parts, isOwn)).toEqual([second]);
+  });
+
   it('is removed when a larger one contains it', async () => {
     const { store, objects } = emptyStore();
     for (const [start = 0, end = 0] of [

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openClient } from '../../src/database/connections/open-client.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { testSql } from '../support/sql.js';
+import { createUser, passwordLogin, signIn } from '../support/users.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '10000', TRUST_PROXY: '127.0.0.1' });
+});
+afterAll(() => postern.close());
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+
+/** The requests of one address that wait for the row of its limit. */
+async function waiting(client: Awaited<ReturnType<typeof openClient>>): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity
+     where datname = current_database() and application_name = 'postern' and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test.each([
+  ['logins', passwordLogin('nobody', 'wrong')],
+  ['codes', { identity: { type: 'email', value: 'nobody@example.com' }, authenticator: 'email', device: {} }],
+])('a hundred %s of one address use few connections while they wait, so others log in meanwhile', async (_, body) => {
+  const other = await createUser(postern);
+  await postern.database.query(testSql('delete from request_limits'));
+  await postern.api('POST', '/v1/tokens', { body: passwordLogin('nobody', 'wrong'), ...from('11.0.0.1') });
+  const client = await openClient(postern.databaseEnv.DATABASE_URL, {
+    application_name: 'test',
+    connectionTimeoutMillis: 10_000,
+  });
+  onTestFinished(() => client.end());
+  await client.query('begin');
+  await client.query('select from request_limits for update');
+  const flood = Array.from({ length: 100 }, () => postern.api('POST', '/v1/tokens', { body, ...from('11.0.0.1') }));
+  await eventually('requests to wait', async () => ((await waiting(client)) > 0 ? true : undefined));
+  // The login takes a new row, and it needs connections that the flood could have taken.
+  const { session } = await signIn(postern, other);
+  expect(session.token).toContain('pss_');
+  expect(await waiting(client)).toBeLessThanOrEqual(4);
+  await client.query('rollback');
+  await Promise.all(flood);
+});
