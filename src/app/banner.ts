@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { packageFolder } from '../lib/package-folder.js';
 import type { OfferedSetUpLink } from '../sessions/setup-links.js';
 
 /** The values in the text of a start. */
@@ -10,6 +11,8 @@ export interface BannerOptions {
   /** The URL of the server that has the console and the admin API. */
   readonly administrationUrl: string;
   readonly firstKey: FirstKey;
+  /** Whether `/docs` is served. */
+  readonly apiDocs: boolean;
   /** Undefined: there is no console. */
   readonly consoleUrl: string | undefined;
   /** Undefined if an operator exists. */
@@ -21,7 +24,7 @@ export interface BannerOptions {
  * or their files, and three commands that work in this order in one shell. If the key is no longer known, they use the
  * variable `KEY`.
  */
-export function banner({ url, administrationUrl, firstKey, consoleUrl, setUpLink }: BannerOptions): string {
+export function banner({ url, administrationUrl, firstKey, apiDocs, consoleUrl, setUpLink }: BannerOptions): string {
   const name = `ada${randomInt(1000, 10_000)}`;
   const jsonHeader = "-H 'Content-Type: application/json'";
   const newUser = JSON.stringify({ username: name, password: 'a battery of horses' });
@@ -33,7 +36,7 @@ export function banner({ url, administrationUrl, firstKey, consoleUrl, setUpLink
   });
   return [
     '',
-    `Postern is ready at ${url} (API: ${url}/docs)`,
+    `Postern is ready at ${url}${apiDocs ? ` (API: ${url}/docs)` : ''}`,
     ...describeConsole(consoleUrl, setUpLink),
     ...describeKey(firstKey),
     '',
@@ -78,7 +81,7 @@ function shellPath(file: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+const manifest = JSON.parse(readFileSync(new URL('package.json', packageFolder), 'utf8')) as {
   version: string;
 };
 
