@@ -408,14 +408,14 @@ import { Button, FlatList, Text, TextInput } from 'react-native';
 import { postern } from './postern';
 
 function SignIn() {
-  const login = useLogin();
+  const { state } = useLogin();
   const [identity, setIdentity] = useState('');
   const [password, setPassword] = useState('');
   return (
     <>
       <TextInput aria-label="User" onChangeText={setIdentity} />
       <TextInput aria-label="Password" secureTextEntry onChangeText={setPassword} />
-      <Button title="Sign in" onPress={() => login.step === 'start' && login.password({ identity, password })} />
+      <Button title="Sign in" onPress={() => state.step === 'start' && state.password({ identity, password })} />
     </>
   );
 }

@@ -139,6 +139,10 @@ export async function checkPage({ postern, origin, name, password, open }) {
     /** @type {string[]} */
     const errors = [];
     page.on('pageerror', ({ message }) => errors.push(message));
+    /** @type {string[]} what explains a page that does not work */
+    const notes = [];
+    page.on('console', (message) => notes.push(message.text()));
+    page.on('requestfailed', (request) => notes.push(`${request.url()} ${request.failure()?.errorText}`));
     await page.goto(origin);
     const field = (/** @type {string | undefined} */ label, /** @type {string} */ other) =>
       label === undefined ? page.locator(`[name=${other}]`) : page.getByLabel(label, { exact: true });
@@ -150,7 +154,9 @@ export async function checkPage({ postern, origin, name, password, open }) {
     await returned;
     if (open) await open(page);
     const shown = page.getByText('Grace paid you 12.50').waitFor();
-    await shown.catch(async () => assert.fail(`The page shows: ${await page.innerText('body')}\n${errors.join('\n')}`));
+    await shown.catch(async () =>
+      assert.fail(`The page shows: ${await page.innerText('body')}\n${[...errors, ...notes].join('\n')}`),
+    );
     assert.deepEqual(errors, []);
   } finally {
     await browser.close();

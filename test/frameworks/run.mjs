@@ -114,7 +114,12 @@ try {
     load('client/dist/index.js'),
     load('server/dist/testing/index.js'),
   ]);
-  const postern = await startPostern({ installation: root, env: { TRUST_PROXY: '127.0.0.1', PIN_POLICY: 'off' } });
+  /** @type {Map<string, number>} */
+  const ports = new Map(await Promise.all(names.map(async (name) => /** @type {const} */ ([name, await freePort()]))));
+  // Apps without a backend of their own, such as Expo, send their requests to Postern itself.
+  const CORS_ORIGINS = [...ports.values()].map((port) => `http://127.0.0.1:${port}`).join();
+  const env = { TRUST_PROXY: '127.0.0.1', PIN_POLICY: 'off', CORS_ORIGINS };
+  const postern = await startPostern({ installation: root, env });
   try {
     for (const name of names) {
       const app = apps[name];
@@ -126,7 +131,7 @@ try {
       const glue = glueOf(recipe);
       let server;
       try {
-        const port = await freePort();
+        const port = ports.get(name) ?? 0;
         const write = (/** @type {string} */ path, /** @type {string} */ text) => {
           mkdirSync(dirname(join(folder, path)), { recursive: true });
           writeFileSync(join(folder, path), text);
