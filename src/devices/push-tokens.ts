@@ -60,10 +60,10 @@ export function canonicalApnsToken(text: string): string {
 }
 
 /**
- * A token of FCM, without the spaces, line ends, invisible marks and quotes that come along when it is copied. Upper and lower case
+ * A token of FCM, without the line ends, invisible marks, quotes and outer spaces that come along when it is copied. Upper and lower case
  * are different tokens.
  */
-export const canonicalFcmToken = (text: string): string => text.replaceAll(/[\s\p{Cf}"']/gu, '');
+export const canonicalFcmToken = (text: string): string => text.replaceAll(/[\t\r\n\p{Cf}"']/gu, '').trim();
 
 /**
  * The pattern is loose, because Apple's documentation says not to rely on the length of its tokens, and Google's
