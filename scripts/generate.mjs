@@ -207,8 +207,10 @@ ${wireTypes(components.schemas, names)}`;
 }
 
 function configurationPage() {
-  const row = ([name, { fallback, about }]) =>
-    `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about} |`;
+  const row = ([name, { fallback, about, isSecret }]) => {
+    const file = isSecret === true ? ` Or its file: \`${name}_FILE\`.` : '';
+    return `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about}${file} |`;
+  };
   const groups = Object.entries(settingGroups).map(
     ([heading, settings]) => `## ${heading}
 
@@ -227,6 +229,9 @@ It checks all variables at the start and reports all errors at once. A variable 
 because no setting has such a name.
 
 A duration is a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
+
+A setting with a secret can also be in a file, for example one of Docker, Kubernetes or systemd: \`SECRET_KEY_FILE\` names the
+file of \`SECRET_KEY\`. The end of the last line does not belong to the value.
 
 ${groups.join('\n')}
 ## Former names

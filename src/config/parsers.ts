@@ -56,6 +56,8 @@ export interface Setting<T> {
   readonly parse: (text: string) => Parsed<T>;
   /** The default text. Absent: an unset setting has no value. */
   readonly fallback?: string;
+  /** The value is a secret or contains one, so it can also be in a file that the variable NAME_FILE names. */
+  readonly isSecret?: true;
   /** The meaning, for docs/configuration.md. */
   readonly about: string;
 }

@@ -31,6 +31,12 @@ export const errors = {
     'No se pudo entender la solicitud.',
     'The URL, a header or the form of the body is not valid HTTP. Fix the client.',
   ),
+  https_required: error(
+    400,
+    'This service takes requests by https only.',
+    'Este servicio solo acepta solicitudes por https.',
+    'The proxy says that the request came to it by plain http, while PUBLIC_URL is https. Call the https URL. If the request did come by https, the proxy must send `X-Forwarded-Proto: https`.',
+  ),
   malformed_json: error(
     400,
     'The body is not valid JSON.',

@@ -99,7 +99,7 @@ import { recoveryRoutes } from './v1/recoveries.js';
 import { recoveryCancellationRoutes } from './v1/recovery-cancellations.js';
 import { registrationRoutes } from './v1/registrations.js';
 import { sessionRoutes } from './v1/sessions.js';
-import { tokenRoutes } from './v1/tokens.js';
+import { loginRoutes, tokenRoutes } from './v1/tokens.js';
 import { webhookKeyRoutes } from './webhook-keys.js';
 
 /** The services that the routes call. `app/services.ts` creates them. */
@@ -172,7 +172,12 @@ export interface ServedRoutes {
 }
 
 /** The routes of a server, in the order of the documentation. */
-export function registerRoutes(app: App, services: Services, { administration, console }: ServedRoutes): void {
+export function registerRoutes(
+  app: App,
+  services: Services,
+  { administration, console, apiDocs }: ServedRoutes & { readonly apiDocs: boolean },
+): void {
+  loginRoutes(app, services);
   tokenRoutes(app, services);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
@@ -201,7 +206,7 @@ export function registerRoutes(app: App, services: Services, { administration, c
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);
-  operationRoutes(app, services);
+  operationRoutes(app, services, apiDocs);
 }
 
 function adminRoutes(app: App, services: Services): void {

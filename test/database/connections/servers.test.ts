@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { openClient, poolConfig } from '../../../src/database/connections/open-client.js';
@@ -137,4 +139,44 @@ test('a connection of a pool is replaced after 15 minutes', async () => {
   const first = await pid(890_000);
   expect(await pid(20_000)).toBe(first);
   expect(await pid(0)).not.toBe(first);
+});
+
+/** A server that asks for the password in clear text and records what it gets. @param host what the URL calls it */
+async function spyOn(host: string, parameters: string): Promise<{ error: string; received: string }> {
+  let received = '';
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        received += bytes.toString('latin1');
+        const isTlsRequest = bytes.length === 8 && bytes.readInt32BE(4) === 80_877_103;
+        socket.write(isTlsRequest ? 'N' : Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+        if (received.includes('secret')) socket.destroy();
+      });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUps.push(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const target = `postgres://me:secret@${host}:${port}/postern${parameters}`;
+  const error = await openClient(target, options).then(
+    () => '',
+    ({ message }: Error) => message,
+  );
+  return { error, received };
+}
+
+// The system connects 0.0.0.0 to this machine, but it is not a loopback address.
+test.each(['', '?application_name=x'])('sends no password without TLS to another host%s', async (parameters) => {
+  const { error, received } = await spyOn('0.0.0.0', parameters);
+  expect(error).toContain('does not support SSL');
+  expect(received).not.toContain('secret');
+  expect(received).not.toContain('me');
+});
+
+test.each([
+  ['0.0.0.0', '?sslmode=disable'],
+  ['127.0.0.1', ''],
+  ['localhost', ''],
+])('does without TLS where the URL says so, and on this machine: %s%s', async (host, parameters) => {
+  expect((await spyOn(host, parameters)).received).toContain('secret');
 });
