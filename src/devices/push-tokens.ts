@@ -47,19 +47,23 @@ export function createPushTokens({ database, checkUrl, channels }: PushTokensOpt
 
 /**
  * A token of APNs in its only form, because a token in two spellings would be two tokens, and the phone would get each push
- * twice: hexadecimal digits in lower case, without the spaces, hyphens, colons and angle brackets that apps write around
+ * twice: hexadecimal digits in lower case, without `0x` and the spaces, signs and quotes that apps write around and between
  * them. A text that is no token is only trimmed.
  */
 export function canonicalApnsToken(text: string): string {
   const digits = text
     .normalize('NFKC')
-    .replaceAll(/[\s\p{Cf}\p{Pd}<>:]/gu, '')
-    .toLowerCase();
+    .replaceAll(/[\s\p{Cf}\p{Pd}<>:_"']/gu, '')
+    .toLowerCase()
+    .replace(/^0x/, '');
   return apnsToken.test(digits) ? digits : text.trim();
 }
 
-/** A token of FCM has no other spelling: upper and lower case are different tokens. */
-export const canonicalFcmToken = (text: string): string => text.trim();
+/**
+ * A token of FCM, without the line ends, invisible marks, quotes and outer spaces that come along when it is copied. Upper and lower case
+ * are different tokens.
+ */
+export const canonicalFcmToken = (text: string): string => text.replaceAll(/[\t\r\n\p{Cf}"']/gu, '').trim();
 
 /**
  * The pattern is loose, because Apple's documentation says not to rely on the length of its tokens, and Google's

@@ -175,6 +175,9 @@ describe('one token in two spellings', () => {
     `<${token.match(/.{8}/g)?.join(' ')}>`,
     `${token.match(/../g)?.join('-')}\n`,
     token.replace(/[a-f]/, (letter) => letter.toUpperCase()),
+    `"${token}"`,
+    `0x${token}`,
+    token.match(/.{16}/g)?.join('_') ?? '',
   ];
 
   test('of APNs belongs to the last phone alone, which gets one push', async () => {
@@ -198,10 +201,21 @@ describe('one token in two spellings', () => {
       expect(await pushInState((await publish(phone.user)).id, 'none')).toMatchObject({ reason: 'no_token' });
       await pushInState((await publish(user)).id, 'sent');
     }
-    expect(arrivals(apns, token)).toHaveLength(4);
+    expect(arrivals(apns, token)).toHaveLength(spelled(token).length);
   });
 
-  test('of FCM does not exist: upper and lower case are two tokens', async () => {
+  test('of FCM, with what comes along when it is pasted, belongs to the last phone alone', async () => {
+    const token = `x:${hexToken()}`;
+    for (const spelling of [`"${token}"`, `\u200b${token}\n`, `${token.slice(0, 20)}\n${token.slice(20)}`]) {
+      const first = await newPhone('android', undefined, token);
+      const second = await newPhone('android', undefined, spelling);
+      const lost = await publish(first.user);
+      expect(await pushInState(lost.id, 'none')).toMatchObject({ reason: 'no_token' });
+      await pushInState((await publish(second.user)).id, 'sent');
+    }
+  });
+
+  test('of FCM does not exist otherwise: upper and lower case are two tokens', async () => {
     const token = `x:${hexToken()}`;
     const first = await newPhone('android', undefined, token);
     await newPhone('android', undefined, token.toUpperCase());
