@@ -246,7 +246,7 @@ describe('secrets in files', () => {
     const secret = 'S3CRET-'.repeat(6);
     const json = JSON.stringify({ google: { issuer: `https://${secret}.example.com`, client_ids: ['x'] } });
     const credentials =
-      /SECRET|TOKEN$|PASSPHRASE|API_KEY|PRIVATE_KEY|_HEADERS$|^(?:SMTP|DATABASE|BACKUP_VERIFY)_URL$|SERVICE_ACCOUNT|^APNS_KEY$|^(?:OIDC_PROVIDERS|CUSTOM_AUTHENTICATORS)$/;
+      /SECRET|TOKEN$|PASSPHRASE|API_KEY$|PRIVATE_KEY|_HEADERS$|^(?:SMTP|DATABASE|BACKUP_VERIFY)_URL$|SERVICE_ACCOUNT|^APNS_KEY$|^(?:OIDC_PROVIDERS|CUSTOM_AUTHENTICATORS)$/;
     const named = readConfig({}).effective.map(({ name }) => name);
     expect([...fileSettings.values()].sort()).toEqual(named.filter((name) => credentials.test(name)).sort());
     const files = {
