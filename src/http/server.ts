@@ -176,7 +176,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   if (logsRequests) logRequests(app, options.logAddress);
   app.addHook('preClose', async () => verifyHandler.close());
   app.server.on('checkExpectation', answerUnmetExpectation(headers, observeRefused(options.onAnswered)));
-  drainConnections(app, withoutReceiveTimeout);
+  drainConnections(app, withoutReceiveTimeout, options.logAddress);
   registerRoutes(app, services, { ...options.serves, apiDocs: options.apiDocs });
   await app.ready();
   return app;

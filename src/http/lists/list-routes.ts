@@ -78,7 +78,7 @@ function queryOf({ sortable, filterExample, search }: ListRoute): TSchema {
  * to histories, and a search or a filter can contain an address.
  */
 export function findRoute(app: App, list: ListRoute, operationId: string): void {
-  const parameters = queryOf(list);
+  const parameters = { ...queryOf(list), title: list.pageTitle.replace('Page', 'Search') };
   const page = PageOf(list.item, list.pageTitle);
   const read = (body: object) => {
     const query = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
