@@ -66,9 +66,9 @@ module.exports = {
     ...typesOnlyRules,
     {
       name: 'every-folder-has-a-place',
-      comment: 'A new folder of src/ goes into the order above.',
+      comment: 'A new folder of src/ goes into the order above. tools.ts collects parts for scripts from all of them.',
       severity: 'error',
-      from: { path: '^src/', pathNot: inside(order) },
+      from: { path: '^src/', pathNot: [inside(order), '^src/tools\\.ts$'] },
       to: {},
     },
     {

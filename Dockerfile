@@ -5,13 +5,13 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/compile.mjs scripts/compile.mjs
 COPY src src
-RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json --noCheck --sourceMap false
+RUN node scripts/compile.mjs && rm $(find dist -name '*.map')
 # Makes the links of PostgreSQL's libraries, which npm packages cannot contain, because the service may not write here.
-RUN node --input-type=module -e "import { locateBinaries } from './dist/embedded/binaries.js'; await locateBinaries(undefined, [])"
+RUN node --input-type=module -e "import { locateBinaries } from './dist/tools.js'; await locateBinaries(undefined, [])"
 # Only the build needs these.
-RUN rm -rf node_modules/typescript node_modules/@types node_modules/.bin
+RUN rm -rf node_modules/rolldown node_modules/@rolldown node_modules/.bin
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data

@@ -1,8 +1,7 @@
 // Archives the write-ahead log in a separate process, for backup.mjs: `node bench/archiver.mjs <DATA_DIR> <folder>`. It
 // answers each message, `start` and `stop`, when it has started or stopped.
 import { join } from 'node:path';
-import { startArchiver } from '../dist/backups/log-archive/archiver.js';
-import { createBackupFolder } from '../dist/backups/places/folder.js';
+import { createBackupFolder, startArchiver } from '../dist/tools.js';
 import { openPostgres } from './service.mjs';
 
 const [dataDir, folder] = process.argv.slice(2);

@@ -1,10 +1,12 @@
-// The loads of fairness.mjs, each of one user or one address. As a thread, it runs the load of each message until `stop` comes.
+// The loads of fairness.mjs, each of one user or one address. As a process, it is also the mail server, and runs the load of
+// each message until `stop` comes.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
+import { SMTPServer } from 'smtp-server';
 import { password } from './generate.mjs';
 import { open, request } from './load.mjs';
 import { content } from './operations.mjs';
@@ -21,18 +23,50 @@ const image = await sharp({
   .jpeg({ quality: 30 })
   .toBuffer();
 
-if (parentPort !== null) {
-  const { postern, people } = workerData;
+if (process.argv[1] === fileURLToPath(import.meta.url)) await run();
+
+async function run() {
+  // The clients of a real service take no cores from it.
+  setPriority(10);
+  const mail = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    onData: (stream, _, done) => stream.resume().on('end', done),
+  });
+  await new Promise((resolve) => mail.listen(0, '127.0.0.1', resolve));
+  process.send({ mailPort: mail.server.address().port });
+  const [{ postern, people }] = await once(process, 'message');
   const loads = loadsOf(postern, requestsOf(postern, people), people);
   let stopping;
-  // On Linux, it is the priority of this thread.
-  setPriority(10);
-  parentPort.on('message', async (message) => {
+  process.on('message', async (message) => {
     if (message === 'stop') return stopping.abort();
     stopping = new AbortController();
-    await loads[message.title](message.round, stopping.signal);
-    parentPort.postMessage('done');
+    const load = message.rate === undefined ? loads[message.title] : harmless(postern, message);
+    const since = performance.now();
+    const count = await load(message.round, stopping.signal);
+    process.send({ rate: (count / (performance.now() - since)) * 1000 });
   });
+  process.on('disconnect', () => process.exit());
+}
+
+/** As many requests a second as a load sends, over as many connections, which cost the service as little as any request. */
+function harmless({ url }, { rate, connections }) {
+  const message = request('GET', `${url}/livez`);
+  return async (_, stop) => {
+    const pause = () => wait((-Math.log(1 - Math.random()) * 1000 * connections) / rate, undefined, { signal: stop });
+    await Promise.all(
+      Array.from({ length: rate < 0.1 ? 0 : connections }, async () => {
+        const connection = await open(url);
+        for (let ended = false; !ended; ) {
+          await connection.ask(message);
+          await pause().catch(() => {
+            ended = true;
+          });
+        }
+        connection.close();
+      }),
+    );
+    return 0;
+  };
 }
 
 /** The requests. Each names the address from which it comes. */
@@ -72,24 +106,33 @@ export function requestsOf({ url, adminKey }, people) {
   };
 }
 
-/** The loads. A load runs until `stop` aborts, and each round has another user and another address. */
+/**
+ * The loads. A load runs until `stop` aborts, and resolves to the number of its requests. Each round has another user and
+ * another address.
+ */
 export function loadsOf({ url }, ways, people) {
-  const flood =
-    (connections, make, pause = 0) =>
-    (round, stop) =>
-      Promise.all(
-        Array.from({ length: connections }, async (_, at) => {
-          const connection = await open(url);
-          for (let nth = at; !stop.aborted; nth += connections) {
-            const answer = await connection.ask(
-              make({ address: `12.0.${round}.1`, person: people[100 + round], nth, round }),
-              true,
-            );
-            await wait(answer.latin1Slice(9, 12).startsWith('2') ? pause : 100);
-          }
-          connection.close();
-        }),
-      );
+  const flood = (connections, make, pause = 0) =>
+    Object.assign(
+      async (round, stop) => {
+        let count = 0;
+        await Promise.all(
+          Array.from({ length: connections }, async (_, at) => {
+            const connection = await open(url);
+            for (let nth = at; !stop.aborted; nth += connections) {
+              const answer = await connection.ask(
+                make({ address: `12.0.${round}.1`, person: people[100 + round], nth, round }),
+                true,
+              );
+              count += 1;
+              await wait(answer.latin1Slice(9, 12).startsWith('2') ? pause : 100);
+            }
+            connection.close();
+          }),
+        );
+        return count;
+      },
+      { connections },
+    );
   const [lister, popular] = people;
   return {
     'codes of one address': flood(16, ({ address, nth, round }) => {
@@ -107,8 +150,13 @@ export function loadsOf({ url }, ways, people) {
     'expensive lists of one user': flood(32, ({ address, nth }) =>
       ways.list(address, lister, `?filter=description:like:no${nth}`),
     ),
-    'streams of one user': (round, stop) =>
-      Promise.all(Array.from({ length: 20 }, () => reopen(`12.1.${round}.1`, people[200 + round], stop))),
+    'streams of one user': Object.assign(
+      async (round, stop) => {
+        const opened = Array.from({ length: 20 }, () => reopen(`12.1.${round}.1`, people[200 + round], stop));
+        return (await Promise.all(opened)).reduce((sum, count) => sum + count, 0);
+      },
+      { connections: 20 },
+    ),
     'images of one user': flood(8, ({ address, person }) => ways.upload(address, person)),
     'pushes to silent devices of one user': flood(1, () => ways.publish({ user_id: popular.id, ...content }), 50),
     'deliveries of webhooks': flood(16, ({ address, person, nth }) => ways.rename(address, person, `Name ${nth}`)),
@@ -120,23 +168,30 @@ export function loadsOf({ url }, ways, people) {
           .map(({ id }) => ({ user_id: id, ...content })),
       ),
     ),
-    'an import of users with passwords': async (round, stop) => {
-      const lines = Array.from({ length: 2000 }, (_, n) => JSON.stringify({ username: `new-${round}-${n}`, password }));
-      const headers = { ...ways.admin, 'content-type': 'application/x-ndjson' };
-      const sent = fetch(`${url}/admin/v1/users/import`, {
-        method: 'POST',
-        headers,
-        body: lines.join('\n'),
-        signal: stop,
-      });
-      await sent.then((answer) => answer.text()).catch(() => undefined);
-    },
+    'an import of users with passwords': Object.assign(
+      async (round, stop) => {
+        const lines = Array.from({ length: 2000 }, (_, n) =>
+          JSON.stringify({ username: `new-${round}-${n}`, password }),
+        );
+        const headers = { ...ways.admin, 'content-type': 'application/x-ndjson' };
+        const sent = fetch(`${url}/admin/v1/users/import`, {
+          method: 'POST',
+          headers,
+          body: lines.join('\n'),
+          signal: stop,
+        });
+        await sent.then((answer) => answer.text()).catch(() => undefined);
+        return 1;
+      },
+      { connections: 1 },
+    ),
   };
 
-  /** Opens a stream again and again, and reads its beginning. */
+  /** Opens a stream again and again, and reads its beginning. @returns how often */
   async function reopen(address, { session }, stop) {
     const { hostname, port } = new URL(url);
-    while (!stop.aborted) {
+    let count = 0;
+    for (; !stop.aborted; count += 1) {
       const socket = connect(Number(port), hostname);
       socket.write(
         `GET /v1/notifications HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${session}\r\n\r\n`,
@@ -145,5 +200,6 @@ export function loadsOf({ url }, ways, people) {
       socket.destroy();
       if (!String(head).startsWith('HTTP/1.1 200')) await wait(100);
     }
+    return count;
   }
 }

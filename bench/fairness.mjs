@@ -1,12 +1,13 @@
 // How much one user or one address delays all others: `npm run build && node bench/fairness.mjs [rounds] [seconds] [load…]`.
 // Each load uses one shared part as much as its limits allow. Meanwhile others request login codes, get pushes, list and
-// publish, a few times a second. It writes bench/RESULTS.md, unless loads are named.
+// publish, a few times a second. They are compared with the same requests while the generator of the load sends as many
+// requests for /livez. It writes bench/RESULTS.md, unless loads are named.
+import { fork } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
-import { SMTPServer } from 'smtp-server';
+import { fileURLToPath } from 'node:url';
 import webPush from 'web-push';
 import { loadsOf, requestsOf } from './fairness-loads.mjs';
 import { openLoop } from './load.mjs';
@@ -21,7 +22,7 @@ const only = process.argv.slice(4);
 const sizes = { users: 40_000, notifications: 300_000, inbox: 100_000 };
 const quiet = 10_000;
 /** Requests a second of each kind by others. */
-const rate = 30;
+const rate = 40;
 /** How many times slower than alone others may become. */
 const wanted = 2;
 /** Milliseconds after which a code or a push counts as arrived. */
@@ -29,11 +30,8 @@ const patience = 20_000;
 
 const say = (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
 const receiver = await startReceiver();
-const mail = new SMTPServer({
-  disabledCommands: ['AUTH', 'STARTTLS'],
-  onData: (stream, _, done) => stream.resume().on('end', done),
-});
-await new Promise((resolve) => mail.listen(0, '127.0.0.1', resolve));
+const loader = fork(fileURLToPath(new URL('fairness-loads.mjs', import.meta.url)));
+const [{ mailPort }] = await once(loader, 'message');
 const vapid = webPush.generateVAPIDKeys();
 const settings = {
   ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
@@ -43,7 +41,7 @@ const settings = {
   SMS_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
   ...{
     MAIL_PROVIDER: 'smtp',
-    SMTP_URL: `smtp://127.0.0.1:${mail.server.address().port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailPort}`,
     MAIL_FROM: 'ops@example.com',
   },
   ...{
@@ -60,7 +58,7 @@ try {
   await withFilledPostern({ sizes, settings }, main);
 } finally {
   receiver.close();
-  mail.close(() => undefined);
+  loader.disconnect();
 }
 
 async function main({ postern, pool }) {
@@ -71,19 +69,20 @@ async function main({ postern, pool }) {
   const others = othersOf(postern, ways);
   // Until the checkpoint and the vacuum after the filling have ended.
   for (let round = 0; round < 10; round += 1) await measure(others);
-  // With a low priority: the clients of a real service take no cores from it.
-  const loader = new Worker(new URL('fairness-loads.mjs', import.meta.url), {
-    workerData: { postern: { url: postern.url, adminKey: postern.adminKey }, people },
-  });
+  loader.send({ postern: { url: postern.url, adminKey: postern.adminKey }, people: people.slice(0, quiet) });
   const lines = [];
-  for (const title of Object.keys(loadsOf(postern, ways, people))) {
+  for (const [title, { connections }] of Object.entries(loadsOf(postern, ways, people))) {
     if (only.length > 0 && !only.includes(title)) continue;
-    lines.push([title, ...(await compare(others, loader, title))]);
+    lines.push([title, ...(await compare(others, { title, connections }))]);
     say(lines.at(-1).join(' | '));
   }
-  await loader.terminate();
-  const heads = ['One user or address', ...Object.keys(others).map((name) => `${name}: p95 ms alone, ratio`), 'wanted'];
-  const text = `Others request login codes by SMS (until the provider has them), get pushes (from the publication until the push service has them), list and publish, ${rate} of each a second at random times, each from an address of its own. "alone" is their p95 in milliseconds without the load, and the ratio is their p95 with the load divided by it: the median of ${rounds} pairs of ${seconds} s each. Wanted is a ratio of at most ${wanted}. One user or address repeats refused requests after 100 ms. REQUEST_LIMIT_PER_ADDRESS is ${settings.REQUEST_LIMIT_PER_ADDRESS}, REQUEST_LIMIT_PER_SESSION is ${settings.REQUEST_LIMIT_PER_SESSION}, all other limits are the default.
+  const heads = [
+    'One user or address',
+    'requests/s',
+    ...Object.keys(others).map((name) => `${name}: p95 ms alone, ratio`),
+    'wanted',
+  ];
+  const text = `Others request login codes by SMS (until the provider has them), get pushes (from the publication until the push service has them), list and publish, ${rate} of each a second at random times, each from an address of its own. "alone" is their p95 in milliseconds while the generator of the load sends as many requests for /livez as the load has, and the ratio is their p95 with the load divided by it: the median of ${rounds} pairs of ${seconds} s each, after one to warm up. The generator is another process with a low priority. Wanted is a ratio of at most ${wanted}. One user or address repeats refused requests after 100 ms. REQUEST_LIMIT_PER_ADDRESS is ${settings.REQUEST_LIMIT_PER_ADDRESS}, REQUEST_LIMIT_PER_SESSION is ${settings.REQUEST_LIMIT_PER_SESSION}, all other limits are the default.
 
 ${table([heads, ...lines])}`;
   console.log(text);
@@ -164,24 +163,34 @@ async function measure(others) {
   return results.map(({ p95 }) => p95);
 }
 
-/** @returns the cells of the row: for each operation the p95 alone and the ratio */
-async function compare(others, loader, title) {
+/** The p95 of each operation while the generator runs a load, and the rate of the load. */
+async function measureWith(load, others) {
+  loader.send(load);
+  const times = await measure(others);
+  loader.send('stop');
+  const [{ rate }] = await once(loader, 'message');
+  // What the load has left in queues belongs to the load.
+  await wait(200);
+  return { times, rate };
+}
+
+/** @returns the cells of the row: the rate of the load; for each operation the p95 alone and the ratio */
+async function compare(others, { title, connections }) {
+  // The first round loads code, and shows how many requests the load sends.
+  const warmUp = await measureWith({ title, round: rounds }, others);
   const pairs = [];
   for (let round = 0; round < rounds; round += 1) {
-    const alone = await measure(others);
-    loader.postMessage({ title, round });
-    const loaded = await measure(others);
-    loader.postMessage('stop');
-    await once(loader, 'message');
+    const { times: alone } = await measureWith({ rate: warmUp.rate, connections }, others);
+    const { times: loaded } = await measureWith({ title, round }, others);
     pairs.push(alone.map((p95, at) => ({ alone: p95, ratio: loaded[at] / p95 })));
-    await wait(200);
   }
   const columns = Object.keys(others).map((_, at) => ({
     alone: median(pairs.map((pair) => pair[at].alone)),
     ratio: median(pairs.map((pair) => pair[at].ratio)),
   }));
   const isFair = columns.every(({ ratio }) => ratio <= wanted);
-  return [...columns.map(({ alone, ratio }) => `${shown(alone)}, ${shown(ratio)}`), isFair ? 'met' : 'MISSED'];
+  const cells = columns.map(({ alone, ratio }) => `${shown(alone)}, ${shown(ratio)}`);
+  return [shown(warmUp.rate), ...cells, isFair ? 'met' : 'MISSED'];
 }
 
 /** The SMS gateway, the push service and the receiver of webhooks. It never answers under /silent. */

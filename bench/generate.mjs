@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { hash } from '@node-rs/argon2';
-import { identityDigest } from '../dist/identities/identity.js';
+import { identityDigest } from '../dist/tools.js';
 import { openPostgres } from './service.mjs';
 
 /** The password of every generated user. */

@@ -1,8 +1,7 @@
 // Pages of large inboxes, near the top and far down: by links, by page number, by type and by a part of a text, one request
 // at a time. The users take turns, because Postern limits the time that expensive lists of one user take. Also the query
 // plans.
-import { encodeCursor } from '../dist/notifications/inbox/cursor.js';
-import { listStatement } from '../dist/notifications/inbox/list-queries.js';
+import { encodeCursor, listStatement } from '../dist/tools.js';
 import { askOnce, closedLoop, request } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
 import { oneAfterAnother } from './operations.mjs';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { buildIndexes } from '../dist/database/late-indexes.js';
+import { buildIndexes } from '../dist/tools.js';
 import { fill, inBulk } from './generate.mjs';
 import { shown, summarise, table } from './measure.mjs';
 import { record } from './results.mjs';

@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { openTarget } from '../dist/app/base/database-target.js';
-import { connectionFields } from '../dist/database/connections/target.js';
-import { migrate } from '../dist/database/migrate.js';
+import { connectionFields, migrate, openTarget } from '../dist/tools.js';
 import { generate } from './generate.mjs';
 
 const program = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));

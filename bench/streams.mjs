@@ -9,7 +9,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newToken } from '../dist/lib/crypto/token-strings.js';
+import { newToken } from '../dist/tools.js';
 import { postgresCpu, processCpu, residentMegabytes, shown, summarise, table } from './measure.mjs';
 import { openPostgres, startPostern } from './service.mjs';
 

@@ -3,7 +3,7 @@
 // Each list is a text file with one password a line, the most frequent first, such as those of SecLists, zxcvbn and
 // John the Ripper.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { commonPasswordDigest, foldPassword } from '../dist/credentials/common-passwords.js';
+import { commonPasswordDigest, foldPassword } from '../dist/tools.js';
 
 /** The first passwords of each list, for every minimum length that PASSWORD_MIN may have. */
 const count = (/** @type {number} */ minimum) => (minimum === 8 ? 10_000 : 3500);

@@ -1,21 +1,24 @@
 // Writes the generated documents. With --check, reports those that do not match the code.
 import { readFile, writeFile } from 'node:fs/promises';
-import { version } from '../dist/app/banner.js';
-import { createLog } from '../dist/app/base/log.js';
-import { formerNames, settingGroups } from '../dist/config/settings.js';
-import { authenticationErrors } from '../dist/contract/errors/authentications.js';
-import { fieldErrors } from '../dist/contract/errors/fields.js';
-import { errors } from '../dist/contract/errors/problems.js';
-import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
-import { fieldsWith } from '../dist/contract/notification-fields.js';
-import { webhookEventSchema } from '../dist/contract/webhook-events.js';
-import { webhookEventTypes } from '../dist/contract/webhooks.js';
-import { buildServer } from '../dist/http/server.js';
-import { nilId } from '../dist/lib/ids.js';
-import { textRules } from '../dist/messages/kinds.js';
-import { builtInTexts } from '../dist/messages/templates.js';
-import { exampleOf } from '../dist/webhooks/examples.js';
-import { bodyOf } from '../dist/webhooks/payload.js';
+import {
+  authenticationErrors,
+  bodyOf,
+  buildServer,
+  builtInTexts,
+  createLog,
+  errors,
+  exampleOf,
+  fieldErrors,
+  fieldsWith,
+  formerNames,
+  loginReasons,
+  nilId,
+  settingGroups,
+  textRules,
+  version,
+  webhookEventSchema,
+  webhookEventTypes,
+} from '../dist/tools.js';
 import { operationTypes, schemaType, wireTypes } from './lib/wire-types.mjs';
 
 const openApiText = await openApi();
@@ -266,6 +269,9 @@ To use your own texts or more languages, put template files into a folder and se
 - The name of a file is \`<kind>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`. Its encoding is
   UTF-8. If a kind has no file, Postern uses the text below.
 - A mail template starts with the line \`Subject: …\` and an empty line. The text follows.
+- Postern makes the HTML of a mail from its text: an empty line begins a new paragraph, a line that begins with four spaces
+  becomes a box (for a code), and lines such as \`Device: …\` become a table. \`APP_NAME\`, \`APP_LOGO\` and \`APP_COLOR\` are
+  the head of each mail. The mail has the plain text, too.
 - A template may contain the placeholders of its kind in braces, and no other braces. If the device or
   the network is unknown, the text says so.
 - Postern reads all files at start. It reports all errors at once and does not start with an invalid file. \`postern doctor\`

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { packageFolder } from '../lib/package-folder.js';
 import type { OfferedSetUpLink } from '../sessions/setup-links.js';
 
 /** The values in the text of a start. */
@@ -80,7 +81,7 @@ function shellPath(file: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+const manifest = JSON.parse(readFileSync(new URL('package.json', packageFolder), 'utf8')) as {
   version: string;
 };
 

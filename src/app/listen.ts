@@ -5,6 +5,7 @@ import { readConsoleFiles } from '../http/routes/console/files.js';
 import type { ServedRoutes, Services } from '../http/routes/routes.js';
 import { buildServer } from '../http/server.js';
 import { createLogAddress } from '../lib/log-address.js';
+import { packageFolder } from '../lib/package-folder.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -12,7 +13,7 @@ import type { ConsoleCodes } from './base/console-codes.js';
 import { httpUrl } from './base/console-url.js';
 
 /** What `console/build.mjs` has built. */
-const consoleFolder = fileURLToPath(new URL('../../console/built/', import.meta.url));
+const consoleFolder = fileURLToPath(new URL('console/built/', packageFolder));
 
 /** A server that listens. */
 export interface ListeningServer {

@@ -155,6 +155,7 @@ export async function createServices(
     userBulk: users.userBulk,
     userDetails: users.userDetails,
     enrollmentLinks: users.enrollmentLinks,
+    setUpLinks: users.setUpLinks,
     externalIdentities: users.externalIdentities,
     activity: users.activity,
     loginDiagnoses: login.loginDiagnoses,

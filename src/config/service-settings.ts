@@ -4,6 +4,7 @@ import {
   backupPlace,
   bucketUrl,
   choice,
+  color,
   databaseUrl,
   duration,
   flag,
@@ -96,6 +97,17 @@ export const serviceSettings = {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
     fallback: 'Postern',
     about: 'The name of your service in codes and notices.',
+  },
+  APP_LOGO: {
+    parse: anyText,
+    about:
+      'The path of a PNG, JPEG or WebP image of at most 1 MB, which mails show instead of APP_NAME. It is shown 48 pixels high and 200 wide at most, on white, and on a dark grey in dark mode.',
+  },
+  APP_COLOR: {
+    parse: color,
+    fallback: '#3730a3',
+    about:
+      'The colour of your service in mails, such as #0f766e. Its contrast to white must be at least 3 to 1, so that people can see it.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -47,7 +47,8 @@ export const ImageInput = Type.Object(
       }),
     ),
     encoded: Type.Optional(
-      Type.String({ minLength: 1, description: 'The file in base64, with or without the prefix `data:…;base64,`.' }),
+      // Without `minLength`, for which the validator would count the characters of the whole file.
+      Type.String({ description: 'The file in base64, with or without the prefix `data:…;base64,`.' }),
     ),
   },
   {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { packageFolder } from '../lib/package-folder.js';
 import type { Queryable } from './database.js';
 import { compose, sql } from './sql.js';
 
@@ -12,7 +13,7 @@ export interface SchemaState {
 }
 
 /** The folder with the migrations of this version. */
-export const migrationsFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
+export const migrationsFolder = fileURLToPath(new URL('migrations/', packageFolder));
 
 /** The first migration of databases from before the first release. No step leads from their schema to the present one. */
 const formerSchema = '0001_foundation.sql';

@@ -59,11 +59,19 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
   const pool = createPlainPool(target, options.connections + options.groups.length, (error) =>
     log.warn({ err: error, outage: 'database' }, 'a queue connection broke'),
   );
-  allowSecondRelease(pool);
+  const notConnected = wrapConnect(pool);
   const names = await keepWorkerNames(target, log, options.nameTimes);
   const running = new Map<string, number>();
   const groups = options.groups.map((group) =>
-    keepRunning(group, { pool, names, log, running, onJobStarted: options.onJobStarted, tracing: options.tracing }),
+    keepRunning(group, {
+      pool,
+      notConnected,
+      names,
+      log,
+      running,
+      onJobStarted: options.onJobStarted,
+      tracing: options.tracing,
+    }),
   );
   return {
     connections: () => poolState(pool),
@@ -76,14 +84,23 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
 }
 
 /**
- * Ignores a second release of a connection. The library releases the connection of its listener twice if it breaks during a
- * stop, and the error of the pool would end the process.
+ * - Remembers the errors of connections that were not made.
+ * - Ignores a second release of a connection. The library releases the connection of its listener twice if it breaks during a
+ *   stop, and the error of the pool would end the process.
+ *
+ * @returns the errors after which no statement was sent
  */
-function allowSecondRelease(pool: pg.Pool): void {
+function wrapConnect(pool: pg.Pool): WeakSet<Error> {
+  const notConnected = new WeakSet<Error>();
   const connect: pg.Pool['connect'] = pool.connect.bind(pool);
   type Callback = Parameters<typeof connect>[0];
   const connectOnce = (callback?: Callback) => {
-    if (callback === undefined) return connect();
+    if (callback === undefined) {
+      return connect().catch((error: Error) => {
+        notConnected.add(error);
+        throw error;
+      });
+    }
     return connect((error, client, release) => {
       let isReleased = false;
       const releaseOnce = (reason?: Error | boolean) => {
@@ -94,10 +111,13 @@ function allowSecondRelease(pool: pg.Pool): void {
     });
   };
   pool.connect = connectOnce as typeof connect;
+  return notConnected;
 }
 
 interface Shared {
   readonly pool: pg.Pool;
+  /** The errors after which no statement was sent. */
+  readonly notConnected: WeakSet<Error>;
   readonly names: WorkerNames;
   readonly log: QueueOptions['log'];
   readonly running: Map<string, number>;
@@ -148,12 +168,12 @@ function keepRunning(group: JobGroup, shared: Shared): { stop(): Promise<void> }
 /**
  * Stops workers that fail to fetch jobs, so that they restart under another name.
  *
- * - Without an answer of the server, at once: it may have locked a job for a worker that does not know of it. Such a job is
- *   freed only when the name is gone.
- * - After errors of the server, only if they repeat: the library reads the ids of its tasks only once, at the start. If a
+ * - If a statement was sent and no answer came, at once: the server may have locked a job for a worker that does not know of
+ *   it. Such a job is freed only when the name is gone.
+ * - After errors of the server, or without a connection, only if this repeats: the library reads the ids of its tasks only once, at the start. If a
  *   slow connection prevents this, the group would never take a job.
  */
-function stopWhenFetchFails(events: WorkerEvents, log: QueueOptions['log']): void {
+function stopWhenFetchFails(events: WorkerEvents, { log, notConnected }: Shared): void {
   let failingSince: number | undefined;
   let isStopping = false;
   const onSuccess = () => {
@@ -164,8 +184,8 @@ function stopWhenFetchFails(events: WorkerEvents, log: QueueOptions['log']): voi
   events.on('worker:getJob:error', ({ worker, error }) => {
     const now = performance.now();
     failingSince ??= now;
-    const hasAnswer = error instanceof pg.DatabaseError;
-    if (isStopping || (hasAnswer && now - failingSince < timeouts.fetch)) return;
+    const mayHaveLocked = !(error instanceof pg.DatabaseError || (error instanceof Error && notConnected.has(error)));
+    if (isStopping || (!mayHaveLocked && now - failingSince < timeouts.fetch)) return;
     isStopping = true;
     log.warn({ err: error, outage: 'database' }, 'the queue cannot fetch jobs');
     void Promise.resolve(worker.workerPool.gracefulShutdown()).catch(() => undefined);
@@ -194,18 +214,15 @@ interface RunnerListeners {
   readonly onFetched: () => void;
 }
 
-function startRunner(
-  group: JobGroup,
-  { pool: pgPool, log, running, onJobStarted, tracing }: Shared,
-  { onCreated, onFetched }: RunnerListeners,
-): Runner {
+function startRunner(group: JobGroup, shared: Shared, { onCreated, onFetched }: RunnerListeners): Runner {
+  const { pool: pgPool, log, running, onJobStarted, tracing } = shared;
   const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => onCreated(workerPool.id));
   for (const fetched of ['worker:getJob:empty', 'job:start'] as const) events.once(fetched, onFetched);
   events.on('job:start', ({ job }) =>
     onJobStarted?.(job.task_identifier, Math.max(0, (Date.now() - job.run_at.getTime()) / 1000)),
   );
-  stopWhenFetchFails(events, log);
+  stopWhenFetchFails(events, shared);
   const withoutJobs = new Promise<void>((resolve) => {
     for (const event of lastEvents) events.once(event, () => resolve());
   });

@@ -90,7 +90,7 @@ test('jobs run again although several ended at different times while the databas
     end();
     await expect.poll(failures).toBe(count + 1);
   }
-  proxy.up();
+  await proxy.up();
   await eventually('the repetition of the jobs', async () => (runs >= 8 ? true : undefined));
   for (const end of ends.values()) end();
   await eventually('their end', async () => {
@@ -124,15 +124,48 @@ test('a job of a task that no running instance knows waits unchanged for an inst
   expect(done).toEqual(['test.known', 'test.unknown']);
 });
 
+test('a worker without a connection for a moment goes on: nothing was sent that could have locked a job', async () => {
+  const { database } = own;
+  const done: unknown[] = [];
+  const logged: string[] = [];
+  const failures: unknown[] = [];
+  const { connect } = pg.Pool.prototype;
+  const spy = vi.spyOn(pg.Pool.prototype, 'connect').mockImplementation(function (this: pg.Pool, ...args: unknown[]) {
+    const result: unknown = Reflect.apply(connect, this, args);
+    // Workers get a promise, the listener gives a callback.
+    if (result instanceof Promise) result.catch((error) => failures.push(error));
+    return result as never;
+  });
+  onTestFinished(() => spy.mockRestore());
+  const proxy = await startThroughProxy(async (job) => void done.push(job), 'test.moment', logged);
+  await database.query(testSql(`select graphile_worker.add_job('test.moment', '{"nth":1}')`));
+  await eventually('the first job', async () => done[0]);
+
+  // No look-up may run when the connections break. The next one is two seconds later.
+  await eventually('a look-up that has found nothing', async () => {
+    const idle = await database.query(
+      testSql(`select from pg_stat_activity where datname = current_database() and state = 'idle'
+        and query ilike '%skip locked%' and not exists (select from graphile_worker.jobs where task_identifier = 'test.moment')`),
+    );
+    return idle.length === 1 || undefined;
+  });
+  proxy.down();
+  await eventually('a look-up without a connection', async () => failures[0]);
+  proxy.up();
+  await database.query(testSql(`select graphile_worker.add_job('test.moment', '{"nth":2}')`));
+  await eventually('the second job', async () => done[1]);
+  expect(logged.filter((message) => message.startsWith('the queue'))).toEqual([]);
+});
+
 /** A queue that reaches the database through a proxy. */
-async function startThroughProxy(task: (payload: unknown) => Promise<void>, name: string) {
+async function startThroughProxy(task: (payload: unknown) => Promise<void>, name: string, logged: string[] = []) {
   const { target } = own;
   const { host, port } = target;
   const proxy = await startFaultyProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
   onTestFinished(() => proxy.close());
   const started = await startQueue({
     target: { ...target, host: '127.0.0.1', port: proxy.port },
-    log: { info: () => undefined, warn: () => undefined },
+    log: { info: () => undefined, warn: (_fields, message) => void logged.push(message) },
     groups: [{ tasks: { [name]: task }, concurrency: 1 }],
     connections: 1,
     nameTimes: { searchMs: 200, sessionMs: 1000 },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Stands in for npm: logs its arguments, waits while the file `hold` exists, and installs the fake of tsc below. */
+/** Stands in for npm: logs its arguments, waits while the file `hold` exists, and installs the fake of the compiler below. */
 const NPM = `
 import { appendFileSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 console.error('npm runs');
@@ -14,20 +14,21 @@ const starter = process.ppid;
 // If the starter ends with its test, nobody removes the file, so this stops waiting.
 while (existsSync(process.env.FAKE + '/hold') && process.ppid === starter) await new Promise((resolve) => setTimeout(resolve, 10));
 // Absolute: with a relative path Node retries without end if the working directory was removed.
-mkdirSync(process.cwd() + '/node_modules/typescript/bin', { recursive: true });
-copyFileSync(process.env.FAKE + '/tsc.cjs', 'node_modules/typescript/bin/tsc');
+mkdirSync(process.cwd() + '/node_modules/rolldown', { recursive: true });
+copyFileSync(process.env.FAKE + '/rolldown.cjs', 'node_modules/rolldown/index.js');
 process.exitCode = existsSync(process.env.FAKE + '/offline') ? 1 : 0;
 `;
 
-/** Stands in for tsc: writes a service that prints the source and its arguments, also when it then fails. */
-const TSC = `
+/** Stands in for the compiler: writes a service that prints the source and its arguments, also when it then fails. */
+const COMPILER = `
 const fs = require('node:fs');
-fs.appendFileSync(process.env.FAKE + '/tsc.log', 'built\\n');
-const source = fs.readFileSync('src/app/main.ts', 'utf8');
-const out = process.argv[process.argv.indexOf('--outDir') + 1];
-fs.mkdirSync(out + '/cli', { recursive: true });
-fs.writeFileSync(out + '/cli/bin.js', 'console.log(' + JSON.stringify(source) + ', ...process.argv.slice(2))');
-process.exitCode = source === 'type error' ? 2 : 0;
+exports.build = async ({ output: { dir } }) => {
+  fs.appendFileSync(process.env.FAKE + '/compiler.log', 'built\\n');
+  const source = fs.readFileSync('src/app/main.ts', 'utf8');
+  fs.mkdirSync(dir + '/cli', { recursive: true });
+  fs.writeFileSync(dir + '/cli/bin.js', 'console.log(' + JSON.stringify(source) + ', ...process.argv.slice(2))');
+  if (source === 'syntax error') throw new Error('a syntax error');
+};
 `;
 
 export interface Finished {
@@ -44,7 +45,7 @@ export interface Starter {
   untilPrinted(text: string): Promise<void>;
 }
 
-/** A project folder with the real scripts, and fakes of npm and tsc that count their calls. */
+/** A project folder with the real scripts, and fakes of npm and the compiler that count their calls. */
 export class FakeProject {
   readonly parent = mkdtempSync(join(tmpdir(), 'postern-scripts-'));
   readonly root = join(this.parent, 'project');
@@ -58,16 +59,13 @@ export class FakeProject {
       return;
     }
     cpSync(join(import.meta.dirname, '..', '..', 'scripts'), join(this.root, 'scripts'), { recursive: true });
-    this.write('package.json', '{"type":"module"}');
+    this.write('package.json', '{"type":"module","dependencies":{}}');
     this.write('package-lock.json', '{"packages":{"":{}}}');
-    this.write('tsconfig.json', '{}');
-    this.write('tsconfig.build.json', '{}');
-    this.write('migrations/0001_first.sql', 'select 1;');
     this.write('src/app/main.ts', 'first');
     this.write('src/other.ts', '');
     this.write('../fakes/npm-cli.js', "import('./npm.mjs');");
     this.write('../fakes/npm.mjs', NPM);
-    this.write('../fakes/tsc.cjs', TSC);
+    this.write('../fakes/rolldown.cjs', COMPILER);
   }
 
   write(path: string, content: string): void {
@@ -93,7 +91,7 @@ export class FakeProject {
   }
 
   get builds(): number {
-    return this.log('tsc.log').length;
+    return this.log('compiler.log').length;
   }
 
   start(args: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Finished> {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FakeProject } from './fake-project.js';
 
@@ -45,7 +46,7 @@ describe('a later start', () => {
 
   test.each([
     ['src/new/file.ts', 'new', { installs: 1, builds: 2 }],
-    ['tsconfig.json', '{"a":1}', { installs: 1, builds: 2 }],
+    ['scripts/compile.mjs', `${readFileSync('scripts/compile.mjs', 'utf8')}\n`, { installs: 1, builds: 2 }],
     ['package.json', '{"type":"module","dependencies":{"a":"1"}}', { installs: 2, builds: 1 }],
     ['package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}', { installs: 2, builds: 2 }],
     ['README.md', 'hello', { installs: 1, builds: 1 }],
@@ -104,7 +105,7 @@ describe('a failure', () => {
   beforeEach(prepared);
 
   test('of the compiler ends the start and keeps the last build', async () => {
-    project.write('src/app/main.ts', 'type error');
+    project.write('src/app/main.ts', 'syntax error');
     const { code, stdout, stderr } = await project.start();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('The build failed');

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,18 @@ import sharp, { type Color, type Region, type Sharp } from 'sharp';
 export async function createImageFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-images-'));
   return { path: join(folder, 'images'), remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** The ids of the processes that decode images for this process. */
+export function decoders(): number[] {
+  const all = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8', maxBuffer: 1e8 }).split(
+    '\n',
+  );
+  return all.flatMap((line) => {
+    const [, pid, parent, state = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)/.exec(line) ?? [];
+    // An ended process has the state Z until its parent has noticed it. The program has several lines.
+    return Number(parent) === process.pid && !state.startsWith('Z') && line.includes(' -e ') ? [Number(pid)] : [];
+  });
 }
 
 export const red = { r: 255, g: 0, b: 0 };

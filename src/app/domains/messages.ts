@@ -8,6 +8,7 @@ import type { JobGroup } from '../../delivery/queue.js';
 import { createSmtpMail } from '../../delivery/smtp.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
+import { logoId, type MailBrand } from '../../messages/mail-html.js';
 import type { MailSender } from '../../messages/mail-sender.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
@@ -51,13 +52,13 @@ export async function createMessaging(
   },
 ): Promise<Messaging> {
   const onHealth = createHealthRecorder({ database, log });
-  const mail = createMailSender(config, options.consoleOutput);
+  const mail = createMailSender(config, texts.brand, options.consoleOutput);
   const senders: MessageSenders = {
     sms: await createSmsSender(config, outbound, options.consoleOutput, onHealth),
     email: mail && withMailHealth(mail, { onHealth }),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
-  const templates = createTemplates({ app: config.APP_NAME, own: texts });
+  const templates = createTemplates({ brand: texts.brand, own: texts.texts });
   const smsAdmission = createSmsAdmission(database, config.SMS_COUNTRIES);
   const messages = createMessages({ database, keys, senders, templates, counters, smsAdmission });
   const isConfigured = (channel: NoticeChannel) => {
@@ -98,7 +99,11 @@ export async function createMessaging(
   };
 }
 
-function createMailSender(config: Config, { print, refusal }: ConsoleOutput): MailSender | undefined {
+function createMailSender(
+  config: Config,
+  { logo }: MailBrand,
+  { print, refusal }: ConsoleOutput,
+): MailSender | undefined {
   const provider = mailProvider(config);
   const { SMTP_URL: target, MAIL_FROM: from } = config;
   switch (provider) {
@@ -108,7 +113,11 @@ function createMailSender(config: Config, { print, refusal }: ConsoleOutput): Ma
       return createConsoleMail(print, refusal);
     case 'smtp':
       if (target === undefined || from === undefined) throw new Error('the configuration was not checked');
-      return createSmtpMail({ target: { ...target, password: target.password?.reveal() }, from });
+      return createSmtpMail({
+        target: { ...target, password: target.password?.reveal() },
+        from,
+        logo: logo && { png: logo.png, contentId: logoId },
+      });
     default:
       throw new Error(`unknown MAIL_PROVIDER ${String(provider satisfies never)}`);
   }

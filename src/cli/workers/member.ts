@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { Family } from '../../app/metrics/families.js';
+import { packageFolder } from '../../lib/package-folder.js';
 import { waitAtMost } from '../../lib/time-limit.js';
 import { type Environment, type FromWorker, stopDeadlineMs, type ToWorker } from './messages.js';
 
@@ -34,7 +35,8 @@ export interface WorkerEnd {
   readonly exitStatus: string;
 }
 
-const program = fileURLToPath(new URL('./worker.js', import.meta.url));
+/** The compiled program: Node.js cannot run its source. */
+const program = fileURLToPath(new URL('dist/cli/workers/worker.js', packageFolder));
 
 /** Milliseconds. Shorter than the deadline of the primary process, so that a worker that hangs does not outlive it. */
 const killAfterMs = stopDeadlineMs - 2000;

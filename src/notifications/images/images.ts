@@ -61,7 +61,7 @@ export function createImages(options: ImagesOptions): Images {
         // The quota is also checked before the rendering, so that a refused upload costs little.
         if (userId !== undefined) await refuseBeyondQuota(database, userId);
         const file = 'file' in source ? source.file : await download(source.url);
-        const renditions = await render(file, limit.remainingMs);
+        const renditions = await render(file, { userId, remainingMs: limit.remainingMs });
         const id = newId();
         const bytes = Object.values(renditions).reduce((sum, { length }) => sum + length, 0);
         await storage.put(id, renditions);

@@ -26,7 +26,7 @@ test('the doctor fails for an unknown SMS_PROVIDER', async () => {
   expect(await checkSms(unchecked)).toEqual([{ level: 'FAIL', what: 'sms', detail: 'SMS_PROVIDER pigeon is unknown' }]);
 });
 
-/** The modules of providers that a new process has loaded, after it has loaded the service and created its sender. */
+/** The modules of providers, and the packages for them, that a new process has loaded, after it has loaded the service and created its sender. */
 function loadedWith(env: Readonly<Record<string, string>>): string[] {
   const hooks = `export async function resolve(...all) {
     const resolved = await all[2](all[0], all[1]);
@@ -36,10 +36,7 @@ function loadedWith(env: Readonly<Record<string, string>>): string[] {
   const program = `
     import { register } from 'node:module';
     register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}));
-    await import('./dist/app/main.js');
-    const { createSmsSender } = await import('./dist/app/domains/sms.js');
-    const { readConfig } = await import('./dist/config/config.js');
-    const { createOutbound } = await import('./dist/delivery/outbound.js');
+    const { createOutbound, createSmsSender, readConfig } = await import('./dist/tools.js');
     const sender = await createSmsSender(readConfig(process.env), createOutbound({ allowPrivateNetworkTargets: false }), { print: () => {}, refusal: () => {} });
     console.log(sender?.name);`;
   const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -47,8 +44,10 @@ function loadedWith(env: Readonly<Record<string, string>>): string[] {
     ...{ cwd: root, env, encoding: 'utf8', timeout: 120_000 },
   });
   expect(status, stderr).toBe(0);
-  const loaded = [...stderr.matchAll(/^loaded .*\/(delivery\/sms\/(?:webhook|twilio|vonage|sns)|aws4fetch)\b/gm)];
-  return [...new Set(loaded.map(([, module]) => module ?? ''))].sort();
+  const loaded = [
+    ...stderr.matchAll(/^loaded .*\/(?:dist\/chunks\/(webhook|twilio|vonage|sns)-|node_modules\/(aws4fetch)\/)/gm),
+  ];
+  return [...new Set(loaded.map(([, provider, library]) => provider ?? library ?? ''))].sort();
 }
 
 const consoleOutput = { print: () => undefined, refusal: () => undefined };
@@ -61,6 +60,6 @@ test('only the configured providers are loaded', () => {
   };
   const sns = { SNS_REGION: 'eu-west-1', SNS_ACCESS_KEY_ID: 'A'.repeat(20), SNS_SECRET_ACCESS_KEY: 'x'.repeat(40) };
   expect(loadedWith({})).toEqual([]);
-  expect(loadedWith({ SMS_PROVIDER: 'twilio', ...twilio, ...sns })).toEqual(['delivery/sms/twilio']);
-  expect(loadedWith({ SMS_PROVIDER: 'sns', ...twilio, ...sns })).toEqual(['aws4fetch', 'delivery/sms/sns']);
+  expect(loadedWith({ SMS_PROVIDER: 'twilio', ...twilio, ...sns })).toEqual(['twilio']);
+  expect(loadedWith({ SMS_PROVIDER: 'sns', ...twilio, ...sns })).toEqual(['aws4fetch', 'sns']);
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-  for (const proxy of proxies) proxy.up();
+  for (const proxy of proxies) await proxy.up();
 });
 afterAll(async () => {
   for (const proxy of proxies) await proxy.close();
@@ -72,7 +72,7 @@ test('an unavailable server is skipped, and after a failure of the other server 
   await servers.locate();
   const [first] = await database.query(pidOf);
   expect(first?.pid).toBeGreaterThan(0);
-  proxies[0].up();
+  await proxies[0].up();
   proxies[1].down();
   await waitForAnswer(database);
 });
@@ -111,7 +111,7 @@ test('connections to a former primary end when a newer timeline is known, and no
   await setTimeline(1);
   proxies[0].down();
   proxies[1].down();
-  for (const proxy of proxies) proxy.up();
+  for (const proxy of proxies) await proxy.up();
   await eventually('the refusal', () =>
     database.query(pidOf).then(
       () => undefined,

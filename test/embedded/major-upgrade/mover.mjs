@@ -21,6 +21,6 @@ const print = (_, message) => {
   console.log(message);
   pass(message);
 };
-const { openTarget } = await import('../../../dist/app/base/database-target.js');
+const { openTarget } = await import('../../../dist/tools.js');
 const { close } = await openTarget({ DATA_DIR: dataDir }, { info: print, warn: print, error: print });
 await close();

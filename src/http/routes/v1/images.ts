@@ -127,6 +127,7 @@ function sourceOf(body: ImageInput & Partial<ImageUpload> = {}): ImageSource {
 
 /** Decodes base64 strictly: refuses characters that Node's decoder skips or corrects. Padding is optional. */
 function decode(encoded: string): Buffer {
+  if (encoded === '') throwIfErrors([{ field: 'encoded', code: 'required' }]);
   const base64 = encoded.startsWith('data:') ? encoded.slice(encoded.indexOf(';base64,') + 8) : encoded;
   const file = Buffer.from(base64, 'base64');
   const isBase64 = withoutPadding(file.toString('base64')) === withoutPadding(base64) && base64.length % 4 !== 1;

@@ -1,0 +1,8 @@
+import { existsSync } from 'node:fs';
+
+/** The folder of package.json, with a slash at its end. The sources and the compiled files lie at different depths below it. */
+export const packageFolder = folderWithManifest(new URL('.', import.meta.url));
+
+function folderWithManifest(folder: URL): URL {
+  return existsSync(new URL('package.json', folder)) ? folder : folderWithManifest(new URL('..', folder));
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { Problem } from '../../lib/problem.js';
+import type { ImageFormat } from './formats.js';
+import type { Renditions } from './storage.js';
+
+/**
+ * Decodes images in a process with a low priority, so that large images do not delay requests. A file that crashes the
+ * decoder ends only that process. Decodes one file at a time: the caller waits for the end of each call.
+ */
+export interface Decoder {
+  /**
+   * Makes the renditions of a file.
+   * @param timeoutMs when it has passed, the decoder is stopped
+   * @throws Problem `invalid_image`, also for a file that takes too much CPU time; `overloaded` if the process did not
+   *   start or was stopped from outside; `DecoderTimeout`
+   */
+  decode(file: Buffer, format: ImageFormat, timeoutMs: number): Promise<Renditions>;
+}
+
+/** The time of a call has passed. */
+export class DecoderTimeout extends Error {
+  override readonly name = 'DecoderTimeout';
+}
+
+/** Milliseconds until an idle process ends. A start takes about 150 ms, and the process 60 MB. */
+const idleTimeoutMs = 10_000;
+
+/**
+ * CommonJS, so that it runs both from TypeScript and compiled. It decodes a file once, into at most 2048 x 2048 pixels,
+ * and makes the renditions from these pixels. So no bytes of the file reach the renditions: no metadata, and no data behind
+ * the image.
+ *
+ * - All formats that Postern does not accept are turned off. `failOn: 'error'` also refuses truncated files. Only the first
+ *   frame or page is read.
+ * - The limit is CPU time, because with a low priority the time on the clock says nothing about a file. Only a file that
+ *   was built to be slow takes longer.
+ * - The parent ends it: signals of a terminal reach both, and the parent first answers its requests.
+ */
+const source = `
+  const maxPixels = 25_000_000;
+  const maxCpuMs = 6000;
+  const { setPriority } = require('node:os');
+  // On Linux, each thread has its own priority. New threads take it from the thread that starts them.
+  const threads = process.platform === 'linux' ? require('node:fs').readdirSync('/proc/self/task') : [process.pid];
+  for (const id of threads) setPriority(Number(id), 10);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+  const sharp = require(process.argv[1]);
+  sharp.cache(false);
+  sharp.concurrency(1);
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((name) => 'VipsForeignLoad' + name) });
+  const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
+  async function render(file, format) {
+    const reading = { failOn: 'error', limitInputPixels: maxPixels, autoOrient: true };
+    // Reads the header only: nothing is decoded before the size is known.
+    const header = await sharp(file, reading).metadata();
+    if (header.format !== format || header.width * header.height > maxPixels) throw new Error('not as its first bytes say');
+    const { data, info } = await sharp(file, reading)
+      .resize({ width: 2048, height: 2048, fit: 'inside', withoutEnlargement: true })
+      .flatten({ background: 'white' })
+      .toColourspace('srgb')
+      .raw({ depth: 'uchar' })
+      .toBuffer({ resolveWithObject: true });
+    const raw = { width: info.width, height: info.height, channels: info.channels };
+    const jpeg = (size) => {
+      const pixels = sharp(data, { raw });
+      return (size === undefined ? pixels : pixels.resize({ ...size, fit: 'cover' })).jpeg({ quality: 82 }).toBuffer();
+    };
+    return {
+      card: await jpeg({ width: 640, height: 360 }),
+      full: await jpeg(),
+      thumbnail: await jpeg({ width: 160, height: 160 }),
+    };
+  }
+  process.on('message', async ({ file, format }) => {
+    const start = cpuMs();
+    const watch = setInterval(() => {
+      if (cpuMs() - start > maxCpuMs) process.send({ error: 'takes too long' }, () => process.exit());
+    }, 50);
+    const answer = await render(Buffer.from(file), format).then(
+      (renditions) => ({ renditions }),
+      (error) => ({ error: error.message }),
+    );
+    clearInterval(watch);
+    process.send(answer);
+  });
+  process.on('disconnect', () => process.exit());`;
+const libraryPath = createRequire(import.meta.url).resolve('sharp');
+
+interface Answer {
+  readonly renditions?: Readonly<Record<keyof Renditions, Uint8Array>>;
+  readonly error?: string;
+}
+
+/** The process starts with the first image. An idle one does not keep this process alive. */
+export function createDecoder(): Decoder {
+  let child: ChildProcess | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  function start(): ChildProcess {
+    // The process gets no environment: NODE_OPTIONS could preload code, and other variables contain secrets.
+    const started = spawn(process.execPath, ['-e', source, libraryPath], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      serialization: 'advanced',
+    });
+    // A process that has ended is never used again. The calls have their own listeners.
+    const forget = () => {
+      if (child === started) child = undefined;
+    };
+    started.once('exit', forget).on('error', forget);
+    return started;
+  }
+
+  function answerOf(decoder: ChildProcess, message: object, timeoutMs: number): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(timer);
+        decoder.off('message', onMessage).off('exit', onExit).off('error', onError);
+        settle();
+      };
+      const onMessage = (answer: unknown) => end(() => resolve(answer as Answer));
+      const onError = (cause: Error) => end(() => reject(new Problem('overloaded', { retryAfter: 1, cause })));
+      const onExit = (code: number | null, signal: string | null) => {
+        const cause = new Error(`the decoder of images ended with ${signal ?? code}`);
+        // For example, the system lacked memory. Other ends are crashes because of the file.
+        if (signal === 'SIGKILL') onError(cause);
+        else end(() => reject(new Problem('invalid_image', { cause })));
+      };
+      const timer = setTimeout(() => {
+        child = undefined;
+        decoder.kill('SIGKILL');
+        end(() => reject(new DecoderTimeout()));
+      }, timeoutMs);
+      decoder.on('message', onMessage).on('exit', onExit).on('error', onError);
+      // Without a callback, an error would be emitted by the process, also after this call has ended.
+      decoder.send(message, (error) => error && onError(error));
+    });
+  }
+
+  return {
+    async decode(file, format, timeoutMs) {
+      clearTimeout(idle);
+      child ??= start();
+      const decoder = child;
+      decoder.ref();
+      decoder.channel?.ref();
+      try {
+        const { renditions, error } = await answerOf(decoder, { file, format }, timeoutMs);
+        if (renditions === undefined) throw new Problem('invalid_image', { cause: new Error(error) });
+        const { card, full, thumbnail } = renditions;
+        return { card: Buffer.from(card), full: Buffer.from(full), thumbnail: Buffer.from(thumbnail) };
+      } finally {
+        decoder.unref();
+        decoder.channel?.unref();
+        idle = setTimeout(() => {
+          child = undefined;
+          decoder.kill('SIGKILL');
+        }, idleTimeoutMs).unref();
+      }
+    },
+  };
+}
