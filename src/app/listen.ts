@@ -4,6 +4,7 @@ import type { App } from '../http/requests/route.js';
 import { readConsoleFiles } from '../http/routes/console/files.js';
 import type { ServedRoutes, Services } from '../http/routes/routes.js';
 import { buildServer } from '../http/server.js';
+import { createLogAddress } from '../lib/log-address.js';
 import { packageFolder } from '../lib/package-folder.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { version } from './banner.js';
@@ -52,6 +53,7 @@ export async function listen(
     const server = await buildServer({
       services,
       log,
+      logAddress: createLogAddress(config.LOG_ADDRESSES),
       version,
       publicUrl,
       behindTls,

@@ -5,6 +5,7 @@ import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
 import { countUnreadable, describeUnreadableValues } from '../keys/unreadable.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
+import { createLogAddress } from '../lib/log-address.js';
 import { ensureFirstKey } from '../sessions/api-keys.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { startBackgroundWork } from './background.js';
@@ -153,7 +154,10 @@ function requestObserver(
 ): RequestObserver | undefined {
   const count = meters?.requestAnswered;
   if (config.ACCESS_LOG === 'off') return count;
-  const accessLog = lifecycle.add(createAccessLog({ worker, destination }), (log) => log.close());
+  const accessLog = lifecycle.add(
+    createAccessLog({ worker, destination, logAddress: createLogAddress(config.LOG_ADDRESSES) }),
+    (log) => log.close(),
+  );
   if (count === undefined) return accessLog.onAnswered;
   return (answered) => {
     count(answered);

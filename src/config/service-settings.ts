@@ -66,11 +66,17 @@ export const serviceSettings = {
     fallback: 'info',
     about: 'The lowest level that is logged. The log is JSON lines on standard output.',
   },
+  LOG_ADDRESSES: {
+    parse: choice('full', 'masked', 'off'),
+    fallback: 'full',
+    about:
+      'How the log and the access log show the addresses of clients. masked: only the network, which is the first 24 bits of IPv4 and 48 bits of IPv6. off: not at all.',
+  },
   ACCESS_LOG: {
     parse: choice('off', 'json'),
     fallback: 'off',
     about:
-      'json: one JSON line for each answered request on standard output, with its status, duration in milliseconds, route, request id and user id. It never contains tokens or values of the URL.',
+      'json: one JSON line for each answered request on standard output, with its status, duration in milliseconds, route, request id, address, key id and user id. It never contains tokens or values of the URL.',
   },
   METRICS_PORT: {
     parse: integer(0, 65_535),

@@ -26,7 +26,7 @@ export function observeRefused(observe: RequestObserver | undefined, method = 'u
   return (requestId, status) =>
     observe?.({
       ...{ requestId, method, route: 'unmatched', status },
-      ...{ duration: undefined, isStream: false, userId: undefined },
+      ...{ duration: undefined, isStream: false, userId: undefined, keyId: undefined, address: undefined },
     });
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import type { LogAddress } from '../lib/log-address.js';
 import type { App } from './requests/route.js';
 
 /** How long a closing server waits, in milliseconds. */
@@ -25,7 +26,12 @@ const defaultTimes: DrainTimes = { firstRequest: 1000, body: 5000, answer: 20_00
  * each request that is cut.
  * @param mayTakeLonger the sockets of requests that end by themselves when the server closes: `body` is not for them
  */
-export function drainConnections(app: App, mayTakeLonger: WeakSet<Socket>, times: DrainTimes = defaultTimes): void {
+export function drainConnections(
+  app: App,
+  mayTakeLonger: WeakSet<Socket>,
+  logAddress: LogAddress,
+  times: DrainTimes = defaultTimes,
+): void {
   /** Each connection, with the response to its last request. */
   const connections = new Map<Socket, ServerResponse | undefined>();
   const requests = new WeakMap<IncomingMessage, FastifyRequest>();
@@ -45,7 +51,7 @@ export function drainConnections(app: App, mayTakeLonger: WeakSet<Socket>, times
     const request = requests.get(req);
     // The pattern of the route, not the URL: a URL may contain secrets.
     const route = request?.routeOptions.url;
-    const line = { request_id: request?.id, method: req.method, route, ip: request?.ip };
+    const line = { request_id: request?.id, method: req.method, route, ip: request && logAddress(request.ip) };
     app.log.warn(line, `A request was cut because Postern stops: ${reason}`);
     socket.destroy();
   }

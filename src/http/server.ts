@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import type { LogAddress } from '../lib/log-address.js';
 import type { Tracing } from '../lib/tracing.js';
 import { pathOf } from '../lib/urls.js';
 import { createVerifyHandler } from '../sessions/fast-path/verify-handler.js';
@@ -29,6 +30,7 @@ import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
 import { publicPathPlugin, withoutPublicPath } from './plugins/public-path.js';
+import { securityEventsPlugin } from './plugins/security-events.js';
 import { serializationPlugin } from './plugins/serialization.js';
 import { userReferencesPlugin } from './plugins/user-references.js';
 import { validationPlugin } from './plugins/validation.js';
@@ -38,6 +40,8 @@ import { registerRoutes, type ServedRoutes, type Services } from './routes/route
 export interface ServerOptions {
   readonly services: Services;
   readonly log: FastifyBaseLogger;
+  /** An address as the log may show it, see LOG_ADDRESSES. */
+  readonly logAddress: LogAddress;
   readonly version: string;
   readonly publicUrl: string | undefined;
   /** Whether PUBLIC_URL is https. */
@@ -67,7 +71,8 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const logsRequests = options.log.level === 'debug' || options.log.level === 'trace';
   const headers = alwaysHeaders({ behindTls, cors: options.corsOrigins.length > 0 });
   const isTrusted = trustedProxies(options.trustProxy);
-  const admission = createRequestAdmission(services.admission, createAddressReader(isTrusted));
+  const addressOf = createAddressReader(isTrusted);
+  const admission = createRequestAdmission(services.admission, addressOf);
   const requestTracing = options.tracing && createRequestTracing(options.tracing);
   const traced = (listener: RequestListener) => requestTracing?.listener(listener) ?? listener;
   const verifyHandler = createVerifyHandler(
@@ -80,6 +85,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
       meters: services.meters,
       onAnswered: options.onAnswered,
       onMatched: requestTracing?.matched,
+      addressOf,
       demandsHttps: behindTls && isTrusted !== false,
     },
   );
@@ -148,7 +154,8 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   encodedPathsPlugin(app);
   if (behindTls && isTrusted !== false) httpsPlugin(app, { publicUrl: options.publicUrl, isTrusted });
   if (publicPath !== '') publicPathPlugin(app, publicPath);
-  forwardedHeadersPlugin(app, options.log);
+  forwardedHeadersPlugin(app, options.log, options.logAddress);
+  securityEventsPlugin(app, options.log, options.logAddress);
   if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
   admissionPlugin(app, { admission, verifyApiKey: services.verifiers.verifyApiKey });
   notFoundPlugin(app);
@@ -166,17 +173,17 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     onRefused: (request, reply) => countRefused(admission, request, reply),
   });
   sessionLimitPlugin(app, admission);
-  if (logsRequests) logRequests(app);
+  if (logsRequests) logRequests(app, options.logAddress);
   app.addHook('preClose', async () => verifyHandler.close());
   app.server.on('checkExpectation', answerUnmetExpectation(headers, observeRefused(options.onAnswered)));
-  drainConnections(app, withoutReceiveTimeout);
+  drainConnections(app, withoutReceiveTimeout, options.logAddress);
   registerRoutes(app, services, { ...options.serves, apiDocs: options.apiDocs });
   await app.ready();
   return app;
 }
 
 /** Logs one line for each request. Only at debug level: a line costs as much as a small request (decision 34). */
-function logRequests(app: App): void {
+function logRequests(app: App, logAddress: LogAddress): void {
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, id, ip } = request;
     // The pattern of the route, not the URL: a URL may contain secrets.
@@ -186,7 +193,7 @@ function logRequests(app: App): void {
       route: routeOptions.url,
       status: reply.statusCode,
       ms: reply.elapsedTime,
-      ip,
+      ip: logAddress(ip),
     };
     request.log.debug(line, 'request');
   });

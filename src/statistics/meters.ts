@@ -12,8 +12,12 @@ export interface AnsweredRequest {
   readonly duration: number | undefined;
   /** Whether the answer was an event stream. */
   readonly isStream: boolean;
-  /** The user of the request's session, if it has one. */
+  /** The user of the request's session, if it has one. An operator who calls the admin API too. */
   readonly userId: string | undefined;
+  /** The id of the API key, or `environment` for ADMIN_API_KEY. */
+  readonly keyId: string | undefined;
+  /** The address of the client. Undefined if no request was read. */
+  readonly address: string | undefined;
 }
 
 /** Called for every answered request. It must be fast and must not throw. */

@@ -64,7 +64,17 @@ test('the page about monitoring names the labels of every metric', async () => {
   for (const metric of metricNames) counters.add(metric, 'label', 1, 'detail');
   const meters = createMeters();
   meters.requestAnswered({
-    ...{ requestId: '', method: 'GET', route: '/', status: 200, duration: 1, isStream: false, userId: undefined },
+    ...{
+      requestId: '',
+      method: 'GET',
+      route: '/',
+      status: 200,
+      duration: 1,
+      isStream: false,
+      userId: undefined,
+      keyId: undefined,
+      address: undefined,
+    },
   });
   const families = [
     ...readProcessMetrics({

@@ -14,7 +14,7 @@ async function startServer() {
   const loggerInstance = createLog('warn', { write: (line) => void lines.push(line) });
   const app = Fastify({ loggerInstance, return503OnClosing: false }) as unknown as App;
   const mayTakeLonger = new WeakSet<Socket>();
-  drainConnections(app, mayTakeLonger, { firstRequest: 10, body: 50, answer: 300 });
+  drainConnections(app, mayTakeLonger, (address) => address, { firstRequest: 10, body: 50, answer: 300 });
   app.post('/items/:id', async () => 'stored');
   app.get('/endless', async () => new PassThrough());
   let answer = () => {};

@@ -1778,6 +1778,23 @@ export type UserPage = {
   readonly page: PageInfo;
 };
 
+export type UserSearch = {
+  /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
+  readonly search?: string | undefined;
+  /** Page number, from 1. */
+  readonly page?: number | undefined;
+  /** Items per page. */
+  readonly limit?: number | undefined;
+  /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+  readonly sort?: string | undefined;
+  /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+  readonly filter?: string | undefined;
+  /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+  readonly since?: string | undefined;
+  /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+  readonly cursor?: string | undefined;
+};
+
 export type UserSession = {
   readonly id: string;
   readonly authentication_id: string;
@@ -2598,6 +2615,12 @@ export type GetUserPageData = {
   readonly body?: never;
 };
 export type GetUserPageResponse = UserPage;
+
+export type FindUsersData = {
+  readonly url: '/admin/v1/users/find';
+  readonly body?: UserSearch;
+};
+export type FindUsersResponse = UserPage;
 
 export type ImportUsersData = {
   readonly url: '/admin/v1/users/import';

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { request } from '../api/client.js';
-import type { GetUserPageData, GetUserPageResponse, User } from '../api/schema.js';
+import type { FindUsersData, FindUsersResponse, User } from '../api/schema.js';
 import type { IconName } from '../components/icon/icon.js';
 import { nameOf, UserText } from '../components/text/values.js';
 import { useText } from '../text/text.js';
@@ -35,8 +35,8 @@ export function useUserEntries(query: string): PaletteEntry[] {
   const { data } = useQuery({
     queryKey: ['users', 'palette', search],
     queryFn: ({ signal }) => {
-      const call = { query: { search, limit: 6 }, signal };
-      return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
+      const call = { body: { search, limit: 6 }, signal };
+      return request<FindUsersData, FindUsersResponse>('POST', '/admin/v1/users/find', call);
     },
     enabled: isSearch,
     placeholderData: keepPreviousData,

@@ -52,6 +52,24 @@ function describeError(error: unknown): DescribedError {
   };
 }
 
+/**
+ * Ends the process at an error that nobody has caught, after one line of the log: nothing is known about the state of the process
+ * any more. A supervisor, or the primary process of several workers, starts it again.
+ * @returns a function that removes the listener
+ */
+export function exitOnUncaught(
+  log: Pick<Logger, 'fatal'>,
+  program: Pick<NodeJS.Process, 'on' | 'off' | 'exit'> = process,
+): () => void {
+  // Node reports a rejected promise that nobody handles here too.
+  const onError = (error: unknown, origin: string) => {
+    log.fatal({ err: error, origin }, 'an error was not caught, so the process ends');
+    program.exit(1);
+  };
+  program.on('uncaughtException', onError);
+  return () => void program.off('uncaughtException', onError);
+}
+
 /** The functions of `console` that libraries use. */
 const consoleMethods = ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const;
 

@@ -55,12 +55,17 @@ async function serveAlone(config: Config, signals: Signals, io: Io, print: (line
   signals.onRestart(() => printLine(io.stderr, 'There is only one process (WORKERS is 1). Nothing was restarted.'));
   let restoreConsole = () => {};
   const running = await withSmallHeap(async () => {
-    const [{ startPostern }, { createLog, logConsole }] = await Promise.all([
+    const [{ startPostern }, { createLog, exitOnUncaught, logConsole }] = await Promise.all([
       import('../../app/main.js'),
       import('../../app/base/log.js'),
     ]);
     const log = createLog(config.LOG_LEVEL);
-    restoreConsole = logConsole(log);
+    const restore = logConsole(log);
+    const removeListener = exitOnUncaught(log);
+    restoreConsole = () => {
+      removeListener();
+      restore();
+    };
     return startPostern(config, { log, print, isTerminal: io.isTerminal });
   });
   print(await running.firstScreen());

@@ -4,7 +4,7 @@ import { version } from '../../app/banner.js';
 import { readConfiguredFiles } from '../../app/base/configured-files.js';
 import { portError, refuseUsedPorts } from '../../app/base/configured-ports.js';
 import { openTarget, removeFormerVersionData } from '../../app/base/database-target.js';
-import { createLog, type Logger, logConsole } from '../../app/base/log.js';
+import { createLog, exitOnUncaught, type Logger, logConsole } from '../../app/base/log.js';
 import { reportHarmfulSettings } from '../../app/doctor/settings.js';
 import { firstScreen } from '../../app/first-screen.js';
 import { readFromDatabase } from '../../app/metrics/database-metrics.js';
@@ -53,6 +53,7 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   const config = readConfig(environment);
   const log = createLog(config.LOG_LEVEL);
   logConsole(log);
+  exitOnUncaught(log);
   log.info({ version, node: process.version, pid: process.pid, workers: config.WORKERS }, 'Postern starts');
   await readConfiguredFiles(config);
   await refuseUsedPorts(config);

@@ -3,7 +3,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createLog, logConsole } from '../../app/base/log.js';
+import { createLog, exitOnUncaught, logConsole } from '../../app/base/log.js';
 import { withSmallHeap } from '../../app/v8-flags.js';
 import { readConfig } from '../../config/config.js';
 import { waitAtMost } from '../../lib/time-limit.js';
@@ -62,6 +62,7 @@ async function serve(worker: Worker, commands: Commands): Promise<void> {
   const config = readConfig(environment);
   const log = createLog(config.LOG_LEVEL).child({ worker: worker.id });
   logConsole(log);
+  exitOnUncaught(log);
   const running = await withSmallHeap(async () => {
     const { startPostern } = await import('../../app/main.js');
     return startPostern(config, { log, worker: worker.id });

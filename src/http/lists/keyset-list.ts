@@ -62,7 +62,12 @@ export function sendEnvelope<Item>(
   query: KeysetQuery,
   page: Page<Item>,
 ): FastifyReply {
-  const answer: ListPage<Item> = {
+  return setPageHeaders(reply, path, query, page).send(envelopeOf(query, page));
+}
+
+/** A page as an object with the items, the page number, the counts and the next cursor. */
+export function envelopeOf<Item>(query: KeysetQuery, page: Page<Item>): ListPage<Item> {
+  return {
     data: page.items,
     page: {
       number: query.page,
@@ -73,7 +78,6 @@ export function sendEnvelope<Item>(
       next_cursor: nextCursor(query, query.page, page),
     },
   };
-  return setPageHeaders(reply, path, query, page).send(answer);
 }
 
 /**

@@ -8,7 +8,7 @@ import { prefersEventStream } from '../../lib/http-headers.js';
 import { addVary } from '../requests/event-stream.js';
 import { IdParams, pathId } from '../requests/parameters.js';
 import type { Access, App } from '../requests/route.js';
-import { type KeysetQuery, readListQuery, sendEnvelope, sendPage } from './keyset-list.js';
+import { envelopeOf, type KeysetQuery, readListQuery, sendEnvelope, sendPage } from './keyset-list.js';
 import type { QueryParameters, ReadSearch } from './list-query.js';
 
 /** A list: its path, its schema and its query. */
@@ -71,6 +71,36 @@ function queryOf({ sortable, filterExample, search }: ListRoute): TSchema {
   if (search === undefined) return query;
   const parameter = Type.String({ description: search.description, examples: ['ada'] });
   return Type.Object({ search: Type.Optional(parameter), ...query.properties });
+}
+
+/**
+ * Registers a list whose parameters stand in the body, as POST `/find` below its path. URLs are written to logs of proxies and
+ * to histories, and a search or a filter can contain an address.
+ */
+export function findRoute(app: App, list: ListRoute, operationId: string): void {
+  const parameters = { ...queryOf(list), title: list.pageTitle.replace('Page', 'Search') };
+  const page = PageOf(list.item, list.pageTitle);
+  const read = (body: object) => {
+    const query = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
+    return readListQuery(list.url, query, list.sortable, list.filterFields, list.search?.read);
+  };
+  app.route({
+    method: 'POST',
+    url: `${list.url}/find`,
+    schema: {
+      operationId,
+      summary: `${list.summary}, with the parameters in the body`,
+      description: `The same list as GET ${list.url}/page. No search and no filter stands in a URL, which proxies and browsers store.`,
+      tags: [list.tag],
+      body: parameters,
+      response: { 200: { ...page, description: order } },
+    },
+    config: { access: list.access, problems: list.problems ?? [], optionalBody: true },
+    async handler(request) {
+      const query = read((request.body ?? {}) as object);
+      return envelopeOf(query, await list.read(query, request));
+    },
+  });
 }
 
 interface ListForm {

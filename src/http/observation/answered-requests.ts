@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 import type { RequestObserver } from '../../statistics/meters.js';
-import type { App } from '../requests/route.js';
+import { type App, callerAddress } from '../requests/route.js';
 
 /**
  * The status that the metrics, the access log and the traces show if the client disconnected before it got an answer.
@@ -20,6 +21,8 @@ export function answeredRequestsPlugin(app: App, observe: RequestObserver, runni
     const { raw: response } = reply;
     const { socket } = request.raw;
     running.add(socket);
+    // A closed connection has no address any more.
+    const address = callerAddress(request);
     response.once('close', () => {
       running.delete(socket);
       const status = response.headersSent ? response.statusCode : clientGone;
@@ -30,9 +33,17 @@ export function answeredRequestsPlugin(app: App, observe: RequestObserver, runni
         status,
         duration: performance.now() - since,
         isStream: status === 200 && request.headers.accept?.includes('text/event-stream') === true,
-        userId: request.authorized?.session?.user_id,
+        userId: request.authorized?.session?.user_id ?? nameAfter('user:', request),
+        keyId: nameAfter('key:', request),
+        address: request.forwardedClient ?? address,
       });
     });
     done();
   });
+}
+
+/** The rest of the caller's name, which says whether it is a key or an operator. */
+function nameAfter(kind: 'key:' | 'user:', { authorized }: FastifyRequest): string | undefined {
+  const name = authorized?.caller?.name;
+  return name?.startsWith(kind) === true ? name.slice(kind.length) : undefined;
 }

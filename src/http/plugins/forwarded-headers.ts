@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import type { LogAddress } from '../../lib/log-address.js';
 import type { App } from '../requests/route.js';
 
 /** Milliseconds until a peer is reported again, and how many peers are reported in that time. */
@@ -9,7 +10,7 @@ const maxPeers = 10;
  * Warns operators if a peer that TRUST_PROXY does not name sends X-Forwarded-For or Forwarded. Postern ignores these
  * headers, so all clients behind that peer share one address and its limits.
  */
-export function forwardedHeadersPlugin(app: App, log: Pick<FastifyBaseLogger, 'warn'>): void {
+export function forwardedHeadersPlugin(app: App, log: Pick<FastifyBaseLogger, 'warn'>, logAddress: LogAddress): void {
   const reported = new Set<string>();
   let since = performance.now();
 
@@ -27,9 +28,10 @@ export function forwardedHeadersPlugin(app: App, log: Pick<FastifyBaseLogger, 'w
     // The number is limited, because any client can send these headers.
     if (reported.has(peer) || reported.size >= maxPeers) return;
     reported.add(peer);
+    const shown = logAddress(peer);
     log.warn(
-      { peer, header },
-      `${peer} sends ${header}, but TRUST_PROXY does not name it: its clients share one address and its limits. If it is your proxy or backend, add it to TRUST_PROXY`,
+      { peer: shown, header },
+      `${shown ?? 'a peer'} sends ${header}, but TRUST_PROXY does not name it: its clients share one address and its limits. If it is your proxy or backend, add it to TRUST_PROXY`,
     );
   }
 }

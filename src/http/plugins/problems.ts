@@ -38,6 +38,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
       'request failed',
     );
   }
+  if (status < 500) request.server.noteRefusal(request, problem.code);
   const language = preferredLanguage(request.headers['accept-language']);
   const challenge = status === 401 ? challengeOf(problem.code, request) : undefined;
   if (challenge !== undefined) reply.header('WWW-Authenticate', challenge);

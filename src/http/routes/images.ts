@@ -7,7 +7,7 @@ import type { Images } from '../../notifications/images/images.js';
 import type { App } from '../requests/route.js';
 
 const Params = Type.Object({ id: Id, file: ImageFile });
-const oneYear = 31_536_000;
+const oneDay = 86_400;
 const string = (description: string) => ({ type: 'string', description });
 
 /** A route for the files of uploaded images. The id, with 122 random bits, is the only credential. */
@@ -54,13 +54,13 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
       if (location !== undefined) {
         // Clients must not keep the redirect for longer than its target is valid.
         const maxAge = Math.floor(location.validFor / 2);
-        reply.headers({ 'Cache-Control': `public, max-age=${maxAge}`, Location: location.url });
+        reply.headers({ 'Cache-Control': `private, max-age=${maxAge}`, Location: location.url });
         return reply.code(302).send(null);
       }
       const image = id === undefined || rendition === undefined ? undefined : await images.open(id, rendition);
       if (image === undefined) throw new Problem('not_found');
       const etag = `"${id}-${rendition}"`;
-      reply.headers({ ETag: etag, 'Cache-Control': `public, max-age=${oneYear}, immutable` });
+      reply.headers({ ETag: etag, 'Cache-Control': `private, max-age=${oneDay}` });
       if (namesTag(request.headers['if-none-match'], etag)) {
         image.content.destroy();
         return reply.code(304).send(null);

@@ -35,6 +35,8 @@ export interface VerifyHandlerOptions {
   /** Whether the handler answers requests from the start. */
   readonly isOpen: boolean;
   readonly counters: Counters;
+  /** Reads the address of the client, for `onAnswered`. */
+  readonly addressOf: (request: IncomingMessage) => string;
   /** Whether the routes refuse requests that came to the proxy by plain http. */
   readonly demandsHttps: boolean;
   /** Undefined without metrics. */
@@ -85,6 +87,8 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
         duration: performance.now() - since,
         isStream: false,
         userId: session.user_id,
+        keyId: undefined,
+        address: options.addressOf(request),
       });
     } catch (error) {
       // Nothing awaits this function: an error thrown here would end the process.

@@ -1,5 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { createLog, logConsole, watchDescriptors } from '../../../src/app/base/log.js';
+import { createLog, exitOnUncaught, logConsole, watchDescriptors } from '../../../src/app/base/log.js';
 import { Problem } from '../../../src/lib/problem.js';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -110,4 +111,20 @@ test.each([
   await vi.advanceTimersByTimeAsync(5000);
   expect(lines).toHaveLength(3);
   expect(lines[0]).toMatchObject({ level: 'error', code, msg: expect.stringContaining(message) });
+});
+
+test('an error that nobody has caught is one line of JSON, and ends the process', () => {
+  for (const error of [new Error('broken'), 'no error']) {
+    const lines: string[] = [];
+    const exits: number[] = [];
+    const program = Object.assign(new EventEmitter(), { exit: (code: number) => void exits.push(code) });
+    const log = createLog('info', { write: (line) => void lines.push(line) });
+    const remove = exitOnUncaught(log, program as unknown as NodeJS.Process);
+    program.emit('uncaughtException', error, 'unhandledRejection');
+    expect(exits).toEqual([1]);
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'fatal', origin: 'unhandledRejection' });
+    remove();
+    expect(program.listenerCount('uncaughtException')).toBe(0);
+  }
 });

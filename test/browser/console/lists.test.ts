@@ -101,8 +101,12 @@ test('the keyboard moves through all rows, and loads more rows at the end', asyn
 test('a page that could not be read shows an error below the rows, and is read again', async () => {
   const { page, expectNoErrorsOrSidewaysScroll } = await open(address, { as: await operator() });
   await row(page, 1).waitFor();
-  const failing = '**/admin/v1/users/page?*cursor=*';
-  await page.route(failing, (route) => route.fulfill({ status: 500, body: 'broken' }));
+  const failing = '**/admin/v1/users/find';
+  await page.route(failing, (route) =>
+    route.request().postData()?.includes('cursor') === true
+      ? route.fulfill({ status: 500, body: 'broken' })
+      : route.fallback(),
+  );
   await page.mouse.move(600, 400);
   await page.mouse.wheel(0, 3000);
   await page.getByText('More rows could not be read.').waitFor();

@@ -116,7 +116,7 @@ test('clients are redirected to the bucket if that is configured', async () => {
   try {
     const image = await upload(served);
     const answer = await read(served, image, { redirect: 'manual' });
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([302, 'public, max-age=1800']);
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([302, 'private, max-age=1800']);
     const location = answer.headers.get('location') ?? '';
     expect(location.startsWith(`${store.url}/bucket-of-tests/shop/`)).toBe(true);
     expect((await fetch(location)).status).toBe(200);

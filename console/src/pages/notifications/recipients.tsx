@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ChangeEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { request } from '../../api/client.js';
-import type { GetUserPageData, GetUserPageResponse, User } from '../../api/schema.js';
+import type { FindUsersData, FindUsersResponse, User } from '../../api/schema.js';
 import { useUsersById } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { Segments, TextArea } from '../../components/field/field.js';
@@ -127,8 +127,8 @@ function useFoundUsers(search: string) {
   const query = useQuery({
     queryKey: ['users', 'palette', settled],
     queryFn: ({ signal }) => {
-      const call = { query: { search: settled, limit: 6 }, signal };
-      return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
+      const call = { body: { search: settled, limit: 6 }, signal };
+      return request<FindUsersData, FindUsersResponse>('POST', '/admin/v1/users/find', call);
     },
     enabled: isSearch,
     placeholderData: keepPreviousData,

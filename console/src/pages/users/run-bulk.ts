@@ -1,7 +1,7 @@
 import { request, send } from '../../api/client.js';
 import { readLines } from '../../api/ndjson.js';
 import { ProblemError } from '../../api/problem.js';
-import type { BulkAction, BulkRequest, BulkResult, GetUserPageData, GetUserPageResponse } from '../../api/schema.js';
+import type { BulkAction, BulkRequest, BulkResult, FindUsersData, FindUsersResponse } from '../../api/schema.js';
 
 /** The users of a bulk action: those with these ids, or all users of a list. */
 export type Chosen = { readonly ids: readonly string[] } | { readonly search?: string; readonly filter?: string };
@@ -34,13 +34,9 @@ async function* chunksOf(chosen: Chosen): AsyncGenerator<readonly string[]> {
     limit: chunkSize,
   };
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page: GetUserPageResponse = await request<GetUserPageData, GetUserPageResponse>(
-      'GET',
-      '/admin/v1/users/page',
-      {
-        query: { ...query, ...(cursor !== undefined && { cursor }) },
-      },
-    );
+    const page: FindUsersResponse = await request<FindUsersData, FindUsersResponse>('POST', '/admin/v1/users/find', {
+      body: { ...query, ...(cursor !== undefined && { cursor }) },
+    });
     if (page.data.length > 0) yield page.data.map(({ id }) => id);
     cursor = page.page.next_cursor;
   }

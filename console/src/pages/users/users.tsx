@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { useList } from '../../api/pages.js';
-import type { BulkAction, GetUserPageData, GetUserPageResponse, User } from '../../api/schema.js';
+import type { BulkAction, FindUsersData, FindUsersResponse, User } from '../../api/schema.js';
 import { operatorQuery, useHasScope } from '../../app/operator.js';
 import { Button, ButtonLink } from '../../components/button/button.js';
 import { FilterBar, type FilterField } from '../../components/filter/filter-bar.js';
@@ -30,7 +30,7 @@ import styles from './users.module.css';
 function useUsers(query: UsersQuery) {
   const { q, sort } = query;
   const filter = filterOf(query);
-  return useList<User, GetUserPageResponse>({
+  return useList<User, FindUsersResponse>({
     key: ['users', 'page', q, filter, sort],
     read: (cursor, signal) => {
       const parameters = {
@@ -40,8 +40,8 @@ function useUsers(query: UsersQuery) {
         ...(cursor !== undefined && { cursor }),
       };
       // The first page arrives soon. Later pages are read before the operator reaches them.
-      const call = { query: { ...parameters, limit: cursor === undefined ? 50 : 100 }, signal };
-      return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
+      const call = { body: { ...parameters, limit: cursor === undefined ? 50 : 100 }, signal };
+      return request<FindUsersData, FindUsersResponse>('POST', '/admin/v1/users/find', call);
     },
   });
 }
@@ -292,7 +292,7 @@ function Total({
   page,
   isFiltered,
 }: {
-  page: Omit<GetUserPageResponse['page'], 'number' | 'limit'>;
+  page: Omit<FindUsersResponse['page'], 'number' | 'limit'>;
   isFiltered: boolean;
 }) {
   const { users } = useText();

@@ -202,7 +202,7 @@ describe('a file of an image', () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'image/jpeg',
       'content-length': String(answer.content.length),
-      'cache-control': 'public, max-age=31536000, immutable',
+      'cache-control': 'private, max-age=86400',
       'content-disposition': 'inline',
       'cross-origin-resource-policy': 'cross-origin',
       'x-content-type-options': 'nosniff',

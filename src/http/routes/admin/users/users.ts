@@ -2,7 +2,7 @@ import { NewUser, User } from '../../../../contract/user.js';
 import { userFilterFields } from '../../../../users/search/fields.js';
 import { readSearch } from '../../../../users/search/text.js';
 import type { Users } from '../../../../users/users.js';
-import { listRoutes } from '../../../lists/list-routes.js';
+import { findRoute, type ListRoute, listRoutes } from '../../../lists/list-routes.js';
 import type { Idempotent } from '../../../requests/idempotent.js';
 import { type App, callerOf, originOf, requireRecentProof, requireScope } from '../../../requests/route.js';
 
@@ -41,7 +41,7 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     },
   });
 
-  listRoutes(app, {
+  const list: ListRoute = {
     url: '/admin/v1/users',
     operationIds: ['listUsers', 'getUserPage'],
     summary: 'List users',
@@ -60,5 +60,7 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
       read: readSearch,
     },
     read: users.list,
-  });
+  };
+  listRoutes(app, list);
+  findRoute(app, list, 'findUsers');
 }

@@ -133,3 +133,43 @@ describe('a long list of users', () => {
     expect([body.page.total, headers['x-partial']]).toEqual([1, undefined]);
   });
 });
+
+describe('POST /admin/v1/users/find', () => {
+  const find = (body?: object) => admin<UserPage>('POST', '/users/find', body);
+
+  test('answers as the list, with the search, the filter and the cursor in the body', async () => {
+    // A whole UUID would be looked up as an id.
+    const mark = randomUUID().slice(0, 18);
+    const users = [];
+    for (const name of ['a', 'b', 'c']) {
+      users.push(await createUser(postern, { name: `${mark} ${name}`, email: `${name}.${mark}@example.com` }));
+    }
+    const ids = users.map(({ id }) => id);
+    const byAddress = await find({ search: `b.${mark}@example.com` });
+    expect(byAddress.body.data.map(({ id }) => id)).toEqual([ids[1]]);
+    expect(byAddress.headers).not.toHaveProperty('link');
+    const filter = `email:eq:c.${mark}@example.com`;
+    expect((await find({ filter })).body.data.map(({ id }) => id)).toEqual([ids[2]]);
+    const first = await find({ search: mark, limit: 2, sort: 'created_at:asc' });
+    expect(first.body).toMatchObject({ page: { number: 1, limit: 2, total: 3 } });
+    const cursor = first.body.page.next_cursor;
+    const second = await find({ search: mark, limit: 2, sort: 'created_at:asc', cursor });
+    expect([...first.body.data, ...second.body.data].map(({ id }) => id)).toEqual(ids);
+    expect((await find({})).status).toBe(200);
+  });
+
+  test('names the faults of the body, and needs the scope users:read', async () => {
+    for (const [body, field] of [
+      [{ limit: 101 }, 'limit'],
+      [{ sort: 'name' }, 'sort'],
+      [{ filter: 'nothing:eq:1' }, 'filter'],
+      [{ cursor: 'x' }, 'cursor'],
+      [{ mail: 'x' }, 'mail'],
+    ] as const) {
+      const { status, body: problem } = await admin<{ errors: { field: string }[] }>('POST', '/users/find', body);
+      expect([status, problem.errors[0]?.field]).toEqual([422, field]);
+    }
+    const { body: key } = await admin<IssuedApiKey>('POST', '/keys', { name: 'x', scopes: ['sessions:verify'] });
+    expect((await postern.api('POST', '/admin/v1/users/find', { bearer: key.token, body: {} })).status).toBe(403);
+  });
+});
